@@ -1,0 +1,2 @@
+//! The `kreisel` command: arguments in, messages out, no physics.
+fn main() {}

@@ -1,0 +1,4 @@
+//! Kreisel simulates machines made of rigid and flexible parts.
+
+pub mod lie;
+pub mod solve;

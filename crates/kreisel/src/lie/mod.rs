@@ -1,0 +1,1 @@
+//! Rotations and rigid motions: exp, log, tangent operator.

@@ -1,0 +1,3 @@
+//! Linear and nonlinear equations; knows nothing of mechanics.
+
+pub mod block;
