@@ -1,0 +1,398 @@
+//! Configuration spaces: direct products of groups, on flat slices of numbers.
+//!
+//! A configuration holds k numbers for R^k, a quaternion w, x, y, z for SO(3), and a quaternion followed
+//! by a position for SO(3)×R³ and SE(3), one factor after the other. Velocities and increments
+//! hold [`Group::dimension`] numbers each. Every operation works factor by factor
+//! [ArnoldCardonaBruls2015, Example 2.1c, Remark 2.8d] and allocates nothing.
+//!
+//! Slices must have the length of the space: coordinates [`Space::coordinate_count`], velocities
+//! [`Space::dimension`]. Anything else is a mistake of the caller and panics.
+
+use std::ops::Range;
+
+use nalgebra::Quaternion;
+
+use super::{Group, LieError, Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
+
+/// Largest deviation of a given quaternion's norm from one that [`Space::validate`] accepts.
+const NORM_TOLERANCE: f64 = 1e-6;
+
+/// Rotation stored as w, x, y, z at the start of a slice.
+#[inline]
+pub fn quaternion(q: &[f64]) -> UnitQuaternion {
+    let &[w, x, y, z] = q[..4].as_array().expect("the slice has four entries");
+    UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z))
+}
+
+/// Vector stored at the start of a slice.
+#[inline]
+pub fn vector3(q: &[f64]) -> Vector3 {
+    let &[x, y, z] = q[..3].as_array().expect("the slice has three entries");
+    Vector3::new(x, y, z)
+}
+
+/// Pose stored as quaternion and position at the start of a slice.
+#[inline]
+pub fn pose(q: &[f64]) -> Pose {
+    Pose { rotation: quaternion(q), position: vector3(&q[4..]) }
+}
+
+#[inline]
+fn vector6(v: &[f64]) -> Vector6 {
+    let &[a, b, c, d, e, f] = v[..6].as_array().expect("the slice has six entries");
+    Vector6::new(a, b, c, d, e, f)
+}
+
+/// Writes a rotation as w, x, y, z to the start of a slice.
+#[inline]
+pub fn write_quaternion(rotation: &UnitQuaternion, out: &mut [f64]) {
+    out[..4].copy_from_slice(&[rotation.w, rotation.i, rotation.j, rotation.k]);
+}
+
+/// Writes a vector to the start of a slice.
+#[inline]
+pub fn write_vector3(vector: &Vector3, out: &mut [f64]) {
+    out[..3].copy_from_slice(vector.as_slice());
+}
+
+/// Writes a pose as quaternion and position to the start of a slice.
+#[inline]
+pub fn write_pose(pose: &Pose, out: &mut [f64]) {
+    write_quaternion(&pose.rotation, out);
+    write_vector3(&pose.position, &mut out[4..]);
+}
+
+/// Direct product of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    groups: Vec<Group>,
+    /// Where the velocity of each factor begins, and the dimension of the whole.
+    velocity_offsets: Vec<usize>,
+    /// Where the coordinates of each factor begin, and their count.
+    coordinate_offsets: Vec<usize>,
+}
+
+fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let ends = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+impl Space {
+    /// Product of the given groups, in this order.
+    pub fn new(factors: impl IntoIterator<Item = Group>) -> Self {
+        let groups: Vec<Group> = factors.into_iter().collect();
+        let velocity_offsets = offsets(groups.iter().map(|group| group.dimension()));
+        let coordinate_offsets = offsets(groups.iter().map(|group| group.coordinate_count()));
+        Self { groups, velocity_offsets, coordinate_offsets }
+    }
+
+    /// The linear space R^k, one factor.
+    pub fn vector(k: usize) -> Self {
+        Self::new([Group::Vector(k)])
+    }
+
+    /// Number of factors.
+    #[inline]
+    pub fn factor_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Group of a factor.
+    #[inline]
+    pub fn group(&self, factor: usize) -> Group {
+        self.groups[factor]
+    }
+
+    /// Numbers in a velocity.
+    #[inline]
+    pub fn dimension(&self) -> usize {
+        self.velocity_offsets[self.groups.len()]
+    }
+
+    /// Numbers in a configuration.
+    #[inline]
+    pub fn coordinate_count(&self) -> usize {
+        self.coordinate_offsets[self.groups.len()]
+    }
+
+    /// Where a factor stands in a velocity.
+    #[inline]
+    pub fn velocity_range(&self, factor: usize) -> Range<usize> {
+        self.velocity_offsets[factor]..self.velocity_offsets[factor + 1]
+    }
+
+    /// Where a factor stands in a configuration.
+    #[inline]
+    pub fn coordinate_range(&self, factor: usize) -> Range<usize> {
+        self.coordinate_offsets[factor]..self.coordinate_offsets[factor + 1]
+    }
+
+    /// Group, coordinates and velocity of each factor.
+    #[inline]
+    fn factors(&self) -> impl Iterator<Item = (Group, Range<usize>, Range<usize>)> {
+        self.groups
+            .iter()
+            .enumerate()
+            .map(|(i, group)| (*group, self.coordinate_range(i), self.velocity_range(i)))
+    }
+
+    /// Writes the neutral element e.
+    pub fn identity(&self, q: &mut [f64]) {
+        q[..self.coordinate_count()].fill(0.0);
+        for (group, coordinates, _) in self.factors() {
+            if !matches!(group, Group::Vector(_)) {
+                q[coordinates.start] = 1.0;
+            }
+        }
+    }
+
+    /// Writes a ∘ b.
+    pub fn compose(&self, a: &[f64], b: &[f64], out: &mut [f64]) {
+        for (group, range, _) in self.factors() {
+            let (a, b, out) = (&a[range.clone()], &b[range.clone()], &mut out[range]);
+            match group {
+                Group::Vector(_) => add(a, b, out),
+                Group::So3 => write_quaternion(&so3::compose(&quaternion(a), &quaternion(b)), out),
+                Group::So3xR3 => {
+                    write_quaternion(&so3::compose(&quaternion(a), &quaternion(b)), out);
+                    add(&a[4..], &b[4..], &mut out[4..]);
+                }
+                Group::Se3 => write_pose(&pose(a).compose(&pose(b)), out),
+            }
+        }
+    }
+
+    /// Writes q⁻¹.
+    pub fn inverse(&self, q: &[f64], out: &mut [f64]) {
+        for (group, range, _) in self.factors() {
+            let (q, out) = (&q[range.clone()], &mut out[range]);
+            match group {
+                Group::Vector(_) => negate(q, out),
+                Group::So3 => write_quaternion(&quaternion(q).inverse(), out),
+                Group::So3xR3 => {
+                    write_quaternion(&quaternion(q).inverse(), out);
+                    negate(&q[4..], &mut out[4..]);
+                }
+                Group::Se3 => write_pose(&pose(q).inverse(), out),
+            }
+        }
+    }
+
+    /// Writes exp(x̃).
+    pub fn exp(&self, x: &[f64], out: &mut [f64]) {
+        for (group, coordinates, velocities) in self.factors() {
+            let (x, out) = (&x[velocities], &mut out[coordinates]);
+            match group {
+                Group::Vector(_) => out.copy_from_slice(x),
+                Group::So3 => write_quaternion(&so3::exp(&vector3(x)), out),
+                Group::So3xR3 => {
+                    write_quaternion(&so3::exp(&vector3(x)), out);
+                    out[4..].copy_from_slice(&x[3..]);
+                }
+                Group::Se3 => write_pose(&se3::exp(&vector6(x)), out),
+            }
+        }
+    }
+
+    /// Writes the increment x with exp(x̃) = q and rotation angles of at most π.
+    pub fn log(&self, q: &[f64], out: &mut [f64]) -> Result<(), LieError> {
+        for (group, coordinates, velocities) in self.factors() {
+            let (q, out) = (&q[coordinates], &mut out[velocities]);
+            match group {
+                Group::Vector(_) => out.copy_from_slice(q),
+                Group::So3 => write_vector3(&so3::log(&quaternion(q)), out),
+                Group::So3xR3 => {
+                    write_vector3(&so3::log(&quaternion(q)), out);
+                    out[3..].copy_from_slice(&q[4..]);
+                }
+                Group::Se3 => out.copy_from_slice(se3::log(&pose(q))?.as_slice()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes q ∘ exp(x̃), the step of every integrator [ArnoldCardonaBruls2015, Eq. (9)].
+    pub fn compose_exp(&self, q: &[f64], x: &[f64], out: &mut [f64]) {
+        for (group, coordinates, velocities) in self.factors() {
+            let (q, x, out) = (&q[coordinates.clone()], &x[velocities], &mut out[coordinates]);
+            match group {
+                Group::Vector(_) => add(q, x, out),
+                Group::So3 => write_quaternion(&so3::compose(&quaternion(q), &so3::exp(&vector3(x))), out),
+                Group::So3xR3 => {
+                    write_quaternion(&so3::compose(&quaternion(q), &so3::exp(&vector3(x))), out);
+                    add(&q[4..], &x[3..], &mut out[4..]);
+                }
+                Group::Se3 => write_pose(&pose(q).compose(&se3::exp(&vector6(x))), out),
+            }
+        }
+    }
+
+    /// Writes the increment x with `from` ∘ exp(x̃) = `to`: log(from⁻¹ ∘ to).
+    pub fn difference(&self, from: &[f64], to: &[f64], out: &mut [f64]) -> Result<(), LieError> {
+        for (group, coordinates, velocities) in self.factors() {
+            let (from, to) = (&from[coordinates.clone()], &to[coordinates]);
+            let out = &mut out[velocities];
+            match group {
+                Group::Vector(_) => subtract(to, from, out),
+                Group::So3 => write_vector3(&rotation_difference(from, to), out),
+                Group::So3xR3 => {
+                    write_vector3(&rotation_difference(from, to), out);
+                    subtract(&to[4..], &from[4..], &mut out[3..]);
+                }
+                Group::Se3 => out.copy_from_slice(se3::log(&relative_pose(from, to))?.as_slice()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the Lie bracket v̂ w [ArnoldCardonaBruls2015, Eq. (29)].
+    pub fn hat_multiply(&self, v: &[f64], w: &[f64], out: &mut [f64]) {
+        for (group, _, range) in self.factors() {
+            let (v, w, out) = (&v[range.clone()], &w[range.clone()], &mut out[range]);
+            match group {
+                Group::Vector(_) => out.fill(0.0),
+                Group::So3 => write_vector3(&vector3(v).cross(&vector3(w)), out),
+                Group::So3xR3 => {
+                    write_vector3(&vector3(v).cross(&vector3(w)), out);
+                    out[3..].fill(0.0);
+                }
+                Group::Se3 => {
+                    out.copy_from_slice(se3::hat_multiply(&vector6(v), &vector6(w)).as_slice());
+                }
+            }
+        }
+    }
+
+    /// Writes T(x) w [ArnoldCardonaBruls2015, Eq. (30)].
+    pub fn tangent_multiply(&self, x: &[f64], w: &[f64], out: &mut [f64]) {
+        for (group, _, range) in self.factors() {
+            let (x, w, out) = (&x[range.clone()], &w[range.clone()], &mut out[range]);
+            match group {
+                Group::Vector(_) => out.copy_from_slice(w),
+                Group::So3 => write_vector3(&so3::tangent_multiply(&vector3(x), &vector3(w)), out),
+                Group::So3xR3 => {
+                    write_vector3(&so3::tangent_multiply(&vector3(x), &vector3(w)), out);
+                    out[3..].copy_from_slice(&w[3..]);
+                }
+                Group::Se3 => {
+                    out.copy_from_slice(se3::tangent_multiply(&vector6(x), &vector6(w)).as_slice());
+                }
+            }
+        }
+    }
+
+    /// Writes T⁻¹(x) w; an error where a rotation angle in x is 2π, 4π, ….
+    pub fn inverse_tangent_multiply(&self, x: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), LieError> {
+        for (group, _, range) in self.factors() {
+            let (x, w, out) = (&x[range.clone()], &w[range.clone()], &mut out[range]);
+            match group {
+                Group::Vector(_) => out.copy_from_slice(w),
+                Group::So3 => {
+                    write_vector3(&so3::inverse_tangent_multiply(&vector3(x), &vector3(w))?, out);
+                }
+                Group::So3xR3 => {
+                    write_vector3(&so3::inverse_tangent_multiply(&vector3(x), &vector3(w))?, out);
+                    out[3..].copy_from_slice(&w[3..]);
+                }
+                Group::Se3 => {
+                    let product = se3::inverse_tangent_multiply(&vector6(x), &vector6(w))?;
+                    out.copy_from_slice(product.as_slice());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the matrix T(x) of one factor, column by column; `x` is that factor's part.
+    pub fn tangent_operator(&self, factor: usize, x: &[f64], out: &mut [f64]) {
+        match self.groups[factor] {
+            Group::Vector(k) => write_identity(k, out),
+            Group::So3 => out.copy_from_slice(so3::tangent_operator(&vector3(x)).as_slice()),
+            Group::So3xR3 => {
+                write_identity(6, out);
+                let rotational = so3::tangent_operator(&vector3(x));
+                for (column, values) in out.chunks_exact_mut(6).take(3).enumerate() {
+                    values[..3].copy_from_slice(rotational.column(column).as_slice());
+                }
+            }
+            Group::Se3 => out.copy_from_slice(se3::tangent_operator(&vector6(x)).as_slice()),
+        }
+    }
+
+    /// Puts every quaternion of a configuration to norm one.
+    pub fn normalize(&self, q: &mut [f64]) {
+        for (group, coordinates, _) in self.factors() {
+            if !matches!(group, Group::Vector(_)) {
+                let q = &mut q[coordinates];
+                let rotation = UnitQuaternion::new_normalize(*quaternion(q).as_ref());
+                write_quaternion(&rotation, q);
+            }
+        }
+    }
+
+    /// Checks that a configuration has the right length, finite numbers, and unit quaternions to 1e-6.
+    pub fn validate(&self, q: &[f64]) -> Result<(), LieError> {
+        if q.len() != self.coordinate_count() {
+            return Err(LieError::WrongLength { expected: self.coordinate_count(), found: q.len() });
+        }
+        if let Some((index, value)) = q.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+            return Err(LieError::NotFinite { index, value: *value });
+        }
+        for (factor, (group, coordinates, _)) in self.factors().enumerate() {
+            if matches!(group, Group::Vector(_)) {
+                continue;
+            }
+            let norm = quaternion(&q[coordinates]).as_ref().norm();
+            if (norm - 1.0).abs() > NORM_TOLERANCE {
+                return Err(LieError::NotUnit { factor, norm });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn add(a: &[f64], b: &[f64], out: &mut [f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a + b;
+    }
+}
+
+#[inline]
+fn subtract(a: &[f64], b: &[f64], out: &mut [f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a - b;
+    }
+}
+
+#[inline]
+fn negate(a: &[f64], out: &mut [f64]) {
+    for (out, a) in out.iter_mut().zip(a) {
+        *out = -a;
+    }
+}
+
+#[inline]
+fn rotation_difference(from: &[f64], to: &[f64]) -> Vector3 {
+    so3::log(&(quaternion(from).inverse() * quaternion(to)))
+}
+
+/// from⁻¹ ∘ to, with the positions subtracted before they are rotated: no digits are lost far from
+/// the origin.
+#[inline]
+fn relative_pose(from: &[f64], to: &[f64]) -> Pose {
+    let (from, to) = (pose(from), pose(to));
+    let body_from_world = from.rotation.inverse();
+    Pose {
+        rotation: body_from_world * to.rotation,
+        position: body_from_world * (to.position - from.position),
+    }
+}
+
+fn write_identity(k: usize, out: &mut [f64]) {
+    out.fill(0.0);
+    out.iter_mut().step_by(k + 1).for_each(|entry| *entry = 1.0);
+}
