@@ -1,4 +1,7 @@
 //! Kreisel simulates machines made of rigid and flexible parts.
 
+pub mod dae;
+pub mod integrate;
 pub mod lie;
+pub mod problem;
 pub mod solve;

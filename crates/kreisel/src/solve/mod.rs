@@ -1,3 +1,7 @@
 //! Linear and nonlinear equations; knows nothing of mechanics.
 
 pub mod block;
+pub mod dense;
+pub mod kernel;
+pub mod linear;
+pub mod newton;

@@ -1,0 +1,246 @@
+//! Derivatives of a system by differences, for authors who give none.
+//!
+//! Central differences along `q ∘ exp(±δ ẽ_j)`; what is linear (∂r/∂v̇, and ∂r/∂λ where it is) comes out
+//! to round-off. Written for small systems: every column costs two evaluations and the arrays are made
+//! anew.
+
+use super::{Dae, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
+use crate::solve::block::BlockMatrix;
+
+/// Step of a central difference for quantities of size one: the cube root of ε balances the
+/// truncation error δ² against the round-off ε/δ.
+const STEP: f64 = 6e-6;
+
+/// A point that owns its arrays, so that one entry can be moved.
+#[derive(Clone)]
+struct MovablePoint {
+    time: f64,
+    configuration: Vec<f64>,
+    velocity: Vec<f64>,
+    acceleration: Vec<f64>,
+    multipliers: Vec<f64>,
+    slip_multipliers: Vec<f64>,
+    states: Vec<f64>,
+}
+
+impl MovablePoint {
+    fn new(at: &Point) -> Self {
+        Self {
+            time: at.time,
+            configuration: at.configuration.to_vec(),
+            velocity: at.velocity.to_vec(),
+            acceleration: at.acceleration.to_vec(),
+            multipliers: at.multipliers.to_vec(),
+            slip_multipliers: at.slip_multipliers.to_vec(),
+            states: at.states.to_vec(),
+        }
+    }
+
+    fn point(&self) -> Point<'_> {
+        Point {
+            time: self.time,
+            configuration: &self.configuration,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+            multipliers: &self.multipliers,
+            slip_multipliers: &self.slip_multipliers,
+            states: &self.states,
+        }
+    }
+}
+
+/// All equations of a system in arrays of their own.
+struct Values {
+    equilibrium: Vec<f64>,
+    violation: Vec<f64>,
+    slip: Vec<f64>,
+    state_rates: Vec<f64>,
+}
+
+fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
+    let mut values = Values {
+        equilibrium: vec![0.0; shape.velocity_count()],
+        violation: vec![0.0; shape.constraint_count()],
+        slip: vec![0.0; shape.slip_count()],
+        state_rates: vec![0.0; shape.state_count()],
+    };
+    dae.evaluate(
+        at,
+        &mut Equations {
+            equilibrium: &mut values.equilibrium,
+            violation: &mut values.violation,
+            slip: &mut values.slip,
+            state_rates: &mut values.state_rates,
+        },
+    );
+    values
+}
+
+/// Difference quotient of all equations between a point moved forth and back.
+fn quotient<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    at: &Point,
+    step: f64,
+    mut shift: impl FnMut(&mut MovablePoint, f64),
+) -> Values {
+    let mut moved = MovablePoint::new(at);
+    shift(&mut moved, step);
+    let mut forth = values(dae, shape, &moved.point());
+    moved = MovablePoint::new(at);
+    shift(&mut moved, -step);
+    let back = values(dae, shape, &moved.point());
+    let scale = 0.5 / step;
+    for (forth, back) in [
+        (&mut forth.equilibrium, &back.equilibrium),
+        (&mut forth.violation, &back.violation),
+        (&mut forth.slip, &back.slip),
+        (&mut forth.state_rates, &back.state_rates),
+    ] {
+        forth.iter_mut().zip(back).for_each(|(f, b)| *f = scale * (*f - b));
+    }
+    forth
+}
+
+/// Adds `factor · values` to one scalar column of a matrix, where it has blocks.
+fn add_column(matrix: &mut BlockMatrix, column: usize, factor: f64, values: &[f64]) {
+    let pattern = std::sync::Arc::clone(matrix.pattern());
+    let Some(group) = (0..pattern.column_group_count()).find(|&g| pattern.column_range(g).contains(&column))
+    else {
+        return;
+    };
+    let local = column - pattern.column_range(group).start;
+    for (block, row_group) in pattern.column_blocks(group) {
+        let rows = pattern.row_range(row_group);
+        let mut target = matrix.block_mut(block);
+        for (entry, value) in target.column_mut(local).iter_mut().zip(&values[rows]) {
+            *entry += factor * value;
+        }
+    }
+}
+
+fn shift_configuration(shape: &Shape, moved: &mut MovablePoint, direction: &[f64], distance: f64) {
+    let start = moved.configuration.clone();
+    let increment: Vec<f64> = direction.iter().map(|d| distance * d).collect();
+    shape.space.compose_exp(&start, &increment, &mut moved.configuration);
+}
+
+fn unit(size: usize, index: usize) -> Vec<f64> {
+    (0..size).map(|i| if i == index { 1.0 } else { 0.0 }).collect()
+}
+
+fn step_for(value: f64) -> f64 {
+    STEP * value.abs().max(1.0)
+}
+
+pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+    let shape = dae.shape();
+    dae.gradient(at, &mut out.gradient);
+    for j in 0..shape.velocity_count() {
+        let mass = quotient(dae, &shape, at, 1.0, |p, d| p.acceleration[j] += d);
+        add_column(&mut out.dynamic, j, weights.mass, &mass.equilibrium);
+        let damping = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
+        add_column(&mut out.dynamic, j, weights.damping, &damping.equilibrium);
+        add_column(&mut out.slip, j, 1.0, &damping.slip);
+        add_column(&mut out.state_damping, j, 1.0, &damping.state_rates);
+        if weights.stiffness {
+            position_column(dae, &shape, at, j, out);
+        }
+    }
+    if shape.reactions == Reactions::General {
+        for j in 0..shape.constraint_count() {
+            let step = step_for(at.multipliers[j]);
+            let reaction = quotient(dae, &shape, at, step, |p, d| p.multipliers[j] += d);
+            add_column(&mut out.reaction, j, 1.0, &reaction.equilibrium);
+        }
+        for j in 0..shape.slip_count() {
+            let step = step_for(at.slip_multipliers[j]);
+            let reaction = quotient(dae, &shape, at, step, |p, d| p.slip_multipliers[j] += d);
+            add_column(&mut out.slip_reaction, j, 1.0, &reaction.equilibrium);
+        }
+    }
+    if shape.state_count() > 0 {
+        state_columns(dae, &shape, at, out);
+    }
+}
+
+fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize, out: &mut Tangent) {
+    let direction = unit(shape.velocity_count(), j);
+    let shift = |p: &mut MovablePoint, d: f64| shift_configuration(shape, p, &direction, d);
+    let stiffness = quotient(dae, shape, at, STEP, shift);
+    add_column(&mut out.stiffness, j, 1.0, &stiffness.equilibrium);
+    add_column(&mut out.slip_stiffness, j, 1.0, &stiffness.slip);
+    add_column(&mut out.state_stiffness, j, 1.0, &stiffness.state_rates);
+    let rate = |distance: f64| {
+        let mut moved = MovablePoint::new(at);
+        shift(&mut moved, distance);
+        hidden_constraint(dae, shape, &moved.point(), out.gradient_rate.pattern())
+    };
+    let (forth, back) = (rate(STEP), rate(-STEP));
+    let column: Vec<f64> = forth.iter().zip(&back).map(|(f, b)| (f - b) / (2.0 * STEP)).collect();
+    add_column(&mut out.gradient_rate, j, 1.0, &column);
+}
+
+fn state_columns<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, out: &mut Tangent) {
+    for j in 0..shape.state_count() {
+        let column = quotient(dae, shape, at, step_for(at.states[j]), |p, d| p.states[j] += d);
+        add_column(&mut out.state_force, j, 1.0, &column.equilibrium);
+        add_column(&mut out.state_state, j, 1.0, &column.state_rates);
+    }
+    for j in 0..shape.constraint_count() {
+        let column = quotient(dae, shape, at, step_for(at.multipliers[j]), |p, d| p.multipliers[j] += d);
+        add_column(&mut out.state_reaction, j, 1.0, &column.state_rates);
+    }
+}
+
+/// B v + Φ_t.
+fn hidden_constraint<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    at: &Point,
+    pattern: &std::sync::Arc<crate::solve::block::BlockPattern>,
+) -> Vec<f64> {
+    let mut gradient = BlockMatrix::zeros(std::sync::Arc::clone(pattern));
+    dae.gradient(at, &mut gradient);
+    let mut rate = vec![0.0; shape.constraint_count()];
+    if shape.rheonomic {
+        dae.violation_rate(at, &mut rate);
+    }
+    gradient.multiply_add(1.0, at.velocity, &mut rate);
+    rate
+}
+
+pub(super) fn violation_rate<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+    let rate = quotient(dae, &dae.shape(), at, STEP, |p, d| p.time += d);
+    out.copy_from_slice(&rate.violation);
+}
+
+/// Derivative of B v + Φ_t along the motion with v held: at q ∘ exp(±δ ṽ) and t ± δ.
+pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+    let shape = dae.shape();
+    let pattern = dae.couplings().constraint_node;
+    // A step that moves the configuration by about STEP whatever the speed.
+    let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
+    let step = STEP / speed;
+    let rate = |distance: f64| {
+        let mut moved = MovablePoint::new(at);
+        shift_configuration(&shape, &mut moved, at.velocity, distance);
+        moved.time += distance;
+        hidden_constraint(dae, &shape, &moved.point(), &pattern)
+    };
+    let (forth, back) = (rate(step), rate(-step));
+    for ((out, forth), back) in out.iter_mut().zip(&forth).zip(&back) {
+        *out = (forth - back) / (2.0 * step);
+    }
+}
+
+/// Derivative of κ along the motion with v held.
+pub(super) fn slip_curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+    let shape = dae.shape();
+    let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
+    let rate = quotient(dae, &shape, at, STEP / speed, |p, d| {
+        shift_configuration(&shape, p, at.velocity, d);
+        p.time += d;
+    });
+    out.copy_from_slice(&rate.slip);
+}

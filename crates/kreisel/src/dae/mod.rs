@@ -1,0 +1,263 @@
+//! What can be integrated: constrained mechanical systems on a Lie group.
+//!
+//! ```text
+//! q̇ = DL_q(e)·ṽ                                              kinematics on a product of R^k, SO(3), SO(3)×R³, SE(3)
+//! M(q,t) v̇ + g(q,v,c,λ,ψ,t) + Bᵀ(q,t) λ + Aᵀ(q,v,t) ψ = 0    equilibrium
+//! Φ(q,t) = 0                                                 holonomic constraints,    B = DΦ
+//! κ(q,v,t) = 0                                               nonholonomic constraints, A = ∂κ/∂v
+//! ċ = h(q,v,c,λ,t)                                           first-order states
+//! ```
+//!
+//! See [ArnoldCardonaBruls2015, Eqs. (14)–(18)], [BrulsCardonaArnold2012, Eqs. (6)–(8)],
+//! [JayNegrut2008, Eqs. (11)]. The trait [`Dae`] states exactly this. Velocities are left-invariant
+//! (body axes for rotations). A part that a system does not have costs its author no line: only
+//! [`Dae::shape`] and [`Dae::evaluate`] must be written, and [`Dae::gradient`] with constraints. Every
+//! derivative has a default by differences; systems that are integrated often give exact ones.
+
+mod differences;
+mod shape;
+
+pub use shape::{Couplings, Reactions, Shape, StateGroup};
+
+use crate::solve::block::BlockMatrix;
+use std::sync::Arc;
+
+/// Where the equations are evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// Time t in s.
+    pub time: f64,
+    /// Configuration q, in the flat form of [`crate::lie::Space`].
+    pub configuration: &'a [f64],
+    /// Velocity v (left-invariant).
+    pub velocity: &'a [f64],
+    /// Acceleration v̇.
+    pub acceleration: &'a [f64],
+    /// Multipliers λ of the holonomic constraints.
+    pub multipliers: &'a [f64],
+    /// Multipliers ψ of the nonholonomic constraints.
+    pub slip_multipliers: &'a [f64],
+    /// First-order (and algebraic) states c.
+    pub states: &'a [f64],
+}
+
+/// What [`Dae::evaluate`] fills; every slice holds zeros on entry.
+#[derive(Debug)]
+pub struct Equations<'a> {
+    /// Equilibrium r = M v̇ + g + Bᵀλ + Aᵀψ.
+    pub equilibrium: &'a mut [f64],
+    /// Violation Φ of the holonomic constraints.
+    pub violation: &'a mut [f64],
+    /// Violation κ of the nonholonomic constraints.
+    pub slip: &'a mut [f64],
+    /// Rates h of the states (for an algebraic state: the residual that must vanish).
+    pub state_rates: &'a mut [f64],
+}
+
+/// How one Newton increment moves acceleration and velocity: all that a system learns of the integrator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TangentWeights {
+    /// Factor of ∂/∂v̇.
+    pub mass: f64,
+    /// Factor of ∂/∂v.
+    pub damping: f64,
+    /// Whether ∂/∂q is wanted at all (the simplified Newton matrix does without).
+    pub stiffness: bool,
+}
+
+/// Derivatives of the equations; every matrix holds zeros on entry to [`Dae::tangent`].
+///
+/// Derivatives with respect to q are along left translations: `DF(q)·(DL_q(e)·w̃) = F' w`.
+#[derive(Clone, Debug)]
+pub struct Tangent {
+    /// `mass · ∂r/∂v̇ + damping · ∂r/∂v`, nodes × nodes.
+    pub dynamic: BlockMatrix,
+    /// ∂r/∂q, nodes × nodes, derivatives of M v̇, Bᵀλ and Aᵀψ included.
+    pub stiffness: BlockMatrix,
+    /// B = ∂Φ/∂q, constraints × nodes.
+    pub gradient: BlockMatrix,
+    /// ∂(B v + Φ_t)/∂q, constraints × nodes; with [`TangentWeights::stiffness`] only.
+    pub gradient_rate: BlockMatrix,
+    /// ∂r/∂λ, nodes × constraints; filled only with [`Reactions::General`].
+    pub reaction: BlockMatrix,
+    /// A = ∂κ/∂v, nonholonomic constraints × nodes.
+    pub slip: BlockMatrix,
+    /// ∂κ/∂q, nonholonomic constraints × nodes; with [`TangentWeights::stiffness`] only.
+    pub slip_stiffness: BlockMatrix,
+    /// ∂r/∂ψ, nodes × nonholonomic constraints; filled only with [`Reactions::General`].
+    pub slip_reaction: BlockMatrix,
+    /// ∂r/∂c, nodes × states.
+    pub state_force: BlockMatrix,
+    /// ∂h/∂v, states × nodes.
+    pub state_damping: BlockMatrix,
+    /// ∂h/∂q, states × nodes.
+    pub state_stiffness: BlockMatrix,
+    /// ∂h/∂c, states × states.
+    pub state_state: BlockMatrix,
+    /// ∂h/∂λ, states × constraints.
+    pub state_reaction: BlockMatrix,
+}
+
+impl Tangent {
+    /// Zero derivatives with the given couplings.
+    pub fn zeros(couplings: &Couplings) -> Self {
+        let zeros = |pattern: &Arc<_>| BlockMatrix::zeros(Arc::clone(pattern));
+        Self {
+            dynamic: zeros(&couplings.force_node),
+            stiffness: zeros(&couplings.force_node),
+            gradient: zeros(&couplings.constraint_node),
+            gradient_rate: zeros(&couplings.constraint_node),
+            reaction: zeros(&couplings.force_constraint),
+            slip: zeros(&couplings.slip_node),
+            slip_stiffness: zeros(&couplings.slip_node),
+            slip_reaction: zeros(&couplings.force_slip),
+            state_force: zeros(&couplings.force_state),
+            state_damping: zeros(&couplings.state_node),
+            state_stiffness: zeros(&couplings.state_node),
+            state_state: zeros(&couplings.state_state),
+            state_reaction: zeros(&couplings.state_constraint),
+        }
+    }
+
+    /// Sets every derivative to zero.
+    pub fn clear(&mut self) {
+        for matrix in [
+            &mut self.dynamic,
+            &mut self.stiffness,
+            &mut self.gradient,
+            &mut self.gradient_rate,
+            &mut self.reaction,
+            &mut self.slip,
+            &mut self.slip_stiffness,
+            &mut self.slip_reaction,
+            &mut self.state_force,
+            &mut self.state_damping,
+            &mut self.state_stiffness,
+            &mut self.state_state,
+            &mut self.state_reaction,
+        ] {
+            matrix.fill(0.0);
+        }
+    }
+}
+
+/// The scalar equation of a system, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equation {
+    /// Component of the equilibrium, by its velocity coordinate.
+    Equilibrium(usize),
+    /// Holonomic constraint at position level.
+    Constraint(usize),
+    /// Holonomic constraint at velocity level.
+    ConstraintRate(usize),
+    /// Nonholonomic constraint.
+    Slip(usize),
+    /// First-order or algebraic state.
+    State(usize),
+}
+
+/// Sizes that make quantities of different kinds comparable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// A typical length of the system in m; translations are judged against it, rotations against 1 rad.
+    pub length: f64,
+    /// m_ave of [BottassoBauchauCardona2007, Eq. (28)].
+    pub mass: f64,
+    /// k_ave of [BottassoBauchauCardona2007, Eq. (28)].
+    pub stiffness: f64,
+}
+
+impl Default for Scales {
+    fn default() -> Self {
+        Self { length: 1.0, mass: 1.0, stiffness: 0.0 }
+    }
+}
+
+/// A constrained mechanical system on a Lie group.
+///
+/// The mathematical pendulum of [ArnoldCardonaBruls2015, Example 3.2], written down and integrated:
+///
+/// ```
+/// use kreisel::dae::{Dae, Equations, Point, Shape};
+/// use kreisel::integrate::{GeneralizedAlpha, Initial, Method};
+/// use kreisel::lie::Space;
+/// use kreisel::solve::block::BlockMatrix;
+///
+/// struct Pendulum;
+///
+/// impl Dae for Pendulum {
+///     fn shape(&self) -> Shape {
+///         Shape::new(Space::vector(2)).with_constraints([1])
+///     }
+///     fn evaluate(&self, at: &Point, out: &mut Equations) {
+///         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
+///         out.equilibrium.copy_from_slice(&[a[0] + q[0] * lambda, a[1] + 9.81 + q[1] * lambda]);
+///         out.violation[0] = 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0);
+///     }
+///     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+///         out.values_mut().copy_from_slice(at.configuration);
+///     }
+/// }
+///
+/// let initial = Initial::new(0.0, [0.0, -1.0], [1.0, 0.0]);
+/// let mut run = GeneralizedAlpha::new(Method::Index3, 0.9, 1e-3)?.start(&Pendulum, initial)?;
+/// run.advance(1.0)?;
+/// let q = &run.state().configuration;
+/// assert!((q[0] * q[0] + q[1] * q[1] - 1.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Dae {
+    /// Configuration space and numbers of constraints and states.
+    fn shape(&self) -> Shape;
+
+    /// The equations at a point.
+    fn evaluate(&self, at: &Point, out: &mut Equations);
+
+    /// Constraint gradient B(q,t), constraints × nodes; `out` holds zeros. Only q and t of the point count.
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        let _ = at;
+        debug_assert_eq!(out.pattern().row_count(), 0, "a system with constraints must give their gradient");
+    }
+
+    /// Partial time derivative Φ_t of rheonomic constraints; asked only where [`Shape::rheonomic`] is set.
+    fn violation_rate(&self, at: &Point, out: &mut [f64]) {
+        differences::violation_rate(self, at, out);
+    }
+
+    /// Rest of the acceleration-level constraints: d/dt (B v + Φ_t) − B v̇, that is Z(q)(v,v) of
+    /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt.
+    fn curvature(&self, at: &Point, out: &mut [f64]) {
+        differences::curvature(self, at, out);
+    }
+
+    /// Rest of the differentiated nonholonomic constraints: dκ/dt − A v̇.
+    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
+        differences::slip_curvature(self, at, out);
+    }
+
+    /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
+    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+        differences::tangent(self, at, weights, out);
+    }
+
+    /// Which groups meet in the derivatives; the default lets every pair meet.
+    fn couplings(&self) -> Couplings {
+        Couplings::dense(&self.shape())
+    }
+
+    /// Typical sizes, from which scaling and tolerances follow.
+    fn scales(&self) -> Scales {
+        Scales::default()
+    }
+
+    /// Name of an equation in the words of the system's author.
+    fn describe(&self, equation: Equation) -> String {
+        match equation {
+            Equation::Equilibrium(i) => format!("equilibrium of velocity coordinate {i}"),
+            Equation::Constraint(i) => format!("constraint {i}"),
+            Equation::ConstraintRate(i) => format!("constraint {i} at velocity level"),
+            Equation::Slip(i) => format!("nonholonomic constraint {i}"),
+            Equation::State(i) => format!("state {i}"),
+        }
+    }
+}

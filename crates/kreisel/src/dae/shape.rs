@@ -1,0 +1,160 @@
+//! Sizes and couplings of a system: what the integrator must know before it starts.
+
+use std::sync::Arc;
+
+use crate::lie::Space;
+use crate::solve::block::BlockPattern;
+
+/// A group of states with one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateGroup {
+    /// Number of states.
+    pub size: usize,
+    /// Algebraic states satisfy 0 = h instead of ċ = h.
+    pub algebraic: bool,
+}
+
+/// How the multipliers enter the equilibrium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reactions {
+    /// As Bᵀλ + Aᵀψ and in no other way: ∂r/∂λ is Bᵀ and need not be given.
+    #[default]
+    Gradient,
+    /// In any way (friction by the normal force, say): ∂r/∂λ and ∂r/∂ψ are part of the tangent.
+    General,
+}
+
+/// Configuration space, constraints and states of a [`super::Dae`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Configuration space; its factors are the nodes.
+    pub space: Space,
+    /// Holonomic constraints, in groups (the equations of one joint).
+    pub constraints: Vec<usize>,
+    /// Whether the holonomic constraints depend on time.
+    pub rheonomic: bool,
+    /// Nonholonomic constraints, in groups.
+    pub slips: Vec<usize>,
+    /// First-order and algebraic states, in groups.
+    pub states: Vec<StateGroup>,
+    /// How the multipliers enter the equilibrium.
+    pub reactions: Reactions,
+}
+
+impl Shape {
+    /// A system without constraints and states.
+    pub fn new(space: Space) -> Self {
+        Self {
+            space,
+            constraints: Vec::new(),
+            rheonomic: false,
+            slips: Vec::new(),
+            states: Vec::new(),
+            reactions: Reactions::Gradient,
+        }
+    }
+
+    /// With groups of holonomic constraints of these sizes.
+    pub fn with_constraints(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
+        self.constraints = sizes.into_iter().collect();
+        self
+    }
+
+    /// With holonomic constraints that depend on time.
+    pub fn with_rheonomic_constraints(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
+        self.rheonomic = true;
+        self.with_constraints(sizes)
+    }
+
+    /// With groups of nonholonomic constraints of these sizes.
+    pub fn with_slips(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
+        self.slips = sizes.into_iter().collect();
+        self
+    }
+
+    /// With groups of states.
+    pub fn with_states(mut self, groups: impl IntoIterator<Item = StateGroup>) -> Self {
+        self.states = groups.into_iter().collect();
+        self
+    }
+
+    /// With multipliers that enter the equilibrium in any way.
+    pub fn with_general_reactions(mut self) -> Self {
+        self.reactions = Reactions::General;
+        self
+    }
+
+    /// Number of velocity coordinates k.
+    pub fn velocity_count(&self) -> usize {
+        self.space.dimension()
+    }
+
+    /// Number of holonomic constraints m.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints.iter().sum()
+    }
+
+    /// Number of nonholonomic constraints.
+    pub fn slip_count(&self) -> usize {
+        self.slips.iter().sum()
+    }
+
+    /// Number of states.
+    pub fn state_count(&self) -> usize {
+        self.states.iter().map(|group| group.size).sum()
+    }
+
+    /// Number of velocity coordinates of each node.
+    pub fn node_sizes(&self) -> Vec<usize> {
+        (0..self.space.factor_count()).map(|i| self.space.group(i).dimension()).collect()
+    }
+}
+
+/// Which groups meet in the derivatives of a system: row group × column group.
+#[derive(Clone, Debug)]
+pub struct Couplings {
+    /// Equilibrium of a node with the motion of a node.
+    pub force_node: Arc<BlockPattern>,
+    /// Holonomic constraints with nodes: the pattern of B.
+    pub constraint_node: Arc<BlockPattern>,
+    /// Nonholonomic constraints with nodes: the pattern of A.
+    pub slip_node: Arc<BlockPattern>,
+    /// Equilibrium with λ, for [`Reactions::General`].
+    pub force_constraint: Arc<BlockPattern>,
+    /// Equilibrium with ψ, for [`Reactions::General`].
+    pub force_slip: Arc<BlockPattern>,
+    /// Equilibrium with states.
+    pub force_state: Arc<BlockPattern>,
+    /// State rates with nodes.
+    pub state_node: Arc<BlockPattern>,
+    /// State rates with states.
+    pub state_state: Arc<BlockPattern>,
+    /// State rates with λ.
+    pub state_constraint: Arc<BlockPattern>,
+}
+
+impl Couplings {
+    /// Every pair of groups meets: right for small systems.
+    pub fn dense(shape: &Shape) -> Self {
+        let nodes = shape.node_sizes();
+        let states: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
+        let (constraints, slips) = (&shape.constraints, &shape.slips);
+        let none: &[usize] = &[];
+        let (reacting_constraints, reacting_slips) = match shape.reactions {
+            Reactions::Gradient => (none, none),
+            Reactions::General => (constraints.as_slice(), slips.as_slice()),
+        };
+        let dense = |rows: &[usize], columns: &[usize]| Arc::new(BlockPattern::dense(rows, columns));
+        Self {
+            force_node: dense(&nodes, &nodes),
+            constraint_node: dense(constraints, &nodes),
+            slip_node: dense(slips, &nodes),
+            force_constraint: dense(&nodes, reacting_constraints),
+            force_slip: dense(&nodes, reacting_slips),
+            force_state: dense(&nodes, &states),
+            state_node: dense(&states, &nodes),
+            state_state: dense(&states, &states),
+            state_constraint: dense(&states, constraints),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Why an integration could not start or go on.
+
+use thiserror::Error;
+
+use super::parameters::ParameterError;
+
+/// Why an integration cannot start.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StartError {
+    /// The parameters of the method.
+    #[error(transparent)]
+    Parameters(#[from] ParameterError),
+    /// The step size is not a positive number.
+    #[error("the step size must be positive and finite, not {0}")]
+    Step(f64),
+    /// A tolerance is not a positive number.
+    #[error("{name} must be positive and finite, not {value}")]
+    Tolerance {
+        /// Which tolerance.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Parameters without damping of the multipliers.
+    #[error(
+        "with `index3` and constraints these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \
+         multipliers grow without bound. Take a spectral radius below 1 or the method `index2`"
+    )]
+    UndampedMultipliers,
+    /// Parameters beyond the limit of stability.
+    #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
+    Unstable,
+    /// A number of initial values does not fit the system.
+    #[error("the system has {expected} {what}, but {given} initial values were given")]
+    Count {
+        /// What was counted.
+        what: &'static str,
+        /// What the system has.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// Initial values that are no configuration.
+    #[error("the initial values are not usable: {0}")]
+    Values(String),
+    /// Constraints that change with time although the shape says otherwise.
+    #[error("{equation} changes with time: the system's shape must say that its constraints are rheonomic")]
+    UndeclaredTime {
+        /// The constraint.
+        equation: String,
+    },
+    /// Something that the chosen method does not integrate.
+    #[error("the method does not integrate systems with {0}")]
+    Unsupported(&'static str),
+    /// Positions that satisfy the constraints were not found.
+    #[error(
+        "the initial position cannot be made consistent: {equation} misses by {violation:e} after {iterations} iterations"
+    )]
+    Position {
+        /// The worst constraint.
+        equation: String,
+        /// Its violation.
+        violation: f64,
+        /// Iterations done.
+        iterations: usize,
+    },
+    /// Mass matrix and constraints do not determine accelerations and multipliers.
+    #[error(
+        "accelerations and multipliers are not determined at the start: {equation} is redundant, or has no mass and nothing holds it"
+    )]
+    Singular {
+        /// The equation or unknown that is not determined.
+        equation: String,
+    },
+    /// Something is infinite or not a number.
+    #[error("{equation} is not a finite number at the start (t = {time} s)")]
+    NotFinite {
+        /// The equation.
+        equation: String,
+        /// Initial time.
+        time: f64,
+    },
+}
+
+/// Why a step failed; the state is the one before the step.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StepError {
+    /// Newton's iteration did not converge.
+    #[error(
+        "Newton stopped after {iterations} iterations at t = {time} s (h = {step:e} s): the last correction was {norm:.1e} times \
+         the tolerance, the residual is largest in {worst}. Try a smaller step"
+    )]
+    NotConverged {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// Iterations done.
+        iterations: usize,
+        /// Last correction in units of the tolerance.
+        norm: f64,
+        /// The equation that is worst.
+        worst: String,
+    },
+    /// A residual is infinite or not a number.
+    #[error("{equation} is not a finite number at t = {time} s (h = {step:e} s)")]
+    NotFinite {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The equation.
+        equation: String,
+    },
+    /// The iteration matrix is singular.
+    #[error("the iteration matrix is singular at t = {time} s (h = {step:e} s): {unknown} is not determined")]
+    Singular {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The unknown without an equation.
+        unknown: String,
+    },
+    /// The end of the run lies before the present time.
+    #[error("the end time {end} s lies before the present time {time} s")]
+    EndBeforeNow {
+        /// Wanted end.
+        end: f64,
+        /// Present time.
+        time: f64,
+    },
+    /// The step size is not a positive number.
+    #[error("the step size must be positive and finite, not {0}")]
+    Step(f64),
+}
+
+/// Why bytes are not a state of this system.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum StateError {
+    /// The bytes do not begin like a state.
+    #[error("these bytes are not a saved state")]
+    Unknown,
+    /// Another version of the format.
+    #[error("the state was saved in format {found}; this program reads format {expected}")]
+    Version {
+        /// Version found.
+        found: u32,
+        /// Version that can be read.
+        expected: u32,
+    },
+    /// The bytes end too early or have more to them.
+    #[error("the saved state is cut off or damaged")]
+    Damaged,
+    /// The state belongs to a system of another size.
+    #[error("the saved state belongs to another system: it has {found} {what}, the system {expected}")]
+    OtherSystem {
+        /// What differs.
+        what: &'static str,
+        /// Number in the state.
+        found: usize,
+        /// Number in the system.
+        expected: usize,
+    },
+}

@@ -1,0 +1,216 @@
+//! Equations of a step for the stabilized index-2 formulation [ArnoldCardonaBruls2015, Eqs. (56), (61), (62)].
+//!
+//! Unknowns are x = h Δq, λ/s and ζ = h η; velocities follow from y = x + Bᵀ(q_n) ζ. Equations are r/s, Φ and
+//! h (B v + Φ_t). With D* = β' M + γ' D the matrix is
+//!
+//! ```text
+//! | (D* + K T)/s        Bᵀ   D* Bᵀ(q_n)/s      |
+//! | B T                 0    0                 |
+//! | h (γ' B + Z T)      0    h γ' B Bᵀ(q_n)    |
+//! ```
+//!
+//! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)].
+
+use std::sync::Arc;
+
+use super::layout::{Layout, place_values};
+use super::scheme::{Coefficients, ROUND_OFF, Trial, Workspace};
+use super::settings::{IterationMatrix, Settings};
+use super::state::MatrixPoint;
+use crate::dae::{Couplings, Dae, Shape};
+use crate::solve::block::{BlockId, BlockMatrix};
+use crate::solve::kernel::{Block, Target, add, add_product_transposed};
+use crate::solve::newton::NonlinearSystem;
+
+/// One product of two blocks and where it goes in the Newton matrix.
+#[derive(Clone, Copy, Debug)]
+struct Product {
+    left: BlockId,
+    /// Block of B(q_n), taken transposed.
+    right: BlockId,
+    place: BlockId,
+}
+
+/// The products with Bᵀ(q_n) in the matrix.
+#[derive(Clone, Debug)]
+pub(super) struct StabilizerProducts {
+    /// D* Bᵀ(q_n): left blocks are those of `Couplings::force_node`.
+    forces: Vec<Product>,
+    /// B Bᵀ(q_n): left blocks are those of `Couplings::constraint_node`.
+    constraints: Vec<Product>,
+}
+
+/// Left block, right block, and row and column group of a product.
+type Triple = (BlockId, BlockId, usize, usize);
+
+impl StabilizerProducts {
+    /// The layout of the Newton matrix and the products in it.
+    pub fn new(shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
+        let node_count = shape.space.factor_count();
+        let gradient = &couplings.constraint_node;
+        let (mut forces, mut constraints): (Vec<Triple>, Vec<Triple>) = (Vec::new(), Vec::new());
+        for node in 0..node_count {
+            for (right, constraint) in gradient.column_blocks(node) {
+                let column = node_count + constraint;
+                let with_forces = couplings.force_node.column_blocks(node);
+                forces.extend(with_forces.map(|(left, row)| (left, right, row, column)));
+                let with_constraints = gradient.column_blocks(node);
+                constraints
+                    .extend(with_constraints.map(|(left, row)| (left, right, node_count + row, column)));
+            }
+        }
+        let extra = forces.iter().chain(&constraints).map(|&(_, _, row, column)| (row, column));
+        let layout = Layout::new(shape, couplings, 2, extra);
+        let place = |&(left, right, row, column): &Triple| Product {
+            left,
+            right,
+            place: layout.pattern.find(row, column).expect("every product was put into the pattern"),
+        };
+        let products = Self {
+            forces: forces.iter().map(place).collect(),
+            constraints: constraints.iter().map(place).collect(),
+        };
+        (layout, products)
+    }
+
+    fn add_forces(
+        &self,
+        dynamic: &BlockMatrix,
+        base_gradient: &BlockMatrix,
+        factor: f64,
+        out: &mut BlockMatrix,
+    ) {
+        for product in &self.forces {
+            let (left, right) = (view(dynamic, product.left), view(base_gradient, product.right));
+            // Columns of η stand behind those of λ.
+            let first = left.rows * right.rows;
+            let target =
+                Target { values: &mut place_values(out, product.place)[first..], stride: left.rows.max(1) };
+            add_product_transposed(target, factor, left, right);
+        }
+    }
+
+    fn add_constraints(
+        &self,
+        gradient: &BlockMatrix,
+        base_gradient: &BlockMatrix,
+        factor: f64,
+        out: &mut BlockMatrix,
+    ) {
+        for product in &self.constraints {
+            let (left, right) = (view(gradient, product.left), view(base_gradient, product.right));
+            let stride = 2 * left.rows;
+            // Rows of the hidden constraints stand below those of Φ, columns of η behind those of λ.
+            let first = stride * right.rows + left.rows;
+            let values = &mut place_values(out, product.place)[first.min(stride * 2 * right.rows)..];
+            add_product_transposed(Target { values, stride: stride.max(1) }, factor, left, right);
+        }
+    }
+}
+
+fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
+    let pattern = matrix.pattern();
+    Block { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
+}
+
+/// The equations of one step.
+pub(super) struct Index2<'a, D: ?Sized> {
+    pub dae: &'a D,
+    pub settings: &'a Settings,
+    pub coefficients: Coefficients,
+    /// q_n.
+    pub base: &'a [f64],
+    pub trial: &'a mut Trial,
+    pub work: &'a mut Workspace,
+    pub products: &'a StabilizerProducts,
+    pub matrix_point: &'a mut MatrixPoint,
+}
+
+impl<D: Dae + ?Sized> Index2<'_, D> {
+    /// Evaluates B(q_n); `t` is the time at the start of the step.
+    pub fn set_base_gradient(&mut self, time: f64) {
+        self.work.base_gradient.fill(0.0);
+        let at = crate::dae::Point { time, configuration: self.base, ..self.trial.point() };
+        self.dae.gradient(&at, &mut self.work.base_gradient);
+    }
+
+    /// Adds the rows h (γ' B + Z T) of the hidden constraints.
+    fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
+        let (work, step) = (&*self.work, self.coefficients.step);
+        let pattern = Arc::clone(work.tangent.gradient.pattern());
+        for ((block, _, node), place) in pattern.blocks().zip(&work.layout.gradient) {
+            let gradient = view(&work.tangent.gradient, block);
+            if gradient.rows == 0 {
+                continue;
+            }
+            let stride = 2 * gradient.rows;
+            let values = &mut place_values(out, place.row)[gradient.rows..];
+            add(Target { values, stride }, step * self.coefficients.velocity, gradient);
+            if exact {
+                let values = &mut place_values(out, place.row)[gradient.rows..];
+                let rate = view(&work.tangent.gradient_rate, block);
+                work.operators.add_product(node, Target { values, stride }, step, rate);
+            }
+        }
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        let work = &mut *self.work;
+        work.evaluate(self.dae, self.base, self.trial);
+        let inverse_scale = 1.0 / self.coefficients.scale;
+        out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
+        work.layout.scatter(0, &work.violation, out);
+        let hidden = &mut work.constraint_scratch;
+        hidden.fill(0.0);
+        if work.shape.rheonomic {
+            self.dae.violation_rate(&self.trial.point(), hidden);
+        }
+        work.tangent.gradient.fill(0.0);
+        self.dae.gradient(&self.trial.point(), &mut work.tangent.gradient);
+        work.tangent.gradient.multiply_add(1.0, &self.trial.velocity, hidden);
+        hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
+        work.layout.scatter(1, hidden, out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
+        let exact = matrix == IterationMatrix::Exact;
+        self.work.differentiate(self.dae, self.trial, &self.coefficients, matrix);
+        let work = &*self.work;
+        let operators = exact.then_some(&work.operators);
+        work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
+        work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
+        self.add_hidden_rows(exact, out);
+        self.products.add_forces(&work.tangent.dynamic, &work.base_gradient, 1.0 / scale, out);
+        let factor = self.coefficients.step * self.coefficients.velocity;
+        self.products.add_constraints(&work.tangent.gradient, &work.base_gradient, factor, out);
+        work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+    }
+
+    fn correct(&mut self, increment: &[f64], fraction: f64) {
+        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        // y = x + Bᵀ(q_n) ζ moves velocity and acceleration.
+        work.scratch.copy_from_slice(&increment[..trial.increment.len()]);
+        let changes = &mut work.constraint_scratch;
+        work.layout.gather(1, increment, changes);
+        trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
+        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
+        for (i, (x, y)) in increment.iter().zip(&work.scratch).enumerate() {
+            trial.increment[i] += fraction * x;
+            trial.velocity[i] += fraction * coefficients.velocity * y;
+            trial.acceleration[i] += fraction * coefficients.acceleration * y;
+        }
+        work.layout.gather(0, increment, changes);
+        let factor = fraction * coefficients.scale;
+        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
+    }
+
+    fn tolerances(&self, out: &mut [f64]) {
+        self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
+        for (start, size) in self.work.layout.multiplier_starts(1) {
+            out[start..start + size].fill(self.settings.newton_atol.max(ROUND_OFF) * self.work.length);
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Consistent positions, velocities, accelerations and multipliers.
+//!
+//! All of them are solutions of the block system
+//!
+//! ```text
+//! | M  Bᵀ  Aᵀ |
+//! | B  0   0  |                                        [ArnoldCardonaBruls2015, Eq. (20)]
+//! | A  0   0  |
+//! ```
+//!
+//! solved as one system, so that M may be singular as long as it is definite on the motions that the
+//! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
+
+use super::error::StartError;
+use super::layout::{Layout, TangentOperators};
+use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
+use crate::solve::block::BlockMatrix;
+use crate::solve::linear::LinearSolver;
+
+/// What was not determined or not found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum KktFailure {
+    Singular(Equation),
+    NotFinite(Equation),
+    Position { equation: Equation, violation: f64, iterations: usize },
+}
+
+impl KktFailure {
+    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> StartError {
+        match self {
+            Self::Singular(equation) => StartError::Singular { equation: dae.describe(equation) },
+            Self::NotFinite(equation) => StartError::NotFinite { equation: dae.describe(equation), time },
+            Self::Position { equation, violation, iterations } => {
+                StartError::Position { equation: dae.describe(equation), violation, iterations }
+            }
+        }
+    }
+}
+
+/// Zeros, and the states, to make points of: what is at rest and without reactions.
+struct Rest {
+    velocity: Vec<f64>,
+    multipliers: Vec<f64>,
+    slips: Vec<f64>,
+    states: Vec<f64>,
+}
+
+impl Rest {
+    fn point<'a>(&'a self, time: f64, configuration: &'a [f64], velocity: &'a [f64]) -> Point<'a> {
+        Point {
+            time,
+            configuration,
+            velocity,
+            acceleration: &self.velocity,
+            multipliers: &self.multipliers,
+            slip_multipliers: &self.slips,
+            states: &self.states,
+        }
+    }
+}
+
+/// Consistent values of one system.
+pub(super) struct Kkt {
+    rest: Rest,
+    system: BlockSystem,
+    base: Vec<f64>,
+}
+
+/// The block system with its arrays.
+struct BlockSystem {
+    shape: Shape,
+    layout: Layout,
+    tangent: Tangent,
+    matrix: BlockMatrix,
+    solver: LinearSolver,
+    operators: TangentOperators,
+    mass_scale: f64,
+    /// Right side, then solution.
+    unknowns: Vec<f64>,
+    equilibrium: Vec<f64>,
+    violation: Vec<f64>,
+    slip: Vec<f64>,
+    state_rates: Vec<f64>,
+}
+
+/// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
+const MOST_ITERATIONS: usize = 50;
+
+impl BlockSystem {
+    fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
+        let couplings = dae.couplings();
+        let layout = Layout::new(&shape, &couplings, 1, []);
+        Self {
+            tangent: Tangent::zeros(&couplings),
+            matrix: BlockMatrix::zeros(layout.pattern.clone()),
+            solver: LinearSolver::new(&layout.pattern, &layout.roles),
+            operators: TangentOperators::new(&shape.space),
+            mass_scale,
+            unknowns: vec![0.0; layout.pattern.row_count()],
+            equilibrium: vec![0.0; shape.velocity_count()],
+            violation: vec![0.0; shape.constraint_count()],
+            slip: vec![0.0; shape.slip_count()],
+            state_rates: vec![0.0; shape.state_count()],
+            layout,
+            shape,
+        }
+    }
+
+    fn factor<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        at: &Point,
+        increment: Option<&[f64]>,
+    ) -> Result<(), KktFailure> {
+        self.tangent.clear();
+        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false };
+        dae.tangent(at, weights, &mut self.tangent);
+        self.matrix.fill(0.0);
+        self.layout.add_forces(&self.tangent, None, 1.0 / self.mass_scale, &mut self.matrix);
+        let operators = increment.map(|increment| {
+            self.operators.evaluate(&self.shape.space, increment);
+            &self.operators
+        });
+        self.layout.add_gradient(&self.shape, &self.tangent, operators, &mut self.matrix);
+        self.layout.add_slip(&self.shape, &self.tangent, &mut self.matrix);
+        match self.solver.factor(&self.matrix) {
+            Ok(_) => Ok(()),
+            Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
+        }
+    }
+
+    fn solve(&mut self) -> Result<(), KktFailure> {
+        self.check_finite()?;
+        self.solver.solve(&mut self.unknowns);
+        self.check_finite()
+    }
+
+    fn check_finite(&self) -> Result<(), KktFailure> {
+        match self.unknowns.iter().position(|value| !value.is_finite()) {
+            Some(row) => Err(KktFailure::NotFinite(self.layout.equation(row))),
+            None => Ok(()),
+        }
+    }
+
+    /// Evaluates all equations at a point.
+    fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+        for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
+            values.fill(0.0);
+        }
+        dae.evaluate(
+            at,
+            &mut Equations {
+                equilibrium: &mut self.equilibrium,
+                violation: &mut self.violation,
+                slip: &mut self.slip,
+                state_rates: &mut self.state_rates,
+            },
+        );
+    }
+
+    /// Puts B v + Φ_t into `violation`; needs the gradient of a factored point.
+    fn hidden_residual<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+        self.violation.fill(0.0);
+        if self.shape.rheonomic {
+            dae.violation_rate(at, &mut self.violation);
+        }
+        self.tangent.gradient.multiply_add(1.0, at.velocity, &mut self.violation);
+    }
+
+    /// Puts `factor · violation` and `−slip` into the rows of the constraints.
+    fn constraint_rows(&mut self, factor: f64) {
+        self.violation.iter_mut().for_each(|value| *value *= factor);
+        self.layout.scatter(0, &self.violation, &mut self.unknowns);
+        let slip_start = self.layout.slip_start();
+        self.unknowns[slip_start..].iter_mut().zip(&self.slip).for_each(|(u, slip)| *u = -slip);
+    }
+
+    /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
+    fn acceleration_rows<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+        self.violation.fill(0.0);
+        if !self.violation.is_empty() {
+            dae.curvature(at, &mut self.violation);
+        }
+        self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.violation);
+        self.slip.fill(0.0);
+        if !self.slip.is_empty() {
+            dae.slip_curvature(at, &mut self.slip);
+        }
+        self.tangent.slip.multiply_add(1.0, at.acceleration, &mut self.slip);
+        self.constraint_rows(-1.0);
+    }
+
+    /// Adds the solution to accelerations and multipliers; gives its size relative to theirs.
+    fn apply(&mut self, out: &mut Accelerations) -> f64 {
+        let k = self.shape.velocity_count();
+        let mut relative = 0.0_f64;
+        let mut apply = |value: &mut f64, change: f64| {
+            *value += change;
+            relative = relative.max(change.abs() / value.abs().max(1.0));
+        };
+        out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
+        self.layout.gather(0, &self.unknowns, &mut self.violation);
+        out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
+        let slips = &self.unknowns[self.layout.slip_start()..];
+        out.slip_multipliers.iter_mut().zip(slips).for_each(|(p, d)| apply(p, d * self.mass_scale));
+        relative
+    }
+}
+
+impl Kkt {
+    pub fn new<D: Dae + ?Sized>(dae: &D, mass_scale: f64) -> Self {
+        let shape = dae.shape();
+        Self {
+            rest: Rest {
+                velocity: vec![0.0; shape.velocity_count()],
+                multipliers: vec![0.0; shape.constraint_count()],
+                slips: vec![0.0; shape.slip_count()],
+                states: vec![0.0; shape.state_count()],
+            },
+            base: vec![0.0; shape.space.coordinate_count()],
+            system: BlockSystem::new(dae, shape, mass_scale),
+        }
+    }
+
+    /// The states at which the equations are evaluated from now on.
+    pub fn set_states(&mut self, states: &[f64]) {
+        self.rest.states.copy_from_slice(states);
+    }
+
+    /// Moves q as little as possible, weighted by mass, so that the constraints hold: the smallest x
+    /// in the sense of xᵀMx with Φ(q ∘ exp(x̃)) = 0 [ArnoldCardonaBruls2015Projection, Eqs. (6)].
+    ///
+    /// Writes x into `change`; gives the largest violation found before.
+    pub fn project_position<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &mut [f64],
+        tolerance: f64,
+        change: &mut [f64],
+    ) -> Result<f64, KktFailure> {
+        change.fill(0.0);
+        self.base.copy_from_slice(configuration);
+        let system = &mut self.system;
+        let mut before = None;
+        for iterations in 0.. {
+            let at = self.rest.point(time, configuration, &self.rest.velocity);
+            system.evaluate(dae, &at);
+            let (worst, violation) = largest(&system.violation);
+            let equation = Equation::Constraint(worst);
+            if !violation.is_finite() {
+                return Err(KktFailure::NotFinite(equation));
+            }
+            before.get_or_insert(violation);
+            if violation <= tolerance {
+                break;
+            }
+            if iterations == MOST_ITERATIONS {
+                return Err(KktFailure::Position { equation, violation, iterations });
+            }
+            system.factor(dae, &at, Some(change))?;
+            // Rows of motion: M (x + δ) + Bᵀμ = 0.
+            system.unknowns.fill(0.0);
+            let motion = &mut system.unknowns[..change.len()];
+            system.tangent.dynamic.multiply_add(-1.0 / system.mass_scale, change, motion);
+            system.slip.fill(0.0);
+            system.constraint_rows(-1.0);
+            system.solve()?;
+            change.iter_mut().zip(&system.unknowns).for_each(|(x, d)| *x += d);
+            system.shape.space.compose_exp(&self.base, change, configuration);
+        }
+        Ok(before.unwrap_or(0.0))
+    }
+
+    /// Multiplies the hidden residual B v + Φ_t by `factor`, and makes κ vanish, through the change of v that is
+    /// smallest in the norm of the mass matrix; 0 projects [ArnoldCardonaBruls2015Projection, Eqs. (7)].
+    ///
+    /// Gives the largest residual found before.
+    pub fn scale_hidden_residual<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        velocity: &mut [f64],
+        factor: f64,
+    ) -> Result<f64, KktFailure> {
+        let system = &mut self.system;
+        let mut before = None;
+        // Nonholonomic constraints may be nonlinear in v; linear ones are met in the first round.
+        for round in 0..MOST_ITERATIONS {
+            let at = self.rest.point(time, configuration, velocity);
+            system.factor(dae, &at, None)?;
+            system.evaluate(dae, &at);
+            system.hidden_residual(dae, &at);
+            let slip = largest(&system.slip).1;
+            before.get_or_insert(largest(&system.violation).1.max(slip));
+            if round > 0 && slip <= 1e-13 * largest(velocity).1.max(1.0) {
+                break;
+            }
+            system.unknowns.fill(0.0);
+            system.constraint_rows(if round == 0 { factor - 1.0 } else { 0.0 });
+            system.solve()?;
+            velocity.iter_mut().zip(&system.unknowns).for_each(|(v, d)| *v += d);
+            if system.slip.is_empty() {
+                break;
+            }
+        }
+        Ok(before.unwrap_or(0.0))
+    }
+
+    /// Accelerations and multipliers at consistent q and v [ArnoldCardonaBruls2015, Eq. (19)].
+    pub fn accelerations<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+        out: &mut Accelerations,
+    ) -> Result<(), KktFailure> {
+        let system = &mut self.system;
+        for _ in 0..MOST_ITERATIONS {
+            let at = Point {
+                acceleration: &out.acceleration,
+                multipliers: &out.multipliers,
+                slip_multipliers: &out.slip_multipliers,
+                ..self.rest.point(time, configuration, velocity)
+            };
+            system.factor(dae, &at, None)?;
+            system.evaluate(dae, &at);
+            let scale = -1.0 / system.mass_scale;
+            system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
+            system.acceleration_rows(dae, &at);
+            system.solve()?;
+            let size = system.apply(out);
+            // One round where the multipliers enter linearly, more where they do not.
+            if size <= 1e-12 || system.shape.reactions == Reactions::Gradient {
+                return Ok(());
+            }
+        }
+        Err(KktFailure::Singular(Equation::Equilibrium(0)))
+    }
+
+    /// The change of v with B Δv = B w that is smallest in the norm of the mass matrix
+    /// [ArnoldCardonaBruls2015, Table 2, Step 6].
+    pub fn constrained_part<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        w: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), KktFailure> {
+        let system = &mut self.system;
+        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), None)?;
+        system.violation.fill(0.0);
+        system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
+        system.unknowns.fill(0.0);
+        system.slip.fill(0.0);
+        system.constraint_rows(1.0);
+        system.solve()?;
+        out.copy_from_slice(&system.unknowns[..system.shape.velocity_count()]);
+        Ok(())
+    }
+}
+
+/// Result of [`Kkt::accelerations`], and its first guess.
+#[derive(Clone, Debug)]
+pub(super) struct Accelerations {
+    pub acceleration: Vec<f64>,
+    pub multipliers: Vec<f64>,
+    pub slip_multipliers: Vec<f64>,
+}
+
+impl Accelerations {
+    pub fn zeros(shape: &Shape) -> Self {
+        Self {
+            acceleration: vec![0.0; shape.velocity_count()],
+            multipliers: vec![0.0; shape.constraint_count()],
+            slip_multipliers: vec![0.0; shape.slip_count()],
+        }
+    }
+}
+
+/// Index and absolute value of the largest entry; not a number counts as larger than any.
+pub(super) fn largest(values: &[f64]) -> (usize, f64) {
+    values
+        .iter()
+        .map(|value| if value.is_nan() { f64::INFINITY } else { value.abs() })
+        .enumerate()
+        .fold((0, 0.0), |best, (i, value)| if value > best.1 { (i, value) } else { best })
+}

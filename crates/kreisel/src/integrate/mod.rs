@@ -1,0 +1,78 @@
+//! Time integration: one file a method, and what they share.
+//!
+//! Takes any [`crate::dae::Dae`] and its initial values and advances a [`State`] step by step with the
+//! Lie-group generalized-α method [ArnoldCardonaBruls2015, Eqs. (37), (56)]:
+//!
+//! ```text
+//! q_{n+1} = q_n ∘ exp(h Δq̃_n)
+//! Δq_n    = v_n + (½ − β) h a_n + β h a_{n+1}
+//! v_{n+1} = v_n + (1 − γ) h a_n + γ h a_{n+1}
+//! (1 − α_m) a_{n+1} + α_m a_n = (1 − α_f) v̇_{n+1} + α_f v̇_n
+//! ```
+//!
+//! with v̇_{n+1} and λ_{n+1} from equilibrium and constraints at t_{n+1}.
+
+mod error;
+mod index2;
+mod index3;
+mod integration;
+mod kkt;
+mod layout;
+mod observer;
+mod parameters;
+mod scheme;
+mod settings;
+mod start;
+mod state;
+
+pub use error::{StartError, StateError, StepError};
+pub use integration::{Integration, ResumeError, Statistics, StepReport};
+pub use observer::{Control, Observer};
+pub use parameters::{ParameterError, Parameters, Stability};
+pub use settings::{Initial, IterationMatrix, Method, Predictor, Settings, Start};
+pub use start::StartReport;
+pub use state::{MatrixPoint, State};
+
+/// A generalized-α method with its settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeneralizedAlpha {
+    settings: Settings,
+}
+
+impl GeneralizedAlpha {
+    /// The method with Chung and Hulbert's parameters for a spectral radius ρ∞, and a step size in s.
+    pub fn new(method: Method, spectral_radius: f64, step: f64) -> Result<Self, ParameterError> {
+        Ok(Self::with(Settings::new(method, Parameters::chung_hulbert(spectral_radius)?, step)))
+    }
+
+    /// The method with these settings.
+    pub fn with(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+/// Values of a solution at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Time in s.
+    pub time: f64,
+    /// Configuration.
+    pub configuration: Vec<f64>,
+    /// Velocity.
+    pub velocity: Vec<f64>,
+    /// Acceleration v̇.
+    pub acceleration: Vec<f64>,
+    /// Multipliers λ.
+    pub multipliers: Vec<f64>,
+    /// Multipliers ψ.
+    pub slip_multipliers: Vec<f64>,
+    /// States.
+    pub states: Vec<f64>,
+    /// Scratch: increment from the start of the step.
+    increment: Vec<f64>,
+}

@@ -1,0 +1,32 @@
+//! Who watches accepted steps: recorders, progress bars, live views.
+
+use super::integration::Integration;
+
+/// Whether an integration goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop after this step.
+    Stop,
+}
+
+/// Watches accepted steps; the integrator itself has no output code.
+pub trait Observer<D: ?Sized> {
+    /// Called after every accepted step.
+    fn accepted(&mut self, integration: &Integration<'_, D>) -> Control;
+}
+
+/// Nobody watches.
+impl<D: ?Sized> Observer<D> for () {
+    fn accepted(&mut self, _: &Integration<'_, D>) -> Control {
+        Control::Continue
+    }
+}
+
+/// A closure that watches.
+impl<D: ?Sized, F: FnMut(&Integration<'_, D>) -> Control> Observer<D> for F {
+    fn accepted(&mut self, integration: &Integration<'_, D>) -> Control {
+        self(integration)
+    }
+}

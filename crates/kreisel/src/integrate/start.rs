@@ -1,0 +1,207 @@
+//! Starting values: consistent positions and velocities, then values that keep the method's order.
+
+use super::error::StartError;
+use super::kkt::{Accelerations, Kkt, KktFailure, largest};
+use super::settings::{Initial, Method, Settings, Start};
+use super::state::State;
+use crate::dae::{Dae, Equation, Equations, Point, Shape};
+
+/// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
+const OFFSET: f64 = 0.1;
+
+/// What had to be changed to make the user's initial values consistent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartReport {
+    /// Largest violation of a constraint in the user's positions.
+    pub position_violation: f64,
+    /// Change of the configuration, as an element of the Lie algebra.
+    pub position_change: Vec<f64>,
+    /// Largest violation of a constraint at velocity level in the user's velocities.
+    pub velocity_violation: f64,
+    /// Change of the velocity.
+    pub velocity_change: Vec<f64>,
+}
+
+/// Positions count as consistent when every constraint holds to this part of the system's length.
+const POSITION_TOLERANCE: f64 = 1e-14;
+
+/// The state from which a method starts, and what was changed in the user's values.
+pub(super) fn starting_state<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    settings: &Settings,
+    initial: &Initial,
+    kkt: &mut Kkt,
+) -> Result<(State, StartReport), StartError> {
+    check_initial(dae, shape, initial)?;
+    let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
+    kkt.set_states(&initial.states);
+    let mut report = StartReport {
+        position_change: vec![0.0; shape.velocity_count()],
+        velocity_change: vec![0.0; shape.velocity_count()],
+        ..StartReport::default()
+    };
+    let mut configuration = initial.configuration.clone();
+    shape.space.normalize(&mut configuration);
+    let tolerance = POSITION_TOLERANCE * dae.scales().length;
+    report.position_violation = kkt
+        .project_position(dae, initial.time, &mut configuration, tolerance, &mut report.position_change)
+        .map_err(failed)?;
+    let mut velocity = initial.velocity.clone();
+    report.velocity_violation =
+        kkt.scale_hidden_residual(dae, initial.time, &configuration, &mut velocity, 0.0).map_err(failed)?;
+    for (change, (new, old)) in report.velocity_change.iter_mut().zip(velocity.iter().zip(&initial.velocity))
+    {
+        *change = new - old;
+    }
+    let mut state = State {
+        time: initial.time,
+        configuration,
+        shown_velocity: velocity.clone(),
+        velocity,
+        states: initial.states.clone(),
+        stabilizers: vec![0.0; shape.constraint_count()],
+        newton_rate: 1.0,
+        ..State::default()
+    };
+    starting_values(dae, shape, settings, &mut state, kkt).map_err(failed)?;
+    Ok((state, report))
+}
+
+/// v̇₀, λ₀, a₀ and, for `index3`, the perturbed v₀, at consistent q and v of the state.
+pub(super) fn starting_values<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    settings: &Settings,
+    state: &mut State,
+    kkt: &mut Kkt,
+) -> Result<(), KktFailure> {
+    let mut now = Accelerations::zeros(shape);
+    kkt.accelerations(dae, state.time, &state.configuration, &state.velocity, &mut now)?;
+    state.algorithmic_acceleration = now.acceleration.clone();
+    if settings.start != Start::Trivial {
+        let jerk = jerk(dae, shape, settings, state, &now, kkt)?;
+        let shift = settings.parameters.offset() * settings.step;
+        for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
+            *a += shift * jerk;
+        }
+        if settings.start == Start::OrderPreserving && settings.method == Method::Index3 {
+            perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
+        }
+    }
+    state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
+    state.acceleration = now.acceleration;
+    state.multipliers = now.multipliers;
+    state.slip_multipliers = now.slip_multipliers;
+    Ok(())
+}
+
+/// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
+fn jerk<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    settings: &Settings,
+    state: &State,
+    now: &Accelerations,
+    kkt: &mut Kkt,
+) -> Result<Vec<f64>, KktFailure> {
+    let mut accelerations_at = |distance: f64| {
+        let (v, v_dot) = (&state.velocity, &now.acceleration);
+        let increment: Vec<f64> =
+            v.iter().zip(v_dot).map(|(v, v_dot)| distance * (v + 0.5 * distance * v_dot)).collect();
+        let velocity: Vec<f64> = v.iter().zip(v_dot).map(|(v, v_dot)| v + distance * v_dot).collect();
+        let mut configuration = state.configuration.clone();
+        shape.space.compose_exp(&state.configuration, &increment, &mut configuration);
+        let mut there = now.clone();
+        kkt.accelerations(dae, state.time + distance, &configuration, &velocity, &mut there)?;
+        Ok(there.acceleration)
+    };
+    let distance = OFFSET * settings.step;
+    let (after, before) = (accelerations_at(distance)?, accelerations_at(-distance)?);
+    Ok(after.iter().zip(&before).map(|(after, before)| (after - before) / (2.0 * distance)).collect())
+}
+
+/// v₀ = v(t₀) + Δ₀ᵛ [ArnoldCardonaBruls2015, Table 2, Steps 6 and 7, Eq. (142)].
+fn perturb_velocity<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    settings: &Settings,
+    state: &mut State,
+    now: &Accelerations,
+    jerk: &[f64],
+    kkt: &mut Kkt,
+) -> Result<(), KktFailure> {
+    if shape.constraint_count() == 0 {
+        return Ok(());
+    }
+    let mut local_error = vec![0.0; shape.velocity_count()];
+    shape.space.hat_multiply(&state.velocity, &now.acceleration, &mut local_error);
+    let (constant, square) = (settings.parameters.position_error_constant(), settings.step * settings.step);
+    for (error, jerk) in local_error.iter_mut().zip(jerk) {
+        *error = square * (constant * jerk + *error / 12.0);
+    }
+    let mut change = vec![0.0; shape.velocity_count()];
+    kkt.constrained_part(dae, state.time, &state.configuration, &local_error, &mut change)?;
+    state.velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
+    Ok(())
+}
+
+fn check_initial<D: Dae + ?Sized>(dae: &D, shape: &Shape, initial: &Initial) -> Result<(), StartError> {
+    for (what, expected, given) in [
+        ("configuration coordinates", shape.space.coordinate_count(), initial.configuration.len()),
+        ("velocity coordinates", shape.velocity_count(), initial.velocity.len()),
+        ("states", shape.state_count(), initial.states.len()),
+    ] {
+        if expected != given {
+            return Err(StartError::Count { what, expected, given });
+        }
+    }
+    shape.space.validate(&initial.configuration).map_err(|error| StartError::Values(error.to_string()))?;
+    let numbers = initial.velocity.iter().chain(&initial.states).chain([&initial.time]);
+    if numbers.into_iter().any(|value| !value.is_finite()) {
+        return Err(StartError::Values("a velocity, a state or the time is not a finite number".to_string()));
+    }
+    check_time_dependence(dae, shape, initial)
+}
+
+/// Constraints that move with time but were not declared so would be violated at velocity level without notice.
+fn check_time_dependence<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    initial: &Initial,
+) -> Result<(), StartError> {
+    if shape.rheonomic {
+        return Ok(());
+    }
+    let violation_at = |time: f64| {
+        let mut equilibrium = vec![0.0; shape.velocity_count()];
+        let mut violation = vec![0.0; shape.constraint_count()];
+        let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
+        dae.evaluate(
+            &Point {
+                time,
+                configuration: &initial.configuration,
+                velocity: &initial.velocity,
+                acceleration: &vec![0.0; shape.velocity_count()],
+                multipliers: &vec![0.0; shape.constraint_count()],
+                slip_multipliers: &vec![0.0; shape.slip_count()],
+                states: &initial.states,
+            },
+            &mut Equations {
+                equilibrium: &mut equilibrium,
+                violation: &mut violation,
+                slip: &mut slip,
+                state_rates: &mut state_rates,
+            },
+        );
+        violation
+    };
+    let (now, later) = (violation_at(initial.time), violation_at(initial.time + 1.0));
+    let changes: Vec<f64> = now.iter().zip(&later).map(|(now, later)| later - now).collect();
+    match largest(&changes) {
+        (index, size) if size > 0.0 && size.is_finite() => {
+            Err(StartError::UndeclaredTime { equation: dae.describe(Equation::Constraint(index)) })
+        }
+        _ => Ok(()),
+    }
+}

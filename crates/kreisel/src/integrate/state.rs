@@ -1,0 +1,243 @@
+//! What a restart needs, and its form in bytes.
+
+use super::error::StateError;
+
+/// State of an integration between two steps.
+///
+/// A run that continues from a saved state gives the same bits as one that was not interrupted: the
+/// state also says where the matrix in use was evaluated, and the factors are made again from there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Time t_n in s.
+    pub time: f64,
+    /// Size of the step that led here; 0 at the start.
+    pub step: f64,
+    /// Configuration q_n.
+    pub configuration: Vec<f64>,
+    /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
+    pub velocity: Vec<f64>,
+    /// Velocity to be shown: v_n, and at the start the user's v(t₀).
+    pub shown_velocity: Vec<f64>,
+    /// Acceleration v̇_n.
+    pub acceleration: Vec<f64>,
+    /// Algorithmic acceleration a_n ≈ v̇(t_n + Δ_α h).
+    pub algorithmic_acceleration: Vec<f64>,
+    /// Algorithmic acceleration before the last step, for a change of step size.
+    pub previous_algorithmic_acceleration: Vec<f64>,
+    /// Multipliers λ_n.
+    pub multipliers: Vec<f64>,
+    /// Multipliers ψ_n of the nonholonomic constraints.
+    pub slip_multipliers: Vec<f64>,
+    /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
+    pub stabilizers: Vec<f64>,
+    /// States c_n.
+    pub states: Vec<f64>,
+    /// Contraction rate of Newton's iteration, measured lately.
+    pub newton_rate: f64,
+    /// Where the matrix in use was evaluated; absent before the first.
+    pub matrix_point: Option<MatrixPoint>,
+}
+
+/// Arguments of the iteration matrix in use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MatrixPoint {
+    /// Time.
+    pub time: f64,
+    /// Step size.
+    pub step: f64,
+    /// Configuration at the start of that step.
+    pub base: Vec<f64>,
+    /// Increment h Δq of that step.
+    pub increment: Vec<f64>,
+    /// Velocity.
+    pub velocity: Vec<f64>,
+    /// Acceleration.
+    pub acceleration: Vec<f64>,
+    /// Multipliers.
+    pub multipliers: Vec<f64>,
+}
+
+const MAGIC: &[u8; 8] = b"KREISELS";
+const VERSION: u32 = 1;
+
+/// Appends numbers in little-endian form.
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn number(&mut self, value: f64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn numbers(&mut self, values: &[f64]) {
+        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        values.iter().for_each(|&value| self.number(value));
+    }
+}
+
+/// Takes numbers from the front.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
+        let (head, tail) = self.0.split_first_chunk::<N>().ok_or(StateError::Damaged)?;
+        self.0 = tail;
+        Ok(*head)
+    }
+
+    fn number(&mut self) -> Result<f64, StateError> {
+        Ok(f64::from_le_bytes(self.bytes()?))
+    }
+
+    fn numbers(&mut self) -> Result<Vec<f64>, StateError> {
+        let count = u64::from_le_bytes(self.bytes()?);
+        // A count beyond the bytes that are left is damage, not a reason to allocate.
+        if count > (self.0.len() / 8) as u64 {
+            return Err(StateError::Damaged);
+        }
+        (0..count).map(|_| self.number()).collect()
+    }
+}
+
+impl State {
+    /// The state as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer(Vec::new());
+        writer.0.extend_from_slice(MAGIC);
+        writer.0.extend_from_slice(&VERSION.to_le_bytes());
+        for value in [self.time, self.step, self.newton_rate] {
+            writer.number(value);
+        }
+        for values in self.arrays() {
+            writer.numbers(values);
+        }
+        writer.0.push(u8::from(self.matrix_point.is_some()));
+        if let Some(point) = &self.matrix_point {
+            writer.number(point.time);
+            writer.number(point.step);
+            for values in point.arrays() {
+                writer.numbers(values);
+            }
+        }
+        writer.0
+    }
+
+    /// Reads a state that [`State::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
+        let mut reader = Reader(bytes);
+        if reader.bytes::<8>().map_err(|_| StateError::Unknown)? != *MAGIC {
+            return Err(StateError::Unknown);
+        }
+        let found = u32::from_le_bytes(reader.bytes()?);
+        if found != VERSION {
+            return Err(StateError::Version { found, expected: VERSION });
+        }
+        let mut state = State {
+            time: reader.number()?,
+            step: reader.number()?,
+            newton_rate: reader.number()?,
+            ..State::default()
+        };
+        for values in state.arrays_mut() {
+            *values = reader.numbers()?;
+        }
+        let [has_point] = reader.bytes()?;
+        if has_point == 1 {
+            let mut point =
+                MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
+            for values in point.arrays_mut() {
+                *values = reader.numbers()?;
+            }
+            state.matrix_point = Some(point);
+        }
+        if has_point > 1 || !reader.0.is_empty() {
+            return Err(StateError::Damaged);
+        }
+        Ok(state)
+    }
+
+    fn arrays(&self) -> [&Vec<f64>; 10] {
+        [
+            &self.configuration,
+            &self.velocity,
+            &self.shown_velocity,
+            &self.acceleration,
+            &self.algorithmic_acceleration,
+            &self.previous_algorithmic_acceleration,
+            &self.multipliers,
+            &self.slip_multipliers,
+            &self.stabilizers,
+            &self.states,
+        ]
+    }
+
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 10] {
+        [
+            &mut self.configuration,
+            &mut self.velocity,
+            &mut self.shown_velocity,
+            &mut self.acceleration,
+            &mut self.algorithmic_acceleration,
+            &mut self.previous_algorithmic_acceleration,
+            &mut self.multipliers,
+            &mut self.slip_multipliers,
+            &mut self.stabilizers,
+            &mut self.states,
+        ]
+    }
+}
+
+impl MatrixPoint {
+    fn arrays(&self) -> [&Vec<f64>; 5] {
+        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers]
+    }
+
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 5] {
+        [
+            &mut self.base,
+            &mut self.increment,
+            &mut self.velocity,
+            &mut self.acceleration,
+            &mut self.multipliers,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> State {
+        State {
+            time: 0.1,
+            step: 1e-3,
+            configuration: vec![1.0, f64::MIN_POSITIVE],
+            velocity: vec![-0.0],
+            multipliers: vec![1e300],
+            matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn a_state_survives_its_bytes() {
+        let state = sample();
+        assert_eq!(State::from_bytes(&state.to_bytes()).unwrap(), state);
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let bytes = sample().to_bytes();
+        for length in 0..bytes.len() {
+            assert!(State::from_bytes(&bytes[..length]).is_err(), "{length} bytes were accepted");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
+        let mut huge = bytes.clone();
+        huge[36..44].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
+        let mut newer = bytes;
+        newer[8] = 9;
+        assert!(matches!(State::from_bytes(&newer), Err(StateError::Version { found: 9, .. })));
+    }
+}

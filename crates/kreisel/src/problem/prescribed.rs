@@ -1,0 +1,40 @@
+//! A point of unit mass that is led along q(t) = t³/6 [ArnoldCardonaBruls2015, §3.2].
+//!
+//! The simplest constrained motion with v̈ ≠ 0: all its errors are those of the transient phase, and the error
+//! in λ after n steps from exact starting values is c_n h exactly [ArnoldCardonaBruls2015, Eq. (53)].
+
+use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use crate::lie::Space;
+use crate::solve::block::BlockMatrix;
+
+/// The system q̈ + λ = 0, q − t³/6 = 0 with the solution λ = −t.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrescribedCubic;
+
+impl Dae for PrescribedCubic {
+    fn shape(&self) -> Shape {
+        Shape::new(Space::vector(1)).with_rheonomic_constraints([1])
+    }
+
+    fn evaluate(&self, at: &Point, out: &mut Equations) {
+        out.equilibrium[0] = at.acceleration[0] + at.multipliers[0];
+        out.violation[0] = at.configuration[0] - at.time.powi(3) / 6.0;
+    }
+
+    fn gradient(&self, _: &Point, out: &mut BlockMatrix) {
+        out.fill(1.0);
+    }
+
+    fn violation_rate(&self, at: &Point, out: &mut [f64]) {
+        out[0] = -0.5 * at.time * at.time;
+    }
+
+    fn curvature(&self, at: &Point, out: &mut [f64]) {
+        out[0] = -at.time;
+    }
+
+    fn tangent(&self, _: &Point, weights: TangentWeights, out: &mut Tangent) {
+        out.dynamic.fill(weights.mass);
+        out.gradient.fill(1.0);
+    }
+}

@@ -1,0 +1,125 @@
+//! Products of small dense blocks, stored column by column.
+
+/// A dense block to be read: its values and its number of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// Values, column by column.
+    pub values: &'a [f64],
+    /// Number of rows.
+    pub rows: usize,
+}
+
+/// A part of a dense block to be written: values from its first entry on, and the distance of columns.
+#[derive(Debug)]
+pub struct Target<'a> {
+    /// Values from the part's first entry on.
+    pub values: &'a mut [f64],
+    /// Number of rows of the whole block.
+    pub stride: usize,
+}
+
+fn add_scaled_column(target: &mut [f64], factor: f64, column: &[f64]) {
+    // Six and three rows are nearly all there is: with the length known the loop becomes a few vector operations.
+    match (target, column) {
+        ([t0, t1, t2, t3, t4, t5], &[c0, c1, c2, c3, c4, c5]) => {
+            *t0 += factor * c0;
+            *t1 += factor * c1;
+            *t2 += factor * c2;
+            *t3 += factor * c3;
+            *t4 += factor * c4;
+            *t5 += factor * c5;
+        }
+        (target, column) => target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c),
+    }
+}
+
+/// `target += factor · a`.
+pub fn add(target: Target, factor: f64, a: Block) {
+    if a.rows == 0 {
+        return;
+    }
+    for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(a.rows)) {
+        add_scaled_column(&mut target[..a.rows], factor, column);
+    }
+}
+
+/// `target += factor · aᵀ`.
+pub fn add_transposed(target: Target, factor: f64, a: Block) {
+    if a.rows == 0 {
+        return;
+    }
+    for (row, column) in a.values.chunks_exact(a.rows).enumerate() {
+        for (j, value) in column.iter().enumerate() {
+            target.values[j * target.stride + row] += factor * value;
+        }
+    }
+}
+
+/// `target += factor · a b`, where `a` has as many columns as `b` rows.
+pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
+    if a.rows == 0 || b.rows == 0 {
+        return;
+    }
+    for (target, b_column) in target.values.chunks_mut(target.stride).zip(b.values.chunks_exact(b.rows)) {
+        let target = &mut target[..a.rows];
+        for (column, b) in a.values.chunks_exact(a.rows).zip(b_column) {
+            if *b != 0.0 {
+                add_scaled_column(target, factor * b, column);
+            }
+        }
+    }
+}
+
+/// `target += factor · a bᵀ`, where `a` and `b` have the same number of columns.
+pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
+    if a.rows == 0 || b.rows == 0 {
+        return;
+    }
+    for (a_column, b_column) in a.values.chunks_exact(a.rows).zip(b.values.chunks_exact(b.rows)) {
+        for (target, b) in target.values.chunks_mut(target.stride).zip(b_column) {
+            if *b != 0.0 {
+                add_scaled_column(&mut target[..a.rows], factor * b, a_column);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::DMatrix;
+
+    fn numbered(rows: usize, columns: usize) -> DMatrix<f64> {
+        DMatrix::from_fn(rows, columns, |i, j| (1 + i * 7 + j * 3) as f64 * 0.25 - 1.0)
+    }
+
+    #[test]
+    fn every_product_is_that_of_the_dense_matrices() {
+        for (m, n, k) in [(6, 6, 6), (3, 6, 2), (1, 4, 3)] {
+            let (a, b, bt) = (numbered(m, k), numbered(k, n), numbered(n, k));
+            let block = |m: &DMatrix<f64>| (m.as_slice().to_vec(), m.nrows());
+            let stride = m + 2;
+            let check = |name: &str, expected: DMatrix<f64>, apply: &dyn Fn(Target)| {
+                let (rows, columns) = expected.shape();
+                let mut whole = numbered(stride.max(rows + 2), columns);
+                let before = whole.clone();
+                let stride = whole.nrows();
+                apply(Target { values: &mut whole.as_mut_slice()[1..], stride });
+                let part = whole.view((1, 0), (rows, columns)) - before.view((1, 0), (rows, columns));
+                assert!((part - expected).amax() < 1e-12, "{name} {m} {n} {k}");
+            };
+            let ((av, ar), (bv, br), (tv, tr)) = (block(&a), block(&b), block(&bt));
+            let (ab, bb, tb) = (
+                Block { values: &av, rows: ar },
+                Block { values: &bv, rows: br },
+                Block { values: &tv, rows: tr },
+            );
+            check("sum", 2.0 * &a, &|t| add(t, 2.0, ab));
+            check("transposed sum", 2.0 * a.transpose(), &|t| add_transposed(t, 2.0, ab));
+            check("product", 0.5 * &a * &b, &|t| add_product(t, 0.5, ab, bb));
+            check("transposed product", 0.5 * &a * bt.transpose(), &|t| {
+                add_product_transposed(t, 0.5, ab, tb)
+            });
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Newton's method with a kept matrix and Armijo's line search.
+//!
+//! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as the increments shrink fast
+//! enough, also from one time step to the next. Convergence is judged on the increments: with the rate θ
+//! at which they shrink, θ/(1−θ)‖δ‖ estimates the error that remains after the last correction, and it
+//! must be below the tolerance in every unknown.
+
+use std::sync::Arc;
+
+use super::block::{BlockMatrix, BlockPattern};
+use super::linear::{LinearSolver, Role};
+
+/// Equations F(x) = 0 together with the unknowns they are asked at.
+pub trait NonlinearSystem {
+    /// F at the present unknowns.
+    fn residual(&mut self, out: &mut [f64]);
+    /// F' at the present unknowns; `out` holds zeros.
+    fn matrix(&mut self, out: &mut BlockMatrix);
+    /// Adds `fraction · increment` to the unknowns.
+    fn correct(&mut self, increment: &[f64], fraction: f64);
+    /// Size of an error in each unknown that can be borne.
+    fn tolerances(&self, out: &mut [f64]);
+}
+
+/// When the matrix is evaluated and factored anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// In every iteration.
+    EveryIteration,
+    /// At the start of every step.
+    EveryStep,
+    /// When the iteration no longer contracts well.
+    #[default]
+    WhenSlow,
+}
+
+/// Settings of the iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewtonSettings {
+    /// Most iterations in one solve.
+    pub max_iterations: usize,
+    /// When the matrix is renewed.
+    pub refresh: Refresh,
+}
+
+impl Default for NewtonSettings {
+    fn default() -> Self {
+        Self { max_iterations: 30, refresh: Refresh::WhenSlow }
+    }
+}
+
+/// Work done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NewtonCounts {
+    /// Iterations: linear solves followed by a correction.
+    pub iterations: u64,
+    /// Evaluations of the residual.
+    pub residuals: u64,
+    /// Evaluations of the matrix, each followed by a factorisation.
+    pub matrices: u64,
+    /// Steps halved by the line search.
+    pub cuts: u64,
+}
+
+/// Why a solve ended without a solution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NewtonFailure {
+    /// The increments did not become small enough; `norm` is in units of the tolerances, `worst` the unknown.
+    NotConverged {
+        /// Iterations done.
+        iterations: usize,
+        /// Last increment in units of its tolerance.
+        norm: f64,
+        /// Equation with the largest residual.
+        worst: usize,
+    },
+    /// A residual is infinite or not a number.
+    NotFinite {
+        /// Its equation.
+        equation: usize,
+    },
+    /// The matrix is singular.
+    Singular {
+        /// An unknown that the equations do not determine.
+        unknown: usize,
+    },
+}
+
+/// Increments must shrink to this part per iteration, or a kept matrix is renewed.
+const SLOW: f64 = 0.25;
+/// Sufficient decrease of the residual's norm, the usual constant of Armijo's rule.
+const SUFFICIENT_DECREASE: f64 = 1e-4;
+/// After this many halvings a line search gives up.
+const MOST_CUTS: u32 = 10;
+/// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
+const UNKNOWN_RATE: f64 = 0.9;
+
+/// The iteration with its factors and arrays.
+#[derive(Clone, Debug)]
+pub struct Newton {
+    matrix: BlockMatrix,
+    solver: LinearSolver,
+    residual: Vec<f64>,
+    increment: Vec<f64>,
+    tolerances: Vec<f64>,
+    has_factors: bool,
+    /// Rate at which increments shrank lately; part of the state that a restart needs.
+    rate: f64,
+    counts: NewtonCounts,
+}
+
+impl Newton {
+    /// Makes room for systems of a square pattern.
+    pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Self {
+        let size = pattern.row_count();
+        Self {
+            solver: LinearSolver::new(&pattern, roles),
+            matrix: BlockMatrix::zeros(pattern),
+            residual: vec![0.0; size],
+            increment: vec![0.0; size],
+            tolerances: vec![0.0; size],
+            has_factors: false,
+            rate: UNKNOWN_RATE,
+            counts: NewtonCounts::default(),
+        }
+    }
+
+    /// Work done so far.
+    pub fn counts(&self) -> NewtonCounts {
+        self.counts
+    }
+
+    /// The matrix that was factored last.
+    pub fn matrix(&self) -> &BlockMatrix {
+        &self.matrix
+    }
+
+    /// Estimate of the condition number of the matrix that was factored last.
+    pub fn condition_estimate(&self) -> f64 {
+        if self.has_factors { self.solver.condition_estimate() } else { 1.0 }
+    }
+
+    /// Forgets the factors: the equations are no longer those they were made for.
+    pub fn forget(&mut self) {
+        self.has_factors = false;
+        self.rate = UNKNOWN_RATE;
+    }
+
+    /// Rate of contraction measured lately.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Makes the factors that a saved state was using, and takes up its rate of contraction.
+    pub fn restore<S: NonlinearSystem>(&mut self, system: &mut S, rate: f64) -> Result<(), NewtonFailure> {
+        self.refresh(system)?;
+        self.rate = rate;
+        Ok(())
+    }
+
+    fn refresh<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
+        self.matrix.fill(0.0);
+        system.matrix(&mut self.matrix);
+        self.counts.matrices += 1;
+        self.has_factors = false;
+        self.solver
+            .factor(&self.matrix)
+            .map_err(|singular| NewtonFailure::Singular { unknown: singular.unknown })?;
+        self.has_factors = true;
+        Ok(())
+    }
+
+    fn evaluate<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
+        system.residual(&mut self.residual);
+        self.counts.residuals += 1;
+        let square: f64 = self.residual.iter().map(|value| value * value).sum();
+        if square.is_finite() {
+            return Ok(square.sqrt());
+        }
+        let equation =
+            self.residual.iter().position(|value| !value.is_finite()).unwrap_or_else(|| self.worst());
+        Err(NewtonFailure::NotFinite { equation })
+    }
+
+    fn worst(&self) -> usize {
+        let largest = self.residual.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        largest.map_or(0, |(index, _)| index)
+    }
+
+    /// Solves for the increment and gives its size in units of the tolerances.
+    fn solve_increment<S: NonlinearSystem>(&mut self, system: &S) -> f64 {
+        self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
+        self.solver.solve(&mut self.increment);
+        system.tolerances(&mut self.tolerances);
+        self.increment.iter().zip(&self.tolerances).fold(0.0, |norm, (i, t)| norm.max(i.abs() / t))
+    }
+
+    /// Iterates from the system's present unknowns; gives the number of iterations.
+    pub fn solve<S: NonlinearSystem>(
+        &mut self,
+        system: &mut S,
+        settings: &NewtonSettings,
+    ) -> Result<usize, NewtonFailure> {
+        let mut stale = self.has_factors && settings.refresh == Refresh::WhenSlow;
+        let mut renew = !stale;
+        let mut previous_norm: Option<f64> = None;
+        let mut merit = self.evaluate(system)?;
+        let mut iterations = 0;
+        let mut norm = f64::INFINITY;
+        while iterations < settings.max_iterations {
+            if renew {
+                self.refresh(system)?;
+                (renew, stale) = (false, false);
+            }
+            norm = self.solve_increment(system);
+            if !norm.is_finite() {
+                return Err(NewtonFailure::Singular { unknown: self.first_bad_increment() });
+            }
+            let rate = previous_norm.map(|previous| norm / previous);
+            if stale && rate.is_some_and(|rate| rate > SLOW) {
+                (renew, previous_norm) = (true, None);
+                continue;
+            }
+            system.correct(&self.increment, 1.0);
+            iterations += 1;
+            self.counts.iterations += 1;
+            if self.accepts(norm, rate) {
+                return Ok(iterations);
+            }
+            let Some((fraction, new_merit)) = self.search(system, merit, norm, stale)? else {
+                // A kept matrix led uphill: take the correction back and renew the matrix there.
+                system.correct(&self.increment, -1.0);
+                merit = self.evaluate(system)?;
+                (renew, previous_norm) = (true, None);
+                continue;
+            };
+            merit = new_merit;
+            previous_norm = (fraction == 1.0).then_some(norm);
+            match settings.refresh {
+                Refresh::EveryIteration => renew = true,
+                Refresh::EveryStep | Refresh::WhenSlow => stale = settings.refresh == Refresh::WhenSlow,
+            }
+        }
+        Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
+    }
+
+    fn first_bad_increment(&self) -> usize {
+        self.increment.iter().position(|value| !value.is_finite()).unwrap_or(0)
+    }
+
+    /// Judges the error that remains after a correction of size `norm`.
+    fn accepts(&mut self, norm: f64, measured: Option<f64>) -> bool {
+        let rate = match measured {
+            Some(rate) => {
+                self.rate = rate;
+                rate
+            }
+            // One iteration alone tells no rate: the one measured in earlier steps is trusted less
+            // with every step that did not confirm it.
+            None => {
+                self.rate = (2.0 * self.rate).min(UNKNOWN_RATE);
+                self.rate
+            }
+        };
+        rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0
+    }
+
+    /// Armijo's rule after a full correction; `None` if a kept matrix should be renewed instead.
+    fn search<S: NonlinearSystem>(
+        &mut self,
+        system: &mut S,
+        merit: f64,
+        norm: f64,
+        stale: bool,
+    ) -> Result<Option<(f64, f64)>, NewtonFailure> {
+        let mut fraction = 1.0;
+        for cut in 0.. {
+            let new_merit = match self.evaluate(system) {
+                Ok(merit) => merit,
+                Err(failure) if cut == MOST_CUTS => return Err(failure),
+                Err(_) => f64::INFINITY,
+            };
+            // Increments near the tolerance are round-off to the residual: no descent can be asked of them.
+            if new_merit <= (1.0 - SUFFICIENT_DECREASE * fraction) * merit
+                || (norm <= 10.0 && new_merit.is_finite())
+            {
+                return Ok(Some((fraction, new_merit)));
+            }
+            if stale {
+                return Ok(None);
+            }
+            if cut == MOST_CUTS {
+                return Err(NewtonFailure::NotConverged { iterations: 0, norm, worst: self.worst() });
+            }
+            fraction *= 0.5;
+            system.correct(&self.increment, -fraction);
+            self.counts.cuts += 1;
+        }
+        unreachable!("the loop ends at the largest number of cuts")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// arctan(x) = 0: Newton diverges from |x| > 1.39 without a line search.
+    struct Arctangent {
+        x: f64,
+        tolerance: f64,
+    }
+
+    impl NonlinearSystem for Arctangent {
+        fn residual(&mut self, out: &mut [f64]) {
+            out[0] = self.x.atan();
+        }
+        fn matrix(&mut self, out: &mut BlockMatrix) {
+            out.values_mut()[0] = 1.0 / (1.0 + self.x * self.x);
+        }
+        fn correct(&mut self, increment: &[f64], fraction: f64) {
+            self.x += fraction * increment[0];
+        }
+        fn tolerances(&self, out: &mut [f64]) {
+            out[0] = self.tolerance;
+        }
+    }
+
+    fn newton() -> Newton {
+        Newton::new(Arc::new(BlockPattern::dense(&[1], &[1])), &[Role::Primary])
+    }
+
+    #[test]
+    fn the_line_search_saves_a_start_from_which_newton_diverges() {
+        for refresh in [Refresh::EveryIteration, Refresh::WhenSlow] {
+            let mut newton = newton();
+            let mut system = Arctangent { x: 20.0, tolerance: 1e-12 };
+            newton.solve(&mut system, &NewtonSettings { refresh, ..Default::default() }).unwrap();
+            assert!(system.x.abs() <= 1e-12, "{}", system.x);
+            assert!(newton.counts().cuts > 0);
+        }
+    }
+
+    #[test]
+    fn a_kept_matrix_is_renewed_when_it_no_longer_fits() {
+        let mut newton = newton();
+        newton.solve(&mut Arctangent { x: 0.1, tolerance: 1e-12 }, &NewtonSettings::default()).unwrap();
+        let before = newton.counts().matrices;
+        let mut system = Arctangent { x: 1.3, tolerance: 1e-12 };
+        newton.solve(&mut system, &NewtonSettings::default()).unwrap();
+        assert!(newton.counts().matrices > before);
+        assert!(system.x.abs() <= 1e-12);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_named() {
+        let failure =
+            newton().solve(&mut Arctangent { x: f64::NAN, tolerance: 1.0 }, &NewtonSettings::default());
+        assert_eq!(failure, Err(NewtonFailure::NotFinite { equation: 0 }));
+    }
+
+    #[test]
+    fn too_few_iterations_are_an_error() {
+        let settings = NewtonSettings { max_iterations: 1, ..Default::default() };
+        let failure = newton().solve(&mut Arctangent { x: 1.0, tolerance: 1e-12 }, &settings);
+        assert!(matches!(failure, Err(NewtonFailure::NotConverged { iterations: 1, .. })));
+    }
+}
