@@ -95,7 +95,7 @@ mod tests {
     fn quarter_of_the_angle_gives_the_length() {
         let axis = Vector3::new(2.0, -1.0, 2.0) / 3.0;
         for angle in [1e-9, 0.3, 1.0, 2.0, 3.0] {
-            let c = axis * (4.0 * (0.25 * angle as f64).tan());
+            let c = axis * (4.0 * (0.25_f64 * angle).tan());
             assert!(map(&c).angle_to(&so3::exp(&(axis * angle))) < 8.0 * EPSILON);
         }
         let half_turn = from_rotation(&so3::exp(&(axis * PI)));

@@ -276,16 +276,13 @@ pub fn tangent_derivative<const N: usize>(
     w: &SVector<f64, N>,
     hat: impl Fn([Dual; N]) -> Square<Dual, N>,
 ) -> Square<DoubleDouble, N> {
-    let mut out = identity();
-    for j in 0..N {
-        let seeded = std::array::from_fn(|i| Dual::new(v[i], if i == j { 1.0 } else { 0.0 }));
-        let t = tangent(&hat(seeded));
-        for i in 0..N {
-            out[i][j] =
-                (0..N).fold(DoubleDouble::from(0.0), |sum, k| sum + t[i][k].slope * DoubleDouble::from(w[k]));
-        }
-    }
-    out
+    let columns: [Square<Dual, N>; N] = std::array::from_fn(|j| {
+        tangent(&hat(std::array::from_fn(|i| Dual::new(v[i], if i == j { 1.0 } else { 0.0 }))))
+    });
+    let row_times_w = |row: &[Dual; N]| {
+        row.iter().zip(w.iter()).fold(DoubleDouble::from(0.0), |sum, (t, w)| sum + t.slope * (*w).into())
+    };
+    std::array::from_fn(|i| std::array::from_fn(|j| row_times_w(&columns[j][i])))
 }
 
 /// Angles from zero to beyond two turns, on both sides of every switch between formulas.
@@ -294,7 +291,24 @@ pub fn angles() -> Vec<f64> {
     let mut angles: Vec<f64> =
         switches.iter().flat_map(|a| [1.0 - 1e-12, 1.0 - 1e-15, 1.0, 1.0 + 1e-12].map(|f| f * a)).collect();
     angles.extend([0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.2, 0.3, 0.5, 0.7]);
-    angles.extend([1.0, 1.2, 1.7, 2.0, 2.5, 3.0, 3.14159, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 8.9868, 10.0, 13.0]);
+    angles.extend([
+        1.0,
+        1.2,
+        1.7,
+        2.0,
+        2.5,
+        3.0,
+        std::f64::consts::PI,
+        3.5,
+        4.0,
+        5.0,
+        6.0,
+        7.0,
+        8.0,
+        8.9868,
+        10.0,
+        13.0,
+    ]);
     angles
 }
 
