@@ -75,14 +75,14 @@ impl Axis {
         let decades = self.low.floor() as i32..=self.high.ceil() as i32;
         let visible_decades = decades.clone().filter(|decade| self.shows(f64::from(*decade))).count();
         // Labels need about 40 pixels each; few decades get labels between.
-        let every = 1 + visible_decades as i32 / 9;
+        let every = [1, 2, 5, 10, 20, 50, 100].into_iter().find(|n| visible_decades < 9 * n).unwrap_or(200);
         let with_labels: &[i32] = if visible_decades < 2 { &[1, 2, 5] } else { &[1] };
         let mut ticks = Vec::new();
         for decade in decades {
             for digit in 1..=9 {
                 let coordinate = f64::from(decade) + f64::from(digit).log10();
-                let is_labelled = with_labels.contains(&digit) && decade % every == 0;
-                if self.shows(coordinate) && (digit == 1 || visible_decades <= 12) {
+                let is_labelled = with_labels.contains(&digit) && decade % every as i32 == 0;
+                if self.shows(coordinate) && (is_labelled || visible_decades <= 12) {
                     let label = is_labelled.then(|| decade_label(digit, decade));
                     ticks.push(Tick { at: self.pixel_of_coordinate(coordinate), label });
                 }

@@ -25,12 +25,14 @@ const LETTER_WIDTH: f64 = 6.9;
 /// Draws `series` as `style` says, under `title`.
 pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
     let mut body = String::new();
+    let has_panel_titles = style.panels.iter().any(|panel| !panel.title.is_empty());
+    let top = TITLE_HEIGHT + if has_panel_titles { PANEL_TITLE_HEIGHT } else { 6.0 };
     let mut left = 0.0;
     for (place, panel) in style.panels.iter().enumerate() {
         let curves: Vec<&Series> = series.iter().filter(|curve| curve.panel == place).collect();
-        left += Plot::new(panel, &curves, left + LEFT).draw(&mut body);
+        left += Plot::new(panel, &curves, [left + LEFT, top]).draw(&mut body);
     }
-    let height = TITLE_HEIGHT + PANEL_TITLE_HEIGHT + PLOT_HEIGHT + BOTTOM;
+    let height = top + PLOT_HEIGHT + BOTTOM;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{left:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {left:.0} {height:.0}\" font-family=\"'DejaVu Sans', Arial, Helvetica, sans-serif\" \
@@ -49,6 +51,7 @@ struct Plot<'a> {
     curves: Vec<(&'a Series, Look)>,
     guides: Vec<Series>,
     left: f64,
+    top: f64,
     horizontal: Axis,
     vertical: Axis,
 }
@@ -63,17 +66,15 @@ struct Look {
 }
 
 impl<'a> Plot<'a> {
-    const TOP: f64 = TITLE_HEIGHT + PANEL_TITLE_HEIGHT;
-
-    fn new(panel: &'a Panel, curves: &[&'a Series], left: f64) -> Self {
+    fn new(panel: &'a Panel, curves: &[&'a Series], [left, top]: [f64; 2]) -> Self {
         let guides = guides(panel, curves);
         let all = || curves.iter().copied().chain(&guides);
-        let (bottom, right) = (Self::TOP + PLOT_HEIGHT, left + PLOT_WIDTH);
+        let (bottom, right) = (top + PLOT_HEIGHT, left + PLOT_WIDTH);
         let horizontal = Axis::new(panel.x, all().flat_map(|curve| curve.x.iter().copied()), left, right);
-        let vertical = Axis::new(panel.y, all().flat_map(|curve| curve.y.iter().copied()), bottom, Self::TOP);
+        let vertical = Axis::new(panel.y, all().flat_map(|curve| curve.y.iter().copied()), bottom, top);
         let curves =
             curves.iter().enumerate().map(|(place, curve)| (*curve, Look::new(place, curve))).collect();
-        Self { panel, curves, guides, left, horizontal, vertical }
+        Self { panel, curves, guides, left, top, horizontal, vertical }
     }
 
     /// Writes the panel and returns its full width.
@@ -87,12 +88,13 @@ impl<'a> Plot<'a> {
                     "<path d=\"{}\" fill=\"none\" stroke=\"#888\" stroke-dasharray=\"5 4\"/>",
                     path(&line)
                 );
-                if let Some([x, y]) = line.last() {
+                // At the middle and to the right, where a rising line leaves room below.
+                if let [[from_x, from_y], .., [to_x, to_y]] = line[..] {
                     let _ = writeln!(
                         body,
-                        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\" fill=\"#666\">{}</text>",
-                        x - 4.0,
-                        y + 16.0,
+                        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#666\">{}</text>",
+                        (from_x + to_x) / 2.0 + 8.0,
+                        (from_y + to_y) / 2.0 + 14.0,
                         escaped(&guide.name)
                     );
                 }
@@ -113,7 +115,7 @@ impl<'a> Plot<'a> {
     }
 
     fn draw_axes(&self, body: &mut String) {
-        let (left, top, bottom) = (self.left, Self::TOP, Self::TOP + PLOT_HEIGHT);
+        let (left, top, bottom) = (self.left, self.top, self.top + PLOT_HEIGHT);
         let centre = left + PLOT_WIDTH / 2.0;
         let (ticks, factor) = self.horizontal.ticks();
         for Tick { at, label } in ticks {
@@ -164,7 +166,7 @@ impl<'a> Plot<'a> {
         let width = 48.0 + LETTER_WIDTH * longest as f64;
         let height = 8.0 + LEGEND_ROW * self.curves.len() as f64;
         let (left, right) = (self.left + 10.0, self.left + PLOT_WIDTH - 10.0 - width);
-        let (top, bottom) = (Self::TOP + 10.0, Self::TOP + PLOT_HEIGHT - 10.0 - height);
+        let (top, bottom) = (self.top + 10.0, self.top + PLOT_HEIGHT - 10.0 - height);
         let is_free = |corner: &[f64; 2]| {
             let hits = |point: &&[f64; 2]| {
                 (-8.0..=width + 8.0).contains(&(point[0] - corner[0]))
@@ -176,7 +178,7 @@ impl<'a> Plot<'a> {
         // The lines of slope with their labels fill the lower right corner.
         let usable = if self.guides.is_empty() { &corners[..] } else { &corners[..3] };
         let free = usable.iter().copied().find(is_free);
-        let corner = free.unwrap_or([self.left + PLOT_WIDTH + 14.0, Self::TOP]);
+        let corner = free.unwrap_or([self.left + PLOT_WIDTH + 14.0, self.top]);
         self.draw_legend_at(body, corner, [width, height]);
         if free.is_some() { 0.0 } else { width + 4.0 }
     }

@@ -51,14 +51,7 @@ pub fn run(_: &Progress) -> Result<Outcome, ExperimentError> {
             norm_at.to_string(),
             number(norm),
         ]);
-        outcome.curve(
-            Series::new(
-                format!("ρ∞ = {spectral_radius}"),
-                steps(),
-                constants.iter().map(|c| c.abs()).collect(),
-            )
-            .labelled("step n", "error constant |c_n / C_q|"),
-        );
+        outcome.curve(transient(spectral_radius, &constants));
     }
     Ok(outcome)
 }
@@ -79,8 +72,13 @@ fn largest(values: &[f64]) -> (usize, f64) {
     sizes.fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best })
 }
 
-fn steps() -> Vec<f64> {
-    (1..=STEPS).map(|n| n as f64).collect()
+/// |c_n / C_q| until it has become negligible.
+fn transient(spectral_radius: f64, constants: &[f64]) -> Series {
+    const NEGLIGIBLE: f64 = 1e-3;
+    let sizes: Vec<f64> = constants.iter().map(|c| c.abs()).take_while(|size| *size > NEGLIGIBLE).collect();
+    let steps = (1..=sizes.len()).map(|n| n as f64).collect();
+    Series::new(format!("ρ∞ = {spectral_radius}"), steps, sizes)
+        .labelled("step n", "error constant |c_n / C_q|")
 }
 
 /// The parameters of the generalized-α method, as the papers write them.
