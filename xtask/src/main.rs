@@ -1,2 +1,66 @@
-//! Chores of the project: `cargo xtask test` runs everything that must hold.
-fn main() {}
+//! Chores of the project: `cargo xtask test` runs everything that must hold, `cargo xtask refresh` writes what is
+//! generated.
+//!
+//! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
+
+mod book;
+mod cargo;
+mod steps;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test           run every step that must hold
+cargo xtask test STEP…     run some of them
+cargo xtask test --list    list them
+cargo xtask refresh        rewrite what is generated
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["test", "--list"] => {
+            steps::list();
+            ExitCode::SUCCESS
+        }
+        ["test", ref names @ ..] => match steps::choose(names) {
+            Ok(chosen) if steps::run(&chosen) => ExitCode::SUCCESS,
+            Ok(_) => ExitCode::from(1),
+            Err(unknown) => {
+                say(&format!("there is no step `{unknown}`; `cargo xtask test --list` shows all\n"));
+                ExitCode::from(2)
+            }
+        },
+        ["refresh"] => match refresh() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                say(&format!("{failure}\n"));
+                ExitCode::from(1)
+            }
+        },
+        _ => {
+            say(USAGE);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The test that compares generated text writes it when asked to.
+fn refresh() -> Result<(), String> {
+    let arguments = ["test", "--quiet", "--package", "kreisel-cli", "--test", "book"];
+    cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
+}
+
+/// Words on standard output; a closed stream leaves nobody to tell.
+fn say(words: &str) {
+    let mut stdout = io::stdout();
+    let _ = stdout.write_all(words.as_bytes()).and_then(|()| stdout.flush());
+}

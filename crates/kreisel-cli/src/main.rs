@@ -1,2 +1,7 @@
 //! The `kreisel` command: arguments in, messages out, no physics.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kreisel_cli::command::main()
+}

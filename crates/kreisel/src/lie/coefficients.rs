@@ -12,7 +12,7 @@
 
 use std::f64::consts::PI;
 
-use super::LieError;
+use super::{LieError, Vector3};
 
 /// The pair α, β of an operator I − α θ̃ + β θ̃², or of its derivative.
 #[derive(Clone, Copy, Debug)]
@@ -89,16 +89,44 @@ fn series(table: &[f64; TERMS], s: f64) -> f64 {
 
 /// cos(φ/2) and sin(φ/2)/φ, the parts of the quaternion of a rotation vector.
 #[inline]
-pub(super) fn half_angle(s: f64) -> (f64, f64) {
+pub(super) fn half_angle(theta: &Vector3) -> (f64, f64) {
+    let s = theta.norm_squared();
     if s < SHORT_LIMIT {
         let quarter = 0.25 * s;
-        // Arguments of at most 1/32: the sixth term is below 1e-17.
+        // Arguments of at most 1/32: the first neglected terms are below 1e-17.
         (polynomial::<6>(&COSINE, quarter), 0.5 * polynomial::<6>(&SINE, quarter))
     } else {
-        let angle = s.sqrt();
-        let (sine, cosine) = (0.5 * angle).sin_cos();
-        (cosine, sine / angle)
+        large_half_angle(theta)
     }
+}
+
+/// [`half_angle`] with the rounding error of φ taken back to first order.
+///
+/// A φ rounded to ε φ would turn the result by ε φ, several ε beyond a half turn.
+fn large_half_angle(theta: &Vector3) -> (f64, f64) {
+    let (s, s_error) = precise_square(theta);
+    let angle = s.sqrt();
+    // s − φ² without rounding: φ² is within a few ulps of s, so that this difference is exact.
+    let square = angle * angle;
+    let residual = (s - square) - angle.mul_add(angle, -square) + s_error;
+    let half_correction = 0.25 * residual / angle;
+    let (sine, cosine) = (0.5 * angle).sin_cos();
+    // The derivatives of cos(φ/2) and sin(φ/2)/φ by φ/2
+    (cosine - half_correction * sine, (sine + half_correction * (cosine - 2.0 * sine / angle)) / angle)
+}
+
+/// |θ|² and what rounding took from it.
+fn precise_square(theta: &Vector3) -> (f64, f64) {
+    let mut sum = 0.0;
+    let mut error = 0.0;
+    for x in theta.iter() {
+        let square = x * x;
+        let next = sum + square;
+        let added = next - sum;
+        error += (sum - (next - added)) + (square - added) + x.mul_add(*x, -square);
+        sum = next;
+    }
+    (sum, error)
 }
 
 /// α and β of T.

@@ -62,3 +62,93 @@ pub fn tangent_derivative(c: &Vector3, w: &Vector3) -> Matrix3 {
         + Matrix3::from_diagonal_element(0.25 * c.dot(w));
     scale * scaled_rotation_slope - (scaled_rotation(c) * w) * c.transpose() * (0.5 * scale / denominator)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use num_dual::{Dual64, DualNum};
+    use proptest::prelude::*;
+
+    use super::super::reference::{rotations, vectors};
+    use super::super::so3;
+    use super::*;
+
+    const EPSILON: f64 = f64::EPSILON;
+
+    /// Rotation matrix as printed in [BrulsCardonaArnold2012, Eq. (81)], with its derivative along w.
+    fn printed_matrix(c: &Vector3, w: &Vector3) -> [[Dual64; 3]; 3] {
+        let c: [Dual64; 3] = std::array::from_fn(|i| Dual64::new(c[i], w[i]));
+        let c0 = (-(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]) + 16.0) / 8.0;
+        let zero = Dual64::from(0.0);
+        let tilde = [[zero, -c[2], c[1]], [c[2], zero, -c[0]], [-c[1], c[0], zero]];
+        let denominator = (-c0 + 4.0) * (-c0 + 4.0);
+        std::array::from_fn(|i| {
+            std::array::from_fn(|j| {
+                let diagonal = if i == j { c0 * c0 + c0 * 8.0 - 16.0 } else { zero };
+                (diagonal + c[i] * c[j] * 2.0 + c0 * tilde[i][j] * 2.0) / denominator
+            })
+        })
+    }
+
+    #[test]
+    fn quarter_of_the_angle_gives_the_length() {
+        let axis = Vector3::new(2.0, -1.0, 2.0) / 3.0;
+        for angle in [1e-9, 0.3, 1.0, 2.0, 3.0] {
+            let c = axis * (4.0 * (0.25_f64 * angle).tan());
+            assert!(map(&c).angle_to(&so3::exp(&(axis * angle))) < 8.0 * EPSILON);
+        }
+        let half_turn = from_rotation(&so3::exp(&(axis * PI)));
+        assert!((half_turn.norm() - 4.0).abs() < 8.0 * EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn map_is_the_printed_rotation_matrix(c in vectors(5.0)) {
+            let printed = printed_matrix(&c, &Vector3::zeros());
+            let printed = Matrix3::from_fn(|i, j| printed[i][j].re);
+            let rotation = map(&c).to_rotation_matrix().into_inner();
+            // c₀² + 8 c₀ − 16 cancels; |c₀| ≤ 8 and the denominator is at least 4
+            prop_assert!((rotation - printed).norm() < 64.0 * EPSILON);
+            prop_assert!((rotation.transpose() * rotation - Matrix3::identity()).norm() < 16.0 * EPSILON);
+            prop_assert!((rotation.determinant() - 1.0).abs() < 16.0 * EPSILON);
+        }
+
+        #[test]
+        fn from_rotation_inverts_map(rotation in rotations()) {
+            let c = from_rotation(&rotation);
+            prop_assert!(c.norm() <= 4.0 + 8.0 * EPSILON);
+            prop_assert!(map(&c).angle_to(&rotation) < 16.0 * EPSILON);
+        }
+
+        /// The derivative of the rotation matrix R(c) along w is R(c) (T(c) w)~.
+        #[test]
+        fn tangent_operator_is_the_derivative_of_map(c in vectors(5.0), w in vectors(1.0)) {
+            let printed = printed_matrix(&c, &w);
+            let slope = Matrix3::from_fn(|i, j| printed[i][j].eps);
+            let expected = map(&c).to_rotation_matrix().into_inner() * skew(&(tangent_operator(&c) * w));
+            prop_assert!((slope - expected).norm() < 128.0 * EPSILON);
+        }
+
+        #[test]
+        fn inverse_tangent_operator_is_an_inverse(c in vectors(5.0)) {
+            let product = tangent_operator(&c) * inverse_tangent_operator(&c);
+            prop_assert!((product - Matrix3::identity()).norm() < 64.0 * EPSILON);
+        }
+
+        #[test]
+        fn tangent_derivative_agrees_with_dual_numbers(c in vectors(5.0), w in vectors(1.0), u in vectors(1.0)) {
+            let dual: [Dual64; 3] = std::array::from_fn(|i| Dual64::new(c[i], u[i]));
+            let dot = dual[0] * w[0] + dual[1] * w[1] + dual[2] * w[2];
+            let square = dual[0] * dual[0] + dual[1] * dual[1] + dual[2] * dual[2];
+            let c0 = (-square + 16.0) / 8.0;
+            let scale = ((-c0 + 4.0) * (-c0 + 4.0)).recip() * 2.0;
+            let exact = Vector3::from_fn(|i, _| {
+                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                let cross = dual[j] * w[k] - dual[k] * w[j];
+                ((c0 * w[i] + dual[i] * dot / 4.0 - cross) * scale).eps
+            });
+            prop_assert!((tangent_derivative(&c, &w) * u - exact).norm() < 64.0 * EPSILON);
+        }
+    }
+}

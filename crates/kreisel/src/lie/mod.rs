@@ -16,6 +16,8 @@ pub mod crv;
 pub mod group;
 mod pose;
 mod radial;
+#[cfg(test)]
+mod reference;
 pub mod se3;
 pub mod so3;
 pub mod space;

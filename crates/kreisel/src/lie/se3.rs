@@ -136,3 +136,233 @@ pub fn inverse_tangent_derivative(v: &Vector6, w: &Vector6) -> Result<Matrix6, L
 fn rotation_square(v: &Vector6) -> f64 {
     v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use proptest::prelude::*;
+
+    use super::super::UnitQuaternion;
+    use super::super::reference::{self, DoubleDouble, Dual, twists};
+    use super::*;
+
+    const EPSILON: f64 = f64::EPSILON;
+
+    /// Twists of all angles, with translations much smaller and much larger than one.
+    fn sweep() -> impl Iterator<Item = Vector6> {
+        let translations = [1.0, 1e-6, 1e6].map(|scale| Vector3::new(0.7, -0.2, 1.1) * scale);
+        let angles = reference::angles().into_iter();
+        angles.flat_map(move |angle| {
+            let axes = reference::axes().into_iter().take(2);
+            axes.flat_map(move |axis| translations.map(|u| join(&(axis * angle), &u)))
+        })
+    }
+
+    fn exact_hat(v: &Vector6) -> reference::Square<DoubleDouble, 6> {
+        reference::hat6(std::array::from_fn(|i| v[i].into()))
+    }
+
+    /// Error of a 6×6 matrix whose lower left block is in other units than the rest: each of the two is
+    /// compared with the size of its own entries.
+    fn relative_error(computed: &Matrix6, exact: &reference::Square<DoubleDouble, 6>) -> f64 {
+        let exact_rounded = reference::rounded(exact);
+        let difference = Matrix6::from_fn(|i, j| (exact[i][j] - computed[(i, j)].into()).rounded());
+        let block = |m: &Matrix6, i: usize, j: usize| m.fixed_view::<3, 3>(i, j).norm();
+        [(0, 0), (3, 0), (3, 3)]
+            .map(|(i, j)| block(&difference, i, j) / block(&exact_rounded, i, j).max(f64::MIN_POSITIVE))
+            .into_iter()
+            .fold(block(&difference, 0, 3), f64::max)
+    }
+
+    #[test]
+    fn exp_is_accurate_at_every_angle() {
+        for v in sweep() {
+            let exact = reference::exp(&reference::tilde4(std::array::from_fn(|i| DoubleDouble::from(v[i]))));
+            let position = exp(&v).position;
+            let error = Vector3::from_fn(|i, _| (exact[i][3] - position[i].into()).rounded()).norm();
+            // Two products per term, three terms, each at most |U|.
+            assert!(error < 4.0 * EPSILON * halves(&v).1.norm(), "{v}: {error:e}");
+            assert_eq!(exp(&v).rotation, so3::exp(&halves(&v).0));
+        }
+    }
+
+    #[test]
+    fn tangent_operator_agrees_with_its_series_at_every_angle() {
+        for v in sweep() {
+            let error = relative_error(&tangent_operator(&v), &reference::tangent(&exact_hat(&v)));
+            // At φ = 13 the lower block is a fifth of its largest term.
+            assert!(error < 8.0 * EPSILON, "{v}: {}", error / EPSILON);
+        }
+    }
+
+    #[test]
+    fn inverse_tangent_operator_is_as_accurate_as_its_condition_allows() {
+        for v in sweep() {
+            let computed = inverse_tangent_operator(&v).unwrap();
+            let exact = reference::inverse(&reference::tangent(&exact_hat(&v)), &computed);
+            let rotational = so3::inverse_tangent_operator(&halves(&v).0).unwrap().norm();
+            // T⁻¹ has norm √3 at φ = 0 and magnifies the few ε of T by its norm.
+            let error = relative_error(&computed, &exact);
+            assert!(error < 16.0 * EPSILON * rotational, "{v}: {}", error / EPSILON);
+        }
+    }
+
+    #[test]
+    fn tangent_derivative_is_accurate_at_every_angle() {
+        let w = Vector6::new(0.3, -1.1, 0.7, 0.5, 0.9, -0.4);
+        for v in sweep() {
+            let exact = reference::tangent_derivative(&v, &w, reference::hat6);
+            let error = relative_error(&tangent_derivative(&v, &w), &exact);
+            // A dozen terms per entry, each known to a few ε.
+            assert!(error < 32.0 * EPSILON, "{v}: {}", error / EPSILON);
+        }
+    }
+
+    #[test]
+    fn inverse_tangent_derivative_is_accurate_at_every_angle() {
+        let w = Vector6::new(0.3, -1.1, 0.7, 0.5, 0.9, -0.4);
+        for v in sweep() {
+            // ∂(T⁻¹ w) = −T⁻¹ ∂(T z) with z = T⁻¹ w held constant; all in high precision, except for z,
+            // which is rounded once.
+            let computed = inverse_tangent_operator(&v).unwrap();
+            let inverse = reference::inverse(&reference::tangent(&exact_hat(&v)), &computed);
+            let z = reference::rounded(&inverse) * w;
+            let slope = reference::tangent_derivative(&v, &z, reference::hat6);
+            let exact = reference::product(&inverse, &slope).map(|row| row.map(|entry| -entry));
+            let error = relative_error(&inverse_tangent_derivative(&v, &w).unwrap(), &exact);
+            let rotational = so3::inverse_tangent_operator(&halves(&v).0).unwrap().norm();
+            assert!(error < 32.0 * EPSILON * rotational, "{v}: {}", error / EPSILON);
+        }
+    }
+
+    #[test]
+    fn full_turns_are_reported() {
+        let v = Vector6::new(0.0, 2.0 * PI, 0.0, 1.0, 2.0, 3.0);
+        assert!(matches!(inverse_tangent_operator(&v), Err(LieError::SingularTangent { .. })));
+        assert!(inverse_tangent_multiply(&v, &v).is_err());
+        assert!(inverse_tangent_derivative(&v, &v).is_err());
+    }
+
+    #[test]
+    fn log_of_a_half_turn_is_a_screw() {
+        // Half a turn about z while moving along it by 2, and a pure half turn about (0.5, 0, z).
+        let half_turn = UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(0.0, 0.0, 0.0, 1.0));
+        let screw = log(&Pose::new(half_turn, Vector3::new(0.0, 0.0, 2.0))).unwrap();
+        assert!((screw - Vector6::new(0.0, 0.0, PI, 0.0, 0.0, 2.0)).norm() < 8.0 * EPSILON);
+        let turn = log(&Pose::new(half_turn, Vector3::new(1.0, 0.0, 0.0))).unwrap();
+        // U = −Ω × (0.5, 0, 0)
+        assert!((turn - Vector6::new(0.0, 0.0, PI, 0.0, -0.5 * PI, 0.0)).norm() < 8.0 * EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn log_inverts_exp(v in twists(PI - 1e-6)) {
+            // |U| ≤ 5.2, and T⁻¹ has norm below 3 up to half a turn
+            prop_assert!((log(&exp(&v)).unwrap() - v).norm() < 64.0 * EPSILON);
+        }
+
+        #[test]
+        fn poses_form_a_group(a in twists(3.0), b in twists(3.0), c in twists(3.0)) {
+            let [a, b, c] = [exp(&a), exp(&b), exp(&c)];
+            let [left, right] = [(a * b) * c, a * (b * c)];
+            // positions add up to 16 at most
+            prop_assert!((left.position - right.position).norm() < 64.0 * EPSILON);
+            prop_assert!((left.rotation.as_ref() - right.rotation.as_ref()).norm() < 8.0 * EPSILON);
+            let one = a * a.inverse();
+            prop_assert!(one.position.norm() < 64.0 * EPSILON);
+            prop_assert!(one.rotation.angle() < 8.0 * EPSILON);
+            prop_assert_eq!((a * Pose::identity()).position, a.position);
+            let p = Vector3::new(1.0, -2.0, 0.5);
+            let twice = a.transform_point(&b.transform_point(&p));
+            prop_assert!(((a * b).transform_point(&p) - twice).norm() < 64.0 * EPSILON);
+            let difference = a.transform_point(&p) - a.transform_point(&Vector3::zeros());
+            prop_assert!((difference - a.transform_vector(&p)).norm() < 64.0 * EPSILON);
+        }
+
+        /// [ArnoldCardonaBruls2015, Eq. (31)]: the derivative of exp(ṽ + s w̃) is exp(ṽ) (T(v) w)~.
+        #[test]
+        fn tangent_operator_is_the_derivative_of_exp(v in twists(7.0), w in twists(1.0)) {
+            let seeded = std::array::from_fn(|i| Dual::new(v[i], w[i]));
+            let h = reference::exp(&reference::tilde4(seeded));
+            let product = tangent_operator(&v) * w;
+            let tilde = reference::tilde4(std::array::from_fn(|i| DoubleDouble::from(product[i])));
+            let moved = reference::product(&h.map(|row| row.map(|entry| entry.value)), &tilde);
+            let slope = h.map(|row| row.map(|entry| entry.slope));
+            let error = reference::error(&reference::rounded(&slope), &moved);
+            // |T(v)| is below 8, |w| below 6, and both matrices are rounded.
+            prop_assert!(error < 128.0 * EPSILON, "{}", error / EPSILON);
+        }
+
+        /// [ArnoldCardonaBruls2015, Remark 2.8a]
+        #[test]
+        fn tangent_operator_leaves_its_argument_alone(v in twists(13.0)) {
+            prop_assert!((tangent_operator(&v) * v - v).norm() < 32.0 * EPSILON * v.norm());
+        }
+
+        /// Moving forth with T(v) and back with T(−v): T(−v) = Ad(exp(ṽ)) T(v).
+        #[test]
+        fn opposite_tangent_operators_differ_by_the_adjoint(v in twists(7.0)) {
+            let expected = adjoint(&exp(&v)) * tangent_operator(&v);
+            prop_assert!((tangent_operator(&-v) - expected).norm() < 256.0 * EPSILON);
+        }
+
+        #[test]
+        fn adjoint_carries_twists_from_body_to_world(a in twists(3.0), v in twists(2.0)) {
+            let h = exp(&a);
+            let conjugated = h * exp(&v) * h.inverse();
+            let carried = exp(&(adjoint(&h) * v));
+            prop_assert!((conjugated.position - carried.position).norm() < 512.0 * EPSILON);
+            prop_assert!(conjugated.rotation.angle_to(&carried.rotation) < 64.0 * EPSILON);
+        }
+
+        /// The identities of [ArnoldCardonaBruls2015, Remark 2.8b] from which T follows.
+        #[test]
+        fn skew_matrices_satisfy_the_identities_behind_the_closed_form(v in twists(3.0)) {
+            let (o, u) = halves(&v);
+            let (omega, tilde) = (skew(&o), skew(&u));
+            let (square, scalar) = (o.norm_squared(), o.dot(&u));
+            // Products of up to three entries of at most 3 and 5.2 in size.
+            let tolerance = 1e3 * EPSILON;
+            let zero = [
+                omega * omega * omega + square * omega,
+                tilde * omega + scalar * Matrix3::identity() - o * u.transpose(),
+                tilde * omega * omega + omega * omega * tilde + square * tilde + scalar * omega,
+                omega * tilde * omega + scalar * omega,
+            ];
+            for matrix in zero {
+                prop_assert!(matrix.norm() < tolerance);
+            }
+        }
+
+        /// The powers of v̂ in [ArnoldCardonaBruls2015, Remark 2.8b] for l = 0, 1, 2.
+        #[test]
+        fn powers_of_hat_have_their_closed_form(v in twists(2.0)) {
+            let (o, u) = halves(&v);
+            let (omega, tilde, scalar) = (skew(&o), skew(&u), o.dot(&u));
+            let minus_square = -o.norm_squared();
+            let mut odd = hat(&v);
+            for l in 0..3 {
+                let factor = minus_square.powi(l);
+                let inner = if l == 0 { 0.0 } else { -2.0 * f64::from(l) * minus_square.powi(l - 1) * scalar };
+                let lower = factor * tilde + inner * omega;
+                prop_assert!((odd - block_lower(&(factor * omega), &lower)).norm() < 1e4 * EPSILON);
+                let even = odd * hat(&v);
+                let square = omega * omega;
+                let lower = factor * (tilde * omega + omega * tilde) + inner * square;
+                prop_assert!((even - block_lower(&(factor * square), &lower)).norm() < 1e4 * EPSILON);
+                odd = even * hat(&v);
+            }
+        }
+
+        #[test]
+        fn products_need_no_matrices(v in twists(5.0), w in twists(3.0)) {
+            prop_assert!((hat_multiply(&v, &w) - hat(&v) * w).norm() < 64.0 * EPSILON);
+            let expected = tangent_operator(&v) * w;
+            prop_assert!((tangent_multiply(&v, &w) - expected).norm() < 128.0 * EPSILON);
+            let expected = inverse_tangent_operator(&v).unwrap() * w;
+            let product = inverse_tangent_multiply(&v, &w).unwrap();
+            prop_assert!((product - expected).norm() < 64.0 * EPSILON * (1.0 + expected.norm()));
+        }
+    }
+}

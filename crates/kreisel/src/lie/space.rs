@@ -396,3 +396,203 @@ fn write_identity(k: usize, out: &mut [f64]) {
     out.fill(0.0);
     out.iter_mut().step_by(k + 1).for_each(|entry| *entry = 1.0);
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::reference::{rotation_vectors, vectors};
+    use super::*;
+
+    const EPSILON: f64 = f64::EPSILON;
+
+    fn every_group() -> Space {
+        Space::new([Group::So3, Group::Vector(2), Group::Se3, Group::Vector(0), Group::So3xR3, Group::Se3])
+    }
+
+    /// Increments of [`every_group`] with angles up to `largest_angle`.
+    fn increments(largest_angle: f64) -> impl Strategy<Value = Vec<f64>> {
+        let factor = move || (rotation_vectors(largest_angle), vectors(3.0));
+        (factor(), factor(), factor(), factor()).prop_map(|(a, b, c, d)| {
+            let planar = [a.1.x, a.1.y];
+            let [a, b0, b1, c0, c1, d0, d1] = [a.0, b.0, b.1, c.0, c.1, d.0, d.1].map(<[f64; 3]>::from);
+            [&a[..], &planar, &b0, &b1, &c0, &c1, &d0, &d1].concat()
+        })
+    }
+
+    fn configurations() -> impl Strategy<Value = Vec<f64>> {
+        increments(3.0).prop_map(|x| {
+            let space = every_group();
+            let mut q = vec![0.0; space.coordinate_count()];
+            space.exp(&x, &mut q);
+            q
+        })
+    }
+
+    fn distance(a: &[f64], b: &[f64]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
+    /// Positions reach 16 after two compositions; a dozen roundings of that size.
+    const TOLERANCE: f64 = 256.0 * EPSILON;
+
+    #[test]
+    fn factors_follow_one_another() {
+        let space = every_group();
+        assert_eq!(space.factor_count(), 6);
+        assert_eq!(space.dimension(), 3 + 2 + 6 + 6 + 6);
+        assert_eq!(space.coordinate_count(), 4 + 2 + 7 + 7 + 7);
+        assert_eq!(space.velocity_range(2), 5..11);
+        assert_eq!(space.coordinate_range(2), 6..13);
+        assert_eq!(space.velocity_range(3), 11..11);
+        assert_eq!(space.group(4), Group::So3xR3);
+        assert_eq!(Space::vector(3), Space::new([Group::Vector(3)]));
+        assert_eq!(Space::new([]).dimension(), 0);
+    }
+
+    #[test]
+    fn products_of_rotation_and_translation_differ_between_the_two_groups() {
+        // A quarter turn about z, then a step along the body's x axis or the world's.
+        let h = std::f64::consts::FRAC_1_SQRT_2;
+        let q = [h, 0.0, 0.0, h, 1.0, 2.0, 3.0];
+        let x = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+        let mut out = [0.0; 7];
+        Space::new([Group::Se3]).compose_exp(&q, &x, &mut out);
+        assert!(distance(&out, &[h, 0.0, 0.0, h, 1.0, 3.0, 3.0]) < 8.0 * EPSILON);
+        Space::new([Group::So3xR3]).compose_exp(&q, &x, &mut out);
+        assert!(distance(&out, &[h, 0.0, 0.0, h, 2.0, 2.0, 3.0]) < 8.0 * EPSILON);
+    }
+
+    #[test]
+    fn difference_keeps_small_steps_far_from_the_origin() {
+        let space = Space::new([Group::Se3]);
+        let x = [1e-3, -2e-3, 1e-3, 0.5, 0.25, 0.125];
+        let mut from = [0.0; 7];
+        space.exp(&[0.3, 1.0, -0.4, 0.0, 0.0, 0.0], &mut from);
+        from[4..].copy_from_slice(&[1e6, -2e6, 3e6]);
+        let (mut to, mut back) = ([0.0; 7], [0.0; 6]);
+        space.compose_exp(&from, &x, &mut to);
+        space.difference(&from, &to, &mut back).unwrap();
+        // The position `to` itself is rounded to ε/2 of 3e6; nothing is added to that.
+        assert!(distance(&back, &x) < 4e6 * EPSILON);
+    }
+
+    #[test]
+    fn validate_names_what_is_wrong() {
+        let space = Space::new([Group::Vector(1), Group::So3]);
+        assert_eq!(space.validate(&[7.0, 1.0, 0.0, 0.0, 0.0]), Ok(()));
+        assert_eq!(space.validate(&[7.0, 1.0 + 5e-7, 0.0, 0.0, 0.0]), Ok(()));
+        assert_eq!(space.validate(&[7.0]), Err(LieError::WrongLength { expected: 5, found: 1 }));
+        assert_eq!(
+            space.validate(&[7.0, 2.0, 0.0, 0.0, 0.0]),
+            Err(LieError::NotUnit { factor: 1, norm: 2.0 })
+        );
+        let infinite = space.validate(&[7.0, 1.0, 0.0, f64::INFINITY, 0.0]);
+        assert_eq!(infinite, Err(LieError::NotFinite { index: 3, value: f64::INFINITY }));
+    }
+
+    #[test]
+    fn normalize_scales_quaternions_only() {
+        let space = Space::new([Group::Vector(1), Group::Se3]);
+        let mut q = [7.0, 2.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0];
+        space.normalize(&mut q);
+        assert_eq!(q, [7.0, 1.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn inverse_tangent_reports_a_full_turn() {
+        let x = [0.0, 0.0, 2.0 * std::f64::consts::PI];
+        let mut out = [0.0; 3];
+        let result = Space::new([Group::So3]).inverse_tangent_multiply(&x, &x, &mut out);
+        assert!(matches!(result, Err(LieError::SingularTangent { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn composition_is_associative(a in configurations(), b in configurations(), c in configurations()) {
+            let space = every_group();
+            let mut out = [(); 4].map(|()| vec![0.0; space.coordinate_count()]);
+            let [ab, bc, left, right] = &mut out;
+            space.compose(&a, &b, ab);
+            space.compose(ab, &c, left);
+            space.compose(&b, &c, bc);
+            space.compose(&a, bc, right);
+            prop_assert!(distance(left, right) < TOLERANCE);
+        }
+
+        #[test]
+        fn identity_is_neutral_and_inverse_undoes(q in configurations()) {
+            let space = every_group();
+            let mut out = [(); 4].map(|()| vec![0.0; space.coordinate_count()]);
+            let [identity, inverse, left, right] = &mut out;
+            space.identity(identity);
+            space.compose(&q, identity, left);
+            space.compose(identity, &q, right);
+            prop_assert!(distance(left, &q) < TOLERANCE && distance(right, &q) < TOLERANCE);
+            space.inverse(&q, inverse);
+            space.compose(&q, inverse, left);
+            space.compose(inverse, &q, right);
+            prop_assert!(distance(left, identity) < TOLERANCE && distance(right, identity) < TOLERANCE);
+            prop_assert_eq!(space.validate(&q), Ok(()));
+        }
+
+        #[test]
+        fn compose_exp_composes_with_exp(q in configurations(), x in increments(7.0)) {
+            let space = every_group();
+            let mut out = [(); 3].map(|()| vec![0.0; space.coordinate_count()]);
+            let [step, separate, together] = &mut out;
+            space.exp(&x, step);
+            space.compose(&q, step, separate);
+            space.compose_exp(&q, &x, together);
+            prop_assert_eq!(separate, together);
+        }
+
+        #[test]
+        fn log_and_difference_find_the_increment(q in configurations(), x in increments(3.0)) {
+            let space = every_group();
+            let mut next = vec![0.0; space.coordinate_count()];
+            let mut found = vec![0.0; space.dimension()];
+            space.compose_exp(&q, &x, &mut next);
+            space.difference(&q, &next, &mut found).unwrap();
+            prop_assert!(distance(&found, &x) < TOLERANCE);
+            space.exp(&x, &mut next);
+            space.log(&next, &mut found).unwrap();
+            prop_assert!(distance(&found, &x) < TOLERANCE);
+        }
+
+        #[test]
+        fn tangent_products_agree_with_the_matrices(x in increments(5.0), w in increments(3.0)) {
+            let space = every_group();
+            let mut product = vec![0.0; space.dimension()];
+            space.tangent_multiply(&x, &w, &mut product);
+            for factor in 0..space.factor_count() {
+                let range = space.velocity_range(factor);
+                let k = range.len();
+                let mut matrix = vec![0.0; k * k];
+                space.tangent_operator(factor, &x[range.clone()], &mut matrix);
+                for row in 0..k {
+                    let expected: f64 = (0..k).map(|j| matrix[row + j * k] * w[range.start + j]).sum();
+                    prop_assert!((product[range.start + row] - expected).abs() < TOLERANCE);
+                }
+            }
+            let mut back = vec![0.0; space.dimension()];
+            space.inverse_tangent_multiply(&x, &product, &mut back).unwrap();
+            // T⁻¹ has norm below 30 at φ = 5 and |U| ≤ 5.2
+            prop_assert!(distance(&back, &w) < 30.0 * TOLERANCE);
+        }
+
+        /// v̂ v = 0 and v̂ w = −ŵ v; [ArnoldCardonaBruls2015, Eq. (29)] with the antisymmetry of the bracket.
+        #[test]
+        fn hat_is_a_bracket(v in increments(3.0), w in increments(3.0)) {
+            let space = every_group();
+            let mut out = [(); 3].map(|()| vec![0.0; space.dimension()]);
+            let [forth, back, own] = &mut out;
+            space.hat_multiply(&v, &w, forth);
+            space.hat_multiply(&w, &v, back);
+            space.hat_multiply(&v, &v, own);
+            negate(&back.clone(), back);
+            prop_assert!(distance(forth, back) < TOLERANCE);
+            prop_assert!(own.iter().all(|entry| entry.abs() < TOLERANCE));
+        }
+    }
+}

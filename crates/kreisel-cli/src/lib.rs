@@ -1,0 +1,10 @@
+//! Everything behind the `kreisel` command, as a library so that it can be tested without a process.
+//!
+//! [`command`] turns arguments into work and results into exit codes, one file per subcommand.
+//! [`reproduce`] holds the experiments of the papers and runs them; an experiment only computes, it prints nothing.
+//! [`figure`] draws series as SVG. [`output`] is the only place that touches stdout and files.
+
+pub mod command;
+pub mod figure;
+pub mod output;
+pub mod reproduce;

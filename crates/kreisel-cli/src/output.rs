@@ -1,0 +1,129 @@
+//! Where results leave the program: stdout that may close early, and files that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A result that could not be delivered.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Standard output refused, for a reason other than a reader that has had enough.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(#[source] io::Error),
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    File {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A folder for results could not be created.
+    #[error("cannot create the folder {}: {source}", path.display())]
+    Folder {
+        /// The folder asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+/// Prints to a stream whose reader may leave at any time, as `head` does; that is not an error.
+pub struct Printer<W> {
+    stream: W,
+    closed: bool,
+}
+
+impl<W: Write> Printer<W> {
+    /// Prints to `stream`.
+    pub fn new(stream: W) -> Self {
+        Self { stream, closed: false }
+    }
+
+    /// Prints `text` and flushes; does nothing once the reader has gone.
+    pub fn print(&mut self, text: &str) -> Result<(), WriteError> {
+        if self.closed {
+            return Ok(());
+        }
+        match self.stream.write_all(text.as_bytes()).and_then(|()| self.stream.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result.map_err(WriteError::Stdout),
+        }
+    }
+
+    /// Whether the reader has gone.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+}
+
+/// Writes a file so that readers see the old content or the new one, never a part.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), WriteError> {
+    let failed = |source| WriteError::File { path: path.to_path_buf(), source };
+    let Some(name) = path.file_name() else {
+        return Err(failed(io::Error::new(ErrorKind::InvalidInput, "not the name of a file")));
+    };
+    // Beside the target, because a rename is atomic only within one file system.
+    let mut partial_name = std::ffi::OsString::from(".");
+    partial_name.push(name);
+    partial_name.push(format!(".{}.part", std::process::id()));
+    let partial = path.with_file_name(partial_name);
+    let result = write_and_sync(&partial, content).and_then(|()| fs::rename(&partial, path));
+    if result.is_err() {
+        // Best effort: the first error is the one worth reporting.
+        let _ = fs::remove_file(&partial);
+    }
+    result.map_err(failed)
+}
+
+fn write_and_sync(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct ClosedPipe;
+
+    impl Write for ClosedPipe {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_not_an_error() {
+        let mut printer = Printer::new(ClosedPipe);
+        printer.print("one").unwrap();
+        assert!(printer.is_closed());
+        printer.print("two").unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_no_remains() {
+        let folder = std::env::temp_dir().join(format!("kreisel-write-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a.json");
+        write_whole(&path, b"first").unwrap();
+        write_whole(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_a_missing_folder_is_an_error_that_names_the_file() {
+        let path = std::env::temp_dir().join("kreisel-no-such-folder/x.json");
+        let message = write_whole(&path, b"").unwrap_err().to_string();
+        assert!(message.contains("x.json"), "{message}");
+    }
+}

@@ -1,0 +1,3 @@
+//! Experiments of [ArnoldCardonaBruls2015], one file each.
+
+pub mod eq53;

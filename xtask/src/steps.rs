@@ -1,0 +1,94 @@
+//! The steps of `cargo xtask test`.
+
+use crate::{book, cargo, root, say};
+use std::time::{Duration, Instant};
+
+/// Something that must hold before a change lands.
+pub struct Step {
+    name: &'static str,
+    what: &'static str,
+    run: fn() -> Result<(), String>,
+}
+
+/// In the order in which they run: what fails fast comes first. A new step is one line.
+const STEPS: &[Step] = &[
+    step("format", "the code is formatted", || cargo::run(&["fmt", "--all", "--check"])),
+    step("lint", "clippy has nothing to say", || {
+        cargo::run(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    step("test", "every Rust test passes, examples in the documentation included", || {
+        cargo::run(&["test", "--workspace"])
+    }),
+    step("doc", "the documentation builds without warnings", || {
+        cargo::run_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
+    }),
+    step("book", "the book's links and included code exist", || book::check(&root().join("book"))),
+    step("reproduce", "every experiment of the papers comes out", || {
+        cargo::run(&["run", "--release", "--", "reproduce", "all"])
+    }),
+];
+
+const fn step(name: &'static str, what: &'static str, run: fn() -> Result<(), String>) -> Step {
+    Step { name, what, run }
+}
+
+/// Prints the steps.
+pub fn list() {
+    for Step { name, what, .. } in STEPS {
+        say(&format!("{name:10} {what}\n"));
+    }
+}
+
+/// The steps of these names in the order of the table, or all without names; an unknown name is the error.
+pub fn choose(names: &[&str]) -> Result<Vec<&'static Step>, String> {
+    if let Some(unknown) = names.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
+        return Err((*unknown).to_owned());
+    }
+    Ok(STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)).collect())
+}
+
+/// Runs the steps, all of them even if one fails, and says how many passed; true if none failed.
+pub fn run(steps: &[&Step]) -> bool {
+    let mut endings: Vec<(&Step, Result<(), String>, Duration)> = Vec::new();
+    for step in steps {
+        say(&format!("\n=== {}: {} ===\n", step.name, step.what));
+        let start = Instant::now();
+        let result = (step.run)();
+        if let Err(failure) = &result {
+            say(&format!("{failure}\n"));
+        }
+        endings.push((*step, result, start.elapsed()));
+    }
+    say("\n");
+    for (step, result, elapsed) in &endings {
+        let verdict = if result.is_ok() { "passed" } else { "FAILED" };
+        say(&format!("{verdict}  {:10} {:6.1} s\n", step.name, elapsed.as_secs_f64()));
+    }
+    let failed = endings.iter().filter(|(_, result, _)| result.is_err()).count();
+    say(&format!("{} passed, {failed} failed\n", endings.len() - failed));
+    failed == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(chosen: &[&Step]) -> Vec<&'static str> {
+        chosen.iter().map(|step| step.name).collect()
+    }
+
+    #[test]
+    fn without_names_every_step_is_chosen_and_with_names_those() {
+        assert_eq!(choose(&[]).unwrap().len(), STEPS.len());
+        assert_eq!(names(&choose(&["book", "format"]).unwrap()), ["format", "book"]);
+        assert_eq!(choose(&["format", "frmat"]).err().unwrap(), "frmat");
+    }
+
+    #[test]
+    fn a_failing_step_fails_the_whole_and_the_others_still_run() {
+        let good = step("good", "", || Ok(()));
+        let bad = step("bad", "", || Err("because".to_owned()));
+        assert!(run(&[&good]));
+        assert!(!run(&[&bad, &good]));
+    }
+}
