@@ -1,4 +1,5 @@
 //! A results folder: whole files or none, and nobody else's files touched.
+#![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary, WriteError};
 use std::fs;
