@@ -91,6 +91,17 @@ fn killed_rerun_leaves_the_finished_results_and_the_next_run_sweeps_up() {
 }
 
 #[test]
+fn killed_run_is_swept_up_whatever_its_files_were_called() {
+    let (_dir, path) = place();
+    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    folder.create("modes.csv").unwrap();
+    fs::write(path.join("notes.partial.txt"), "mine").unwrap();
+    drop(folder);
+    run(&path, "trajectory.csv", "new");
+    assert_eq!(names(&path), ["notes.partial.txt", "run.json", "trajectory.csv"]);
+}
+
+#[test]
 fn killed_first_run_does_not_bar_the_next() {
     let (_dir, path) = place();
     let mut folder = OutputFolder::begin(&path, model(), false).unwrap();

@@ -4,10 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
 use kreisel::results::vtkhdf::FORMAT_VERSION;
-use kreisel::results::{Channel, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
+use kreisel::results::{Channel, CsvWriter, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const NAMES: [&str; 5] = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"];
 const RATE: f64 = 2.0;
@@ -88,7 +89,7 @@ fn every_number_comes_back_bit_for_bit() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trajectory.vtkhdf");
     // Nothing, one row, both sides of a chunk's border, and an index of two levels.
-    for steps in [0, 1, 255, 256, 257, 20_000] {
+    for steps in [0, 1, 1023, 1024, 1025, 70_000] {
         write(&path, steps);
         assert_holds(&path, steps);
     }
@@ -116,21 +117,54 @@ fn a_killed_run_leaves_all_steps_up_to_its_last_flush() {
     let path = dir.path().join("trajectory.vtkhdf");
     let remains = dir.path().join("remains.vtkhdf");
     let mut writer = writer(&path);
-    for flushed in [1, 300, 301, 1000] {
-        let done = if flushed == 1 { 0 } else { hdf5_pure_step_count(&path) };
+    for flushed in [1, 1200, 1201, 4000] {
+        let done = step_count(&path);
         (done..flushed).for_each(|step| push(&mut writer, step));
         writer.flush().unwrap();
         fs::copy(&path, &remains).unwrap();
         assert_holds(&remains, flushed);
     }
-    (1000..1400).for_each(|step| push(&mut writer, step));
+    (4000..5400).for_each(|step| push(&mut writer, step));
     fs::copy(&path, &remains).unwrap();
-    assert_holds(&remains, 1000);
+    assert_holds(&remains, 4000);
 }
 
-fn hdf5_pure_step_count(path: &Path) -> usize {
+fn step_count(path: &Path) -> usize {
     let file = hdf5_pure::File::open(path).unwrap();
     file.dataset("signals/time").unwrap().shape().unwrap()[0] as usize
+}
+
+/// Not a test by itself: what the next test starts as a process of its own, and kills.
+#[test]
+fn long_writer() {
+    let Some(path) = std::env::var_os(LONG_RUN) else { return };
+    let mut writer = writer(Path::new(&path));
+    for step in 0..200_000 {
+        push(&mut writer, step);
+        if step % 97 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+}
+
+const LONG_RUN: &str = "KREISEL_TEST_LONG_RUN";
+
+#[test]
+fn a_process_that_is_killed_leaves_a_readable_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let mut child = child.args(["--exact", "long_writer"]).env(LONG_RUN, &path).spawn().unwrap();
+    let start = Instant::now();
+    while fs::metadata(&path).map_or(0, |data| data.len()) < 3_000_000 {
+        assert!(start.elapsed() < Duration::from_secs(60), "the writer does not write");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let steps = step_count(&path);
+    assert!(steps > 1000 && steps % 97 == 1, "{steps}");
+    assert_holds(&path, steps);
 }
 
 #[test]
@@ -169,6 +203,18 @@ fn a_full_disk_is_named() {
     assert!(matches!(error, WriteError::DiskFull { .. }), "{error}");
 }
 
+/// The signals, and three columns of numbers that are none.
+fn write_table(path: &Path, steps: usize) {
+    let none = ["nan", "inf", "minus-inf"].map(|name| Channel::new(name, "1"));
+    let signals = [signals(), none.to_vec()].concat();
+    let mut writer = CsvWriter::new(File::create(path).unwrap(), path, &signals).unwrap();
+    for step in 0..steps {
+        let values = [&values(step)[..], &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]].concat();
+        writer.push(time(step), &values).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
 /// Needs a Python with h5py, numpy and vtk, named by the variable `KREISEL_PYTHON`.
 #[test]
 fn vtk_and_h5py_read_the_file() {
@@ -178,10 +224,13 @@ fn vtk_and_h5py_read_the_file() {
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_back.py");
     let dir = tempfile::tempdir().unwrap();
-    for steps in [1, 300, 20_000] {
+    for steps in [1, 300, 70_000] {
         let path = dir.path().join("trajectory.vtkhdf");
         write(&path, steps);
-        let output = Command::new(&python).arg(&script).arg(&path).arg(steps.to_string()).output().unwrap();
+        let table = dir.path().join("trajectory.csv");
+        write_table(&table, steps);
+        let output =
+            Command::new(&python).arg(&script).args([&path, &table]).arg(steps.to_string()).output().unwrap();
         let words = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{words}{}", String::from_utf8_lossy(&output.stderr));
         println!("{words}");

@@ -74,6 +74,14 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
+    /// More signals than one file holds.
+    #[error("{count} signals are more than the {most} that one trajectory can hold")]
+    TooManySignals {
+        /// How many were asked for.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// A row with more or fewer numbers than columns.
     #[error("a row has {got} {what} where {expected} were announced")]
     RowLength {

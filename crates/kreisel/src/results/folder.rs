@@ -6,13 +6,13 @@
 //! sweeps the partial files away.
 //!
 //! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that this
-//! `run.json` lists are ever replaced or removed. The file `.kreisel-lock` keeps two runs apart; the operating
-//! system frees it when a run dies.
+//! `run.json` lists are ever replaced or removed. The file `.kreisel-lock` keeps two runs apart, and lists the files
+//! that are being written; the operating system frees the lock when a run dies.
 
 use super::error::WriteError;
 use super::run_summary::{ModelIdentity, RunSummary};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
 const SUMMARY: &str = "run.json";
@@ -27,8 +27,8 @@ pub struct OutputFolder {
     previous: Vec<String>,
     /// Files of this run, by their final names.
     files: Vec<String>,
-    /// Locked while the run lasts; never read or written.
-    _lock: File,
+    /// Locked while the run lasts; lists `files`, one per line.
+    lock: File,
 }
 
 impl OutputFolder {
@@ -52,7 +52,7 @@ impl OutputFolder {
         let lock = lock(path)?;
         let previous = summary.map_or_else(Vec::new, |summary| summary.files);
         let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
-        let folder = Self { path: path.to_owned(), model, previous, files: Vec::new(), _lock: lock };
+        let mut folder = Self { path: path.to_owned(), model, previous, files: Vec::new(), lock };
         folder.sweep()?;
         folder.mark()?;
         Ok(folder)
@@ -71,15 +71,15 @@ impl OutputFolder {
     /// Opens a new file that will be called `name` once the run is finished.
     pub fn create(&mut self, name: &str) -> Result<File, WriteError> {
         check_name(name)?;
+        if !self.files.iter().any(|known| known == name) {
+            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+            self.files.push(name.to_owned());
+        }
         let path = self.partial_path(name);
         remove_if_there(&path)?;
         // `create_new` never follows a symbolic link that someone put in our way.
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        let file = file.map_err(|source| WriteError::io(&path, source))?;
-        if !self.files.iter().any(|known| known == name) {
-            self.files.push(name.to_owned());
-        }
-        Ok(file)
+        file.map_err(|source| WriteError::io(&path, source))
     }
 
     /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
@@ -128,13 +128,18 @@ impl OutputFolder {
         if is_marked { Ok(()) } else { self.write_summary(&RunSummary::new(self.model.clone())) }
     }
 
-    /// Removes what a killed run left under temporary names.
-    fn sweep(&self) -> Result<(), WriteError> {
-        let names = self.previous.iter().map(String::as_str);
-        for name in names.chain([SUMMARY, "trajectory.csv", "trajectory.vtkhdf"]) {
+    /// Removes what a killed run left under temporary names, as its lock lists them.
+    fn sweep(&mut self) -> Result<(), WriteError> {
+        let mut names = String::new();
+        self.lock
+            .read_to_string(&mut names)
+            .and_then(|_| self.lock.set_len(0))
+            .and_then(|()| self.lock.rewind())
+            .map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+        for name in names.lines().filter(|name| check_name(name).is_ok()) {
             remove_if_there(&self.partial_path(name))?;
         }
-        Ok(())
+        remove_if_there(&self.partial_path(SUMMARY))
     }
 
     fn write_summary(&self, summary: &RunSummary) -> Result<(), WriteError> {
@@ -196,7 +201,7 @@ fn is_empty(folder: &Path) -> Result<bool, WriteError> {
 
 fn lock(folder: &Path) -> Result<File, WriteError> {
     let path = folder.join(LOCK);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let file = file.map_err(|source| WriteError::io(&path, source))?;
     match file.try_lock() {
         Ok(()) => Ok(file),

@@ -85,7 +85,7 @@ pub enum EndStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ModelIdentity {
-    /// Where the model file is.
+    /// Where the model file is; best the absolute path, which tells models of one name apart.
     pub path: String,
     /// SHA-256 of its content, as 64 hexadecimal digits.
     pub sha256: String,

@@ -37,12 +37,19 @@ pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 /// Version of the layout described in this module; a change that breaks readers raises it.
 pub const FORMAT_VERSION: i64 = 1;
 
-/// Steps in a chunk of a signal: 2 kB, little enough for a thousand signals of a short run.
-const SIGNAL_CHUNK: u64 = 256;
+/// Steps in a chunk, at most: long enough to be read fast, short enough not to bloat the file of a short run.
+const MOST_CHUNK_STEPS: u64 = 1024;
+/// Bytes that the filling chunks of all signals together may take.
+const SIGNAL_BYTES: u64 = 1 << 20;
+/// Steps in a chunk of a signal, at least; below, the index would outgrow the numbers.
+const LEAST_SIGNAL_STEPS: u64 = 64;
 /// Bytes of a chunk of node data that are aimed at.
 const NODE_CHUNK_BYTES: u64 = 1 << 16;
 /// Rows of a chunk never exceed this, so that its size in bytes fits the format's 32 bits.
 const MOST_CHUNK_ROWS: u64 = 1 << 20;
+
+/// A group of one tree node, as we write it, holds four times as many.
+const MOST_SIGNALS: usize = 1_000_000;
 
 /// What there is to be seen: nodes, and lines that join some of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,6 +120,9 @@ impl VtkHdfWriter {
     pub fn new(file: File, path: &Path, scene: &Scene, signals: &[Channel]) -> Result<Self, WriteError> {
         scene.check()?;
         channel::check(signals)?;
+        if signals.len() > MOST_SIGNALS {
+            return Err(WriteError::TooManySignals { count: signals.len(), most: MOST_SIGNALS });
+        }
         let (image, layout) = Layout::build(scene, signals);
         let file = Hdf5File::create(file, image).map_err(|source| WriteError::io(path, source))?;
         Ok(Self {
@@ -136,14 +146,14 @@ impl VtkHdfWriter {
     /// Makes every step so far readable, also by others and after a kill.
     pub fn flush(&mut self) -> Result<(), WriteError> {
         self.last_flush = Instant::now();
-        self.file.set_integer(self.layout.step_count, self.step_count);
-        self.file.flush().map_err(|source| WriteError::io(&self.path, source))
+        let numbers = [(self.layout.step_count, self.step_count)];
+        self.file.flush(&numbers).map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Makes every step readable and brings the file to the disk.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.flush()?;
-        self.file.finish().map_err(|source| WriteError::io(&self.path, source))
+        self.file.sync().map_err(|source| WriteError::io(&self.path, source))
     }
 
     fn append(&mut self, time: f64, nodes: &[NodeState], values: &[f64]) -> std::io::Result<()> {
@@ -236,7 +246,7 @@ impl NodeTables {
     fn build(image: &mut Image, node_count: u64) -> Self {
         let mut table = |columns: u64, unit: &str| {
             let step_bytes = (node_count * columns * 8).max(1);
-            let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, SIGNAL_CHUNK);
+            let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MOST_CHUNK_STEPS);
             let chunk_rows = (steps * node_count).clamp(1, MOST_CHUNK_ROWS);
             let shape = TableShape { columns: Some(columns), chunk_rows };
             image.growing(shape, Element::Float, &[("unit", Attribute::Text(unit))])
@@ -257,6 +267,8 @@ struct Steps {
 
 struct Builder {
     image: Image,
+    /// Steps in a chunk of a signal.
+    signal_steps: u64,
     constants: Vec<TableId>,
 }
 
@@ -266,22 +278,24 @@ impl Builder {
         let names = scene.nodes.iter().map(|node| node.name.as_str());
         let ours = ["m", "1", "m/s", "rad/s", "s", "kreisel", env!("CARGO_PKG_VERSION")];
         let image = Image::new(signals.len() + 1, ours.into_iter().chain(units).chain(names));
-        Self { image, constants: Vec::new() }
+        let signal_steps = SIGNAL_BYTES / (8 * (signals.len() as u64 + 1));
+        let signal_steps = signal_steps.clamp(LEAST_SIGNAL_STEPS, MOST_CHUNK_STEPS);
+        Self { image, signal_steps, constants: Vec::new() }
     }
 
     fn signal(&mut self, channel: &Channel) -> TableParts {
-        let shape = TableShape { columns: None, chunk_rows: SIGNAL_CHUNK };
+        let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
         self.image.growing(shape, Element::Float, &[("unit", Attribute::Text(&channel.unit))])
     }
 
     fn per_step(&mut self) -> TableParts {
-        let shape = TableShape { columns: None, chunk_rows: SIGNAL_CHUNK };
+        let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
         self.image.growing(shape, Element::Integer { fill: 0 }, &[])
     }
 
     /// A table that repeats one number.
     fn constant(&mut self, fill: i64, columns: Option<u64>) -> Address {
-        let shape = TableShape { columns, chunk_rows: SIGNAL_CHUNK };
+        let shape = TableShape { columns, chunk_rows: self.signal_steps };
         let (address, table) = self.image.growing(shape, Element::Integer { fill }, &[]);
         self.constants.push(table);
         address

@@ -42,6 +42,8 @@ pub(in super::super) enum Element {
 
 /// Half the most members of a B-tree node of a group (III.A.1).
 const GROUP_TREE_RANK: usize = 16;
+/// Bytes before the first message of an object header (IV.A.1.a).
+const HEADER_PREFIX: usize = 16;
 const SUPERBLOCK_SIZE: usize = 96;
 const END_OF_FILE: Place = Place(40);
 const ROOT_ENTRY: usize = 56;
@@ -85,6 +87,13 @@ impl Image {
         self.bytes[place.0..place.0 + 8].copy_from_slice(&value.to_le_bytes());
     }
 
+    /// Sets a number and returns what it was.
+    pub fn replace_u64(&mut self, place: Place, value: u64) -> u64 {
+        let old = self.bytes[place.0..place.0 + 8].try_into().map_or(0, u64::from_le_bytes);
+        self.set_u64(place, value);
+        old
+    }
+
     pub fn set_end_of_file(&mut self, end: u64) {
         self.set_u64(END_OF_FILE, end);
     }
@@ -107,6 +116,7 @@ impl Image {
         header.push(FILL_VALUE, &element.fill());
         let layout = header.push(LAYOUT, &chunked_layout(shape, &columns));
         self.push_attributes(&mut header, attributes);
+        self.keep_within_page(HEADER_PREFIX + layout + 3);
         let (address, base) = self.write_header(&header);
         // The row count follows 8 bytes of dataspace, the index address 3 bytes of layout.
         let (row_count, index) = (Place(base + space + 8), Place(base + layout + 3));
@@ -296,7 +306,18 @@ impl Image {
         bytes.extend([0; 4]);
         bytes.extend(&header.messages);
         let start = self.append(&bytes);
-        (Address(start as u64), start + 16)
+        (Address(start as u64), start + HEADER_PREFIX)
+    }
+
+    /// Leaves room if a number of 8 bytes at this distance would lie across the border of two pages.
+    ///
+    /// A write that breaks off does so between pages, and must not leave half an address.
+    fn keep_within_page(&mut self, distance: usize) {
+        const PAGE: usize = 4096;
+        let place = self.bytes.len() + distance;
+        if place / PAGE != (place + 7) / PAGE {
+            self.bytes.resize(self.bytes.len() + 8, 0);
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> usize {

@@ -10,9 +10,11 @@
 //! | the front, [`image::Image`] | superblock, groups, headers with the lengths of all tables | whole, at each flush |
 //! | the tail | chunks of the tables and nodes of their indices | as they fill, and at each flush |
 //!
-//! A flush writes the tail first and the front last, in one piece. The front alone says how long the tables are;
-//! what lies beyond is never looked at. So a process may die at any moment and the file still reads as it was at
-//! the last flush. Memory holds one chunk of each table and the right edge of its index, however long the run.
+//! A flush writes the tail first and the front last. The front alone says how long the tables are; what lies beyond
+//! is never looked at. So a process may die at any moment and the file still reads as it was at the last flush.
+//! Should it die within the write of the front, which Linux may then break off between two pages, each table is
+//! whole on its own, with its old or its new length. Memory holds one chunk of each table and the right edge of
+//! its index, however long the run.
 //!
 //! The crate hdf5-pure, with which the tests read these files back, was tried for writing: it appends to tables of
 //! one dimension only, and the points of a VTKHDF file have two.
@@ -60,23 +62,27 @@ impl Hdf5File {
         self.tables[id.0].append_fill(rows);
     }
 
-    /// Changes a whole number in the front of the file, as of the next flush.
-    pub fn set_integer(&mut self, place: image::Place, value: i64) {
-        self.image.set_u64(place, value.cast_unsigned());
-    }
-
-    /// Makes everything so far part of the file as others read it.
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// Makes everything so far part of the file as others read it, and enters `numbers` into its front.
+    pub fn flush(&mut self, numbers: &[(image::Place, i64)]) -> io::Result<()> {
         for table in &mut self.tables {
-            table.flush(&mut self.disk, &mut self.image)?;
+            table.write(&mut self.disk)?;
         }
         self.image.set_end_of_file(self.disk.end);
+        // New roots of the indices must be in place before any length makes use of them.
+        let mut moved = false;
+        for table in &self.tables {
+            moved |= table.enter_index(&mut self.image);
+        }
+        if moved {
+            self.disk.write_at(0, self.image.bytes())?;
+        }
+        self.tables.iter().for_each(|table| table.enter_length(&mut self.image));
+        numbers.iter().for_each(|&(place, number)| self.image.set_u64(place, number.cast_unsigned()));
         self.disk.write_at(0, self.image.bytes())
     }
 
-    /// Flushes and brings the file to the disk.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.flush()?;
+    /// Brings what was flushed to the disk.
+    pub fn sync(&self) -> io::Result<()> {
         self.disk.file.sync_all()
     }
 }
@@ -149,7 +155,7 @@ mod tests {
         for rows in [0, 1, 63, 64, 65, 128, 129, 4095, 4096, 4097, 5000] {
             let (mut file, tables) = file(&path, 1);
             (0..rows).for_each(|row| push(&mut file, tables, row));
-            file.finish().unwrap();
+            file.flush(&[]).unwrap();
             assert_holds(&path, rows);
         }
     }
@@ -164,10 +170,33 @@ mod tests {
             push(&mut file, tables, row);
             let flushed = row / 7 * 7;
             if row == flushed {
-                file.flush().unwrap();
+                file.flush(&[]).unwrap();
             }
             // What a kill at this moment would leave.
             assert_holds(&path, flushed + 1);
+        }
+    }
+
+    #[test]
+    fn a_flush_that_breaks_off_leaves_each_table_with_its_old_or_new_length() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.h5");
+        let (mut file, tables) = file(&path, 3);
+        (0..7).for_each(|row| push(&mut file, tables, row));
+        file.flush(&[]).unwrap();
+        let old_front = file.image.bytes().to_vec();
+        (7..10).for_each(|row| push(&mut file, tables, row));
+        file.flush(&[]).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for written in (0..old_front.len()).step_by(8) {
+            let mut torn = whole.clone();
+            torn[written..old_front.len()].copy_from_slice(&old_front[written..]);
+            let file = hdf5_pure::File::from_bytes(torn).unwrap();
+            let long = file.dataset("inner/long").unwrap().read_i64().unwrap();
+            assert!([7, 10].contains(&long.len()), "{written}");
+            assert!(long.iter().zip(0..).all(|(&value, row)| value == row * row), "{written}");
+            let wide = file.dataset("wide").unwrap().read_f64().unwrap();
+            assert!([21, 30].contains(&wide.len()) && wide[18..21] == [6.0, -6.0, 3.0], "{written}");
         }
     }
 
@@ -180,7 +209,7 @@ mod tests {
         let members: Vec<_> = names.iter().map(|name| (name.as_str(), image.texts(&[name]))).collect();
         let root = image.group(&[], &members).0;
         image.set_root(root);
-        Hdf5File::create(File::create(&path).unwrap(), image).unwrap().finish().unwrap();
+        Hdf5File::create(File::create(&path).unwrap(), image).unwrap();
         let file = hdf5_pure::File::open(&path).unwrap();
         for name in &names {
             assert_eq!(file.dataset(name).unwrap().read_string().unwrap(), [name.as_str()]);

@@ -76,16 +76,23 @@ impl Table {
         self.full_rows += rows;
     }
 
-    /// Writes what is in memory and enters the new length into the front of the file.
-    pub fn flush(&mut self, disk: &mut Disk, image: &mut Image) -> io::Result<()> {
+    /// Writes what is in memory to the tail of the file.
+    pub fn write(&mut self, disk: &mut Disk) -> io::Result<()> {
         if !self.chunk.is_empty() {
             self.write_chunk(disk)?;
         }
-        self.tree.write_edge(disk)?;
+        self.tree.write_edge(disk)
+    }
+
+    /// Enters where the index is into the front of the file; tells whether that is news.
+    pub fn enter_index(&self, image: &mut Image) -> bool {
+        image.replace_u64(self.header.index, self.tree.root()) != self.tree.root()
+    }
+
+    /// Enters the number of rows into the front of the file.
+    pub fn enter_length(&self, image: &mut Image) {
         let open_rows = self.chunk.len() / self.header.shape.row_size();
         image.set_u64(self.header.row_count, self.full_rows + open_rows as u64);
-        image.set_u64(self.header.index, self.tree.root());
-        Ok(())
     }
 
     /// Writes the filling chunk to its place; the first time, at full size, so that the place is kept.
