@@ -4,4 +4,5 @@ pub mod dae;
 pub mod integrate;
 pub mod lie;
 pub mod problem;
+pub mod results;
 pub mod solve;

@@ -1,0 +1,231 @@
+//! Signals as a table of text that spreadsheets, NumPy and pandas read.
+//!
+//! One head line, `time [s],top.position.z [m],…`, then one line per output time. Numbers have 17 significant
+//! digits, `-9.8066500000000003e0`, which is enough to give every `f64` back bit for bit; numbers that are none
+//! are written `NaN`, `inf` and `-inf`.
+
+use super::channel::{self, Channel};
+use super::error::{ReadError, WriteError};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a table row by row, without keeping it.
+#[derive(Debug)]
+pub struct CsvWriter<W: Write> {
+    sink: BufWriter<W>,
+    path: PathBuf,
+    signal_count: usize,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Starts a table with the time and these signals as columns; `path` is only named in errors.
+    pub fn new(sink: W, path: &Path, signals: &[Channel]) -> Result<Self, WriteError> {
+        channel::check(signals)?;
+        let mut sink = BufWriter::with_capacity(1 << 16, sink);
+        write_head(&mut sink, signals).map_err(|source| WriteError::io(path, source))?;
+        Ok(Self { sink, path: path.to_owned(), signal_count: signals.len() })
+    }
+
+    /// Adds a row: the time and one value for each signal.
+    pub fn push(&mut self, time: f64, values: &[f64]) -> Result<(), WriteError> {
+        if values.len() != self.signal_count {
+            let (expected, got) = (self.signal_count, values.len());
+            return Err(WriteError::RowLength { what: "values", expected, got });
+        }
+        write_row(&mut self.sink, time, values).map_err(|source| WriteError::io(&self.path, source))
+    }
+
+    /// Hands every row so far to the operating system, where a killed run cannot lose it.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        self.sink.flush().map_err(|source| WriteError::io(&self.path, source))
+    }
+
+    /// Flushes and gives the sink back.
+    pub fn finish(self) -> Result<W, WriteError> {
+        self.sink.into_inner().map_err(|error| WriteError::io(&self.path, error.into_error()))
+    }
+}
+
+fn write_head(sink: &mut impl Write, signals: &[Channel]) -> io::Result<()> {
+    write!(sink, "{}", Channel::time())?;
+    for signal in signals {
+        write!(sink, ",{signal}")?;
+    }
+    writeln!(sink)
+}
+
+fn write_row(sink: &mut impl Write, time: f64, values: &[f64]) -> io::Result<()> {
+    write!(sink, "{time:.16e}")?;
+    for value in values {
+        write!(sink, ",{value:.16e}")?;
+    }
+    writeln!(sink)
+}
+
+/// A table read back into columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsvTable {
+    /// The times of the rows, in s.
+    pub times: Vec<f64>,
+    /// The signals, without the time.
+    pub signals: Vec<Channel>,
+    /// The values of each signal, in the order of `signals`.
+    pub columns: Vec<Vec<f64>>,
+}
+
+impl CsvTable {
+    /// Reads a table that [`CsvWriter`] wrote.
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        let file = File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        Self::read_from(BufReader::new(file), path)
+    }
+
+    /// Reads a table from any source of lines; `path` is only named in errors.
+    pub fn read_from(mut source: impl BufRead, path: &Path) -> Result<Self, ReadError> {
+        let mut line = String::new();
+        if !next_line(&mut source, &mut line, path)? {
+            return Err(ReadError::Empty { path: path.to_owned() });
+        }
+        let mut table = Self::with_head(line.trim_end(), path)?;
+        let mut number = 1;
+        while next_line(&mut source, &mut line, path)? {
+            number += 1;
+            let row = line.trim_end();
+            if !row.is_empty() {
+                table.push_row(row, number, path)?;
+            }
+        }
+        Ok(table)
+    }
+
+    /// The values of the signal of that name.
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
+        let index = self.signals.iter().position(|signal| signal.name == name)?;
+        self.columns.get(index).map(Vec::as_slice)
+    }
+
+    fn with_head(head: &str, path: &Path) -> Result<Self, ReadError> {
+        let mut heads = head.split(',');
+        let first = heads.next().unwrap_or_default();
+        if first != Channel::time().to_string() {
+            return Err(ReadError::NoTime { path: path.to_owned(), head: shortened(first) });
+        }
+        let signals = heads.map(Channel::parse).collect::<Result<Vec<_>, _>>()?;
+        let columns = vec![Vec::new(); signals.len()];
+        Ok(Self { times: Vec::new(), signals, columns })
+    }
+
+    fn push_row(&mut self, row: &str, line: usize, path: &Path) -> Result<(), ReadError> {
+        let (expected, got) = (self.signals.len() + 1, row.split(',').count());
+        if got != expected {
+            return Err(ReadError::RowLength { path: path.to_owned(), line, expected, got });
+        }
+        let mut cells = row.split(',');
+        let names = std::iter::once("time").chain(self.signals.iter().map(|signal| signal.name.as_str()));
+        let columns = std::iter::once(&mut self.times).chain(&mut self.columns);
+        for ((text, name), column) in cells.by_ref().zip(names).zip(columns) {
+            column.push(text.trim().parse().map_err(|_| ReadError::NotANumber {
+                path: path.to_owned(),
+                line,
+                column: name.to_owned(),
+                text: shortened(text),
+            })?);
+        }
+        Ok(())
+    }
+}
+
+fn next_line(source: &mut impl BufRead, line: &mut String, path: &Path) -> Result<bool, ReadError> {
+    line.clear();
+    let count = source.read_line(line).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    Ok(count > 0)
+}
+
+/// The beginning of a text, short enough for a message.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(signals: &[Channel], rows: &[(f64, Vec<f64>)]) -> String {
+        let mut writer = CsvWriter::new(Vec::new(), Path::new("t.csv"), signals).unwrap();
+        for (time, values) in rows {
+            writer.push(*time, values).unwrap();
+        }
+        String::from_utf8(writer.finish().unwrap()).unwrap()
+    }
+
+    fn read(text: &str) -> Result<CsvTable, ReadError> {
+        CsvTable::read_from(text.as_bytes(), Path::new("t.csv"))
+    }
+
+    #[test]
+    fn numbers_have_seventeen_significant_digits() {
+        let text = written(&[Channel::new("top.position.z", "m")], &[(0.1, vec![-9.80665])]);
+        assert_eq!(text, "time [s],top.position.z [m]\n1.0000000000000001e-1,-9.8066499999999994e0\n");
+    }
+
+    #[test]
+    fn numbers_that_are_none_have_names_that_numpy_reads() {
+        let values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        let signals = ["a", "b", "c"].map(|name| Channel::new(name, "1"));
+        let text = written(&signals, &[(0.0, values)]);
+        assert_eq!(text.lines().nth(1).unwrap(), "0.0000000000000000e0,NaN,inf,-inf");
+        let table = read(&text).unwrap();
+        assert!(table.columns[0][0].is_nan() && table.columns[1][0] == f64::INFINITY);
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_comes_back_bit_for_bit(bits in proptest::collection::vec(any::<u64>(), 1..20)) {
+            let values: Vec<f64> = bits.into_iter().map(f64::from_bits).filter(|x| !x.is_nan()).collect();
+            let rows: Vec<_> = values.iter().map(|&value| (value, vec![-value])).collect();
+            let table = read(&written(&[Channel::new("x", "m")], &rows)).unwrap();
+            for (row, &value) in values.iter().enumerate() {
+                prop_assert_eq!(table.times[row].to_bits(), value.to_bits());
+                prop_assert_eq!(table.column("x").unwrap()[row].to_bits(), (-value).to_bits());
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_without_a_panic(text in "\\PC*(\n[0-9e,.nai-]*){0,4}") {
+            let _ = read(&text);
+            let _ = read(&format!("time [s],a [m]\n{text}"));
+        }
+    }
+
+    #[test]
+    fn faults_are_named_with_their_line() {
+        let head = "time [s],a [m]\n";
+        assert!(matches!(read(""), Err(ReadError::Empty { .. })));
+        assert!(matches!(read("a [m]\n"), Err(ReadError::NoTime { .. })));
+        assert!(matches!(
+            read(&format!("{head}1,2\n1\n")),
+            Err(ReadError::RowLength { line: 3, got: 1, .. })
+        ));
+        let error = read(&format!("{head}1,two\n")).unwrap_err();
+        assert_eq!(error.to_string(), "`t.csv`, line 2, column `a`: `two` is not a number");
+    }
+
+    #[test]
+    fn windows_line_ends_and_blank_lines_are_read() {
+        let table = read("time [s],a [m]\r\n0,1\r\n\r\n1,2\r\n").unwrap();
+        assert_eq!((table.times, table.columns), (vec![0.0, 1.0], vec![vec![1.0, 2.0]]));
+    }
+
+    #[test]
+    fn a_row_of_the_wrong_length_is_refused() {
+        let mut writer = CsvWriter::new(Vec::new(), Path::new("t.csv"), &[Channel::new("a", "m")]).unwrap();
+        let error = writer.push(0.0, &[]).unwrap_err();
+        assert!(matches!(error, WriteError::RowLength { expected: 1, got: 0, .. }));
+    }
+}

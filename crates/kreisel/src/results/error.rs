@@ -1,0 +1,183 @@
+//! What can go wrong when results are written or read back.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why results could not be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The folder or file system does not let us write.
+    #[error("cannot write `{}`: no permission, or a read-only disk", path.display())]
+    ReadOnly {
+        /// What was to be written.
+        path: PathBuf,
+    },
+    /// No room is left, on the disk or in the user's quota.
+    #[error("cannot write `{}`: the disk is full", path.display())]
+    DiskFull {
+        /// What was to be written.
+        path: PathBuf,
+    },
+    /// The place for the folder is taken by a file.
+    #[error("`{}` is a file, not a folder", path.display())]
+    NotAFolder {
+        /// The place.
+        path: PathBuf,
+    },
+    /// The folder holds files and no `run.json` of Kreisel.
+    #[error("`{}` holds files that Kreisel did not write; choose another folder or use --force", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder holds the results of another model.
+    #[error(
+        "`{}` holds results of another model, `{model}`; choose another folder or use --force",
+        path.display()
+    )]
+    OtherModel {
+        /// The folder.
+        path: PathBuf,
+        /// The model it belongs to.
+        model: String,
+    },
+    /// Another run is writing to the folder now.
+    #[error("another run is writing to `{}`", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file name that would leave the folder, or one we keep for ourselves.
+    #[error("`{name}` cannot be the name of a result file")]
+    BadFileName {
+        /// The name.
+        name: String,
+    },
+    /// A model path without a file name, so there is no default folder.
+    #[error("`{}` has no name that could name a results folder; use --out", path.display())]
+    NoModelName {
+        /// The model's path.
+        path: PathBuf,
+    },
+    /// A signal or node whose name no result file can hold.
+    #[error("the name `{name}` cannot stand in a result file: {reason}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Two signals of one name.
+    #[error("two signals are called `{name}`")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// More signals than one file holds.
+    #[error("{count} signals are more than the {most} that one trajectory can hold")]
+    TooManySignals {
+        /// How many were asked for.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A row with more or fewer numbers than columns.
+    #[error("a row has {got} {what} where {expected} were announced")]
+    RowLength {
+        /// What is counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many came.
+        got: usize,
+    },
+    /// A line of the scene through a node that is not there.
+    #[error("line {line} of the scene passes through node {node}, but there are {node_count} nodes")]
+    UnknownNode {
+        /// Index of the line.
+        line: usize,
+        /// The node it asks for.
+        node: usize,
+        /// How many nodes there are.
+        node_count: usize,
+    },
+    /// Any other failure of the operating system.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Io {
+        /// What was to be written.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl WriteError {
+    /// The variant that tells best what `source` means for writing `path`.
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            io::ErrorKind::NotADirectory => Self::NotAFolder { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+/// Why a result file could not be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The operating system cannot give us the file.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file without a line.
+    #[error("`{}` is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A column head that is not `name [unit]`.
+    #[error("the column head `{head}` is not of the form `name [unit]`")]
+    ColumnHead {
+        /// The head.
+        head: String,
+    },
+    /// A first column that is not `time [s]`.
+    #[error("the first column of `{}` is `{head}`, not `time [s]`", path.display())]
+    NoTime {
+        /// The file.
+        path: PathBuf,
+        /// What stands there.
+        head: String,
+    },
+    /// A row with more or fewer numbers than there are columns.
+    #[error("`{}`, line {line}: {got} numbers where {expected} columns were announced", path.display())]
+    RowLength {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+        /// How many columns there are.
+        expected: usize,
+        /// How many numbers there are.
+        got: usize,
+    },
+    /// A cell that is not a number.
+    #[error("`{}`, line {line}, column `{column}`: `{text}` is not a number", path.display())]
+    NotANumber {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+        /// The column's name.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+}

@@ -1,0 +1,251 @@
+//! The folder that a run fills, with files that appear whole or not at all.
+//!
+//! While a run lasts, `trajectory.csv` is called `trajectory.partial.csv`. [`OutputFolder::finish`] brings the
+//! files to the disk and gives them their final names, `run.json` last. A run that is killed leaves its partial
+//! files, which are readable up to their last flush, and whatever an earlier run had finished; the next run
+//! sweeps the partial files away.
+//!
+//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that this
+//! `run.json` lists are ever replaced or removed. The file `.kreisel-lock` keeps two runs apart, and lists the files
+//! that are being written; the operating system frees the lock when a run dies.
+
+use super::error::WriteError;
+use super::run_summary::{ModelIdentity, RunSummary};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Component, Path, PathBuf};
+
+const SUMMARY: &str = "run.json";
+const LOCK: &str = ".kreisel-lock";
+
+/// A folder that one run has for itself until it is finished.
+#[derive(Debug)]
+pub struct OutputFolder {
+    path: PathBuf,
+    model: ModelIdentity,
+    /// Files of the run before, which go when this run's files come.
+    previous: Vec<String>,
+    /// Files of this run, by their final names.
+    files: Vec<String>,
+    /// Locked while the run lasts; lists `files`, one per line.
+    lock: File,
+}
+
+impl OutputFolder {
+    /// The folder for a model's results when the user names none: `results/<model>`.
+    pub fn default_path(model: &Path) -> Result<PathBuf, WriteError> {
+        let no_name = || WriteError::NoModelName { path: model.to_owned() };
+        let stem = model.file_stem().ok_or_else(no_name)?;
+        // `...toml` has the stem `..`, which would be the current folder itself.
+        let is_plain = matches!(Path::new(stem).components().next(), Some(Component::Normal(_)));
+        if is_plain { Ok(Path::new("results").join(stem)) } else { Err(no_name()) }
+    }
+
+    /// Takes the folder for a run of `model`, making it if need be; `force` takes it whoever filled it.
+    pub fn begin(path: &Path, model: ModelIdentity, force: bool) -> Result<Self, WriteError> {
+        fs::create_dir_all(path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => WriteError::NotAFolder { path: path.to_owned() },
+            _ => WriteError::io(path, source),
+        })?;
+        let summary = previous_summary(path)?;
+        check_owner(path, summary.as_ref(), &model, force)?;
+        let lock = lock(path)?;
+        let previous = summary.map_or_else(Vec::new, |summary| summary.files);
+        let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
+        let mut folder = Self { path: path.to_owned(), model, previous, files: Vec::new(), lock };
+        folder.sweep()?;
+        folder.mark()?;
+        Ok(folder)
+    }
+
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a file of this run is until the run is finished.
+    pub fn partial_path(&self, name: &str) -> PathBuf {
+        self.path.join(partial_name(name))
+    }
+
+    /// Opens a new file that will be called `name` once the run is finished.
+    pub fn create(&mut self, name: &str) -> Result<File, WriteError> {
+        check_name(name)?;
+        if !self.files.iter().any(|known| known == name) {
+            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+            self.files.push(name.to_owned());
+        }
+        let path = self.partial_path(name);
+        remove_if_there(&path)?;
+        // `create_new` never follows a symbolic link that someone put in our way.
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+        file.map_err(|source| WriteError::io(&path, source))
+    }
+
+    /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
+    ///
+    /// Writers must have been finished before: what they still hold is not in the files.
+    pub fn finish(self, mut summary: RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+        summary.model = self.model.clone();
+        summary.files.clone_from(&self.files);
+        for name in &self.files {
+            self.publish(name)?;
+        }
+        for name in self.previous.iter().filter(|name| !self.files.contains(name)) {
+            remove_if_there(&self.path.join(name))?;
+        }
+        self.write_summary(&summary)?;
+        sync_folder(&self.path)?;
+        remove_if_there(&self.path.join(LOCK))?;
+        Ok(self.files.iter().map(String::as_str).chain([SUMMARY]).map(|name| self.path.join(name)).collect())
+    }
+
+    /// Gives up a run that has nothing to keep: its partial files go, and the folder too if nothing is left in it.
+    pub fn abandon(self) -> Result<(), WriteError> {
+        for name in &self.files {
+            remove_if_there(&self.partial_path(name))?;
+        }
+        if self.previous_is_unfinished() {
+            remove_if_there(&self.path.join(SUMMARY))?;
+        }
+        remove_if_there(&self.path.join(LOCK))?;
+        match fs::remove_dir(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::DirectoryNotEmpty => {
+                Err(WriteError::io(&self.path, source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn previous_is_unfinished(&self) -> bool {
+        let summary = fs::read(self.path.join(SUMMARY)).ok().and_then(|text| RunSummary::from_json(&text));
+        summary.is_some_and(|summary| summary.status == super::EndStatus::Running)
+    }
+
+    /// Marks a fresh folder as ours, so that a rerun may take it even if this run is killed.
+    fn mark(&self) -> Result<(), WriteError> {
+        let is_marked = previous_summary(&self.path)?.is_some();
+        if is_marked { Ok(()) } else { self.write_summary(&RunSummary::new(self.model.clone())) }
+    }
+
+    /// Removes what a killed run left under temporary names, as its lock lists them.
+    fn sweep(&mut self) -> Result<(), WriteError> {
+        let mut names = String::new();
+        self.lock
+            .read_to_string(&mut names)
+            .and_then(|_| self.lock.set_len(0))
+            .and_then(|()| self.lock.rewind())
+            .map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+        for name in names.lines().filter(|name| check_name(name).is_ok()) {
+            remove_if_there(&self.partial_path(name))?;
+        }
+        remove_if_there(&self.partial_path(SUMMARY))
+    }
+
+    fn write_summary(&self, summary: &RunSummary) -> Result<(), WriteError> {
+        let path = self.partial_path(SUMMARY);
+        remove_if_there(&path)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        file.and_then(|mut file| file.write_all(summary.to_json().as_bytes()))
+            .map_err(|source| WriteError::io(&path, source))?;
+        self.publish(SUMMARY)
+    }
+
+    /// Brings a partial file to the disk and renames it; the content must be there before the name is.
+    fn publish(&self, name: &str) -> Result<(), WriteError> {
+        let partial = self.partial_path(name);
+        let target = self.path.join(name);
+        File::open(&partial)
+            .and_then(|file| file.sync_all())
+            .and_then(|()| fs::rename(&partial, &target))
+            .map_err(|source| WriteError::io(&target, source))
+    }
+}
+
+/// The summary that an earlier run of ours left in the folder.
+fn previous_summary(folder: &Path) -> Result<Option<RunSummary>, WriteError> {
+    let path = folder.join(SUMMARY);
+    match fs::read(&path) {
+        Ok(text) => Ok(RunSummary::from_json(&text)),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(WriteError::io(&path, source)),
+    }
+}
+
+fn check_owner(
+    folder: &Path,
+    summary: Option<&RunSummary>,
+    model: &ModelIdentity,
+    force: bool,
+) -> Result<(), WriteError> {
+    let path = || folder.to_owned();
+    match summary {
+        _ if force => Ok(()),
+        Some(summary) if summary.model.is_same_model(model) => Ok(()),
+        Some(summary) => Err(WriteError::OtherModel { path: path(), model: summary.model.path.clone() }),
+        None if is_empty(folder)? => Ok(()),
+        None => Err(WriteError::NotOurs { path: path() }),
+    }
+}
+
+/// Whether a folder holds nothing but, perhaps, a lock that an early death left behind.
+fn is_empty(folder: &Path) -> Result<bool, WriteError> {
+    let io = |source| WriteError::io(folder, source);
+    for entry in fs::read_dir(folder).map_err(io)? {
+        if entry.map_err(io)?.file_name() != LOCK {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn lock(folder: &Path) -> Result<File, WriteError> {
+    let path = folder.join(LOCK);
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let file = file.map_err(|source| WriteError::io(&path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(WriteError::Busy { path: folder.to_owned() }),
+        // Some network file systems have no locks; there, two runs at once are the user's own care.
+        Err(TryLockError::Error(source)) if source.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(source)) => Err(WriteError::io(&path, source)),
+    }
+}
+
+/// `trajectory.partial.csv` for `trajectory.csv`: the ending stays, so that programs still know the format.
+fn partial_name(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}.partial.{ending}"),
+        None => format!("{name}.partial"),
+    }
+}
+
+/// A name is one plain path component that hides nothing and is not one of ours.
+fn check_name(name: &str) -> Result<(), WriteError> {
+    let mut components = Path::new(name).components();
+    let is_plain = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
+    let is_strange =
+        name.starts_with('.') || name.contains(['/', '\\', ':']) || name.contains(char::is_control);
+    if is_plain && !is_strange && name != SUMMARY {
+        Ok(())
+    } else {
+        Err(WriteError::BadFileName { name: name.to_owned() })
+    }
+}
+
+fn remove_if_there(path: &Path) -> Result<(), WriteError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(WriteError::io(path, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Brings the new names themselves to the disk, where folders can be opened as files.
+fn sync_folder(path: &Path) -> Result<(), WriteError> {
+    if cfg!(unix) {
+        File::open(path)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| WriteError::io(path, source))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! The index of a growing table: a version 1 B-tree of chunk addresses (specification III.A.1, node type 1).
+//!
+//! Chunks come in order, so only the right edge of the tree ever changes. It is kept in memory; a node that is full
+//! goes to the file and is forgotten.
+
+use super::Disk;
+use std::io;
+
+/// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
+const MOST_ENTRIES: usize = 64;
+/// The address of nothing.
+pub(super) const UNDEFINED: u64 = u64::MAX;
+
+/// What a key of the tree says of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChunkForm {
+    /// Number of dimensions of the table.
+    pub rank: usize,
+    /// Rows of the table in a chunk.
+    pub rows: u64,
+    /// Bytes of a chunk.
+    pub bytes: u32,
+}
+
+#[derive(Debug)]
+struct Node {
+    address: u64,
+    left: u64,
+    /// For each child: number of its first chunk, and its address.
+    entries: Vec<(u64, u64)>,
+}
+
+/// The right edge of a tree, leaf first.
+#[derive(Debug)]
+pub(super) struct ChunkTree {
+    form: ChunkForm,
+    edge: Vec<Node>,
+    chunk_count: u64,
+}
+
+impl ChunkTree {
+    pub fn new(form: ChunkForm) -> Self {
+        Self { form, edge: Vec::new(), chunk_count: 0 }
+    }
+
+    /// Address of the topmost node.
+    pub fn root(&self) -> u64 {
+        self.edge.last().map_or(UNDEFINED, |node| node.address)
+    }
+
+    /// Adds the next chunk.
+    pub fn push(&mut self, address: u64, disk: &mut Disk) -> io::Result<()> {
+        let chunk = self.chunk_count;
+        self.chunk_count += 1;
+        self.insert(0, (chunk, address), disk)
+    }
+
+    /// Writes the right edge to the file.
+    pub fn write_edge(&self, disk: &mut Disk) -> io::Result<()> {
+        for (level, node) in self.edge.iter().enumerate() {
+            disk.write_at(node.address, &self.encode(level, node, UNDEFINED, self.chunk_count))?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, level: usize, entry: (u64, u64), disk: &mut Disk) -> io::Result<()> {
+        let node_size = self.node_size();
+        let Some(node) = self.edge.get_mut(level) else {
+            self.grow(entry, disk);
+            return Ok(());
+        };
+        if node.entries.len() < MOST_ENTRIES {
+            node.entries.push(entry);
+            return Ok(());
+        }
+        let address = disk.allocate(node_size);
+        let fresh = Node { address, left: node.address, entries: vec![entry] };
+        let full = std::mem::replace(node, fresh);
+        disk.write_at(full.address, &self.encode(level, &full, address, entry.0))?;
+        if level + 1 == self.edge.len() {
+            self.grow((full.entries[0].0, full.address), disk);
+        }
+        self.insert(level + 1, (entry.0, address), disk)
+    }
+
+    /// Puts a new root on top, with one entry.
+    fn grow(&mut self, entry: (u64, u64), disk: &mut Disk) {
+        let address = disk.allocate(self.node_size());
+        self.edge.push(Node { address, left: UNDEFINED, entries: vec![entry] });
+    }
+
+    fn key_size(&self) -> usize {
+        8 + 8 * (self.form.rank + 1)
+    }
+
+    fn node_size(&self) -> usize {
+        24 + (MOST_ENTRIES + 1) * self.key_size() + MOST_ENTRIES * 8
+    }
+
+    /// The node as the file has it; `end` is the number of the first chunk to its right.
+    fn encode(&self, level: usize, node: &Node, right: u64, end: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.node_size());
+        bytes.extend(b"TREE\x01");
+        bytes.push(level as u8);
+        bytes.extend((node.entries.len() as u16).to_le_bytes());
+        bytes.extend(node.left.to_le_bytes());
+        bytes.extend(right.to_le_bytes());
+        for &(chunk, address) in &node.entries {
+            self.encode_key(chunk, self.form.bytes, &mut bytes);
+            bytes.extend(address.to_le_bytes());
+        }
+        self.encode_key(end, 0, &mut bytes);
+        bytes.resize(self.node_size(), 0);
+        bytes
+    }
+
+    fn encode_key(&self, chunk: u64, size: u32, bytes: &mut Vec<u8>) {
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(0_u32.to_le_bytes()); // no filter is skipped
+        bytes.extend((chunk * self.form.rows).to_le_bytes());
+        bytes.resize(bytes.len() + 8 * self.form.rank, 0); // first column, first byte of an element
+    }
+}

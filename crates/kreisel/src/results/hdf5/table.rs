@@ -1,0 +1,113 @@
+//! A table that grows by rows: one chunk in memory, the others in the file.
+
+use super::Disk;
+use super::chunk_tree::{ChunkForm, ChunkTree};
+use super::image::{Image, Place};
+use std::io;
+
+/// Every element is a double or a 64-bit integer.
+const ELEMENT_SIZE: usize = 8;
+
+/// Which of a file's growing tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct TableId(pub(super) usize);
+
+/// Columns and chunks of a table.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct TableShape {
+    /// Number of columns of a table of two dimensions; `None` for one dimension.
+    pub columns: Option<u64>,
+    /// Rows that are kept together in the file and in memory.
+    pub chunk_rows: u64,
+}
+
+impl TableShape {
+    fn chunk_size(&self) -> usize {
+        (self.chunk_rows * self.columns.unwrap_or(1)) as usize * ELEMENT_SIZE
+    }
+
+    fn row_size(&self) -> usize {
+        self.columns.unwrap_or(1) as usize * ELEMENT_SIZE
+    }
+}
+
+/// Where the front of the file keeps what grows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableHeader {
+    pub shape: TableShape,
+    pub row_count: Place,
+    pub index: Place,
+}
+
+#[derive(Debug)]
+pub(super) struct Table {
+    header: TableHeader,
+    tree: ChunkTree,
+    /// Rows in chunks that are full and in the file, or that are the fill value.
+    full_rows: u64,
+    /// The chunk that is filling.
+    chunk: Vec<u8>,
+    /// Where in the file that chunk will lie, once it has a place.
+    address: Option<u64>,
+}
+
+impl Table {
+    pub fn new(header: TableHeader) -> Self {
+        let TableShape { columns, chunk_rows } = header.shape;
+        let rank = if columns.is_some() { 2 } else { 1 };
+        let form = ChunkForm { rank, rows: chunk_rows, bytes: header.shape.chunk_size() as u32 };
+        Self { header, tree: ChunkTree::new(form), full_rows: 0, chunk: Vec::new(), address: None }
+    }
+
+    pub fn append(&mut self, element: [u8; ELEMENT_SIZE], disk: &mut Disk) -> io::Result<()> {
+        self.chunk.extend_from_slice(&element);
+        if self.chunk.len() < self.header.shape.chunk_size() {
+            return Ok(());
+        }
+        self.write_chunk(disk)?;
+        self.full_rows += self.header.shape.chunk_rows;
+        self.chunk.clear();
+        self.address = None;
+        Ok(())
+    }
+
+    /// A table filled so has no chunks at all; it is not mixed with `append`.
+    pub fn append_fill(&mut self, rows: u64) {
+        self.full_rows += rows;
+    }
+
+    /// Writes what is in memory to the tail of the file.
+    pub fn write(&mut self, disk: &mut Disk) -> io::Result<()> {
+        if !self.chunk.is_empty() {
+            self.write_chunk(disk)?;
+        }
+        self.tree.write_edge(disk)
+    }
+
+    /// Enters where the index is into the front of the file; tells whether that is news.
+    pub fn enter_index(&self, image: &mut Image) -> bool {
+        image.replace_u64(self.header.index, self.tree.root()) != self.tree.root()
+    }
+
+    /// Enters the number of rows into the front of the file.
+    pub fn enter_length(&self, image: &mut Image) {
+        let open_rows = self.chunk.len() / self.header.shape.row_size();
+        image.set_u64(self.header.row_count, self.full_rows + open_rows as u64);
+    }
+
+    /// Writes the filling chunk to its place; the first time, at full size, so that the place is kept.
+    fn write_chunk(&mut self, disk: &mut Disk) -> io::Result<()> {
+        if let Some(address) = self.address {
+            return disk.write_at(address, &self.chunk);
+        }
+        let size = self.header.shape.chunk_size();
+        let address = disk.allocate(size);
+        let filled = self.chunk.len();
+        self.chunk.resize(size, 0);
+        let written = disk.write_at(address, &self.chunk);
+        self.chunk.truncate(filled);
+        written?;
+        self.address = Some(address);
+        self.tree.push(address, disk)
+    }
+}

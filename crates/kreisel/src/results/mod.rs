@@ -1,0 +1,27 @@
+//! What a run leaves behind: named signals, the motion of every node, and a summary.
+//!
+//! Plain numbers and names come in, files go out; nothing here knows of integrators or mechanics.
+//!
+//! | file | what | written by |
+//! |---|---|---|
+//! | `trajectory.csv` | every signal, one row per output time | [`csv::CsvWriter`] |
+//! | `trajectory.vtkhdf` | every node and every signal, for ParaView and h5py | [`vtkhdf::VtkHdfWriter`] |
+//! | `run.json` | model, settings, statistics, how it ended | [`run_summary::RunSummary`] |
+//!
+//! An [`folder::OutputFolder`] hands out the files under temporary names and gives them their final names when
+//! the run ends, so a reader never meets half a file under a final name.
+
+pub mod channel;
+pub mod csv;
+pub mod error;
+pub mod folder;
+mod hdf5;
+pub mod run_summary;
+pub mod vtkhdf;
+
+pub use channel::Channel;
+pub use csv::{CsvTable, CsvWriter};
+pub use error::{ReadError, WriteError};
+pub use folder::OutputFolder;
+pub use run_summary::{EndStatus, ModelIdentity, RunSummary};
+pub use vtkhdf::{NodeState, Scene, SceneNode, VtkHdfWriter};

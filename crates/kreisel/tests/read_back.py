@@ -1,0 +1,117 @@
+"""Reads the files of tests/results_vtkhdf.rs with VTK, h5py and NumPy and compares them with the closed form.
+
+usage: read_back.py TRAJECTORY.vtkhdf TRAJECTORY.csv STEPS        needs the packages h5py, numpy, vtk
+"""
+
+import sys
+
+import h5py
+import numpy as np
+import vtk
+from vtk.util.numpy_support import vtk_to_numpy
+
+NAMES = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"]
+UNITS = {"time": "s", "crank.angle": "rad", "crank.torque.z": "N m", "energy.total": "J"}
+RATE = 2.0
+# Both sides round sines and cosines of numbers up to 1100 to the last digit; speeds are twice as large.
+TOLERANCE = 4 * np.finfo(float).eps
+
+
+def expected_signals(time):
+    return {
+        "time": time,
+        "crank.angle": RATE * time,
+        "crank.torque.z": np.sin(3.0 * time),
+        "energy.total": 1e-300 * (1.0 + time),
+    }
+
+
+def expected_nodes(time):
+    k = np.arange(len(NAMES), dtype=float)
+    angle = RATE * time + k
+    sin, cos, zero = np.sin(angle), np.cos(angle), 0.0 * k
+    return {
+        "position": np.column_stack([cos, sin, k]),
+        "rotation": np.column_stack([np.cos(angle / 2), zero, zero, np.sin(angle / 2)]),
+        "velocity": np.column_stack([-RATE * sin, RATE * cos, zero]),
+        "angular-velocity": np.column_stack([zero, zero, zero + RATE]),
+    }
+
+
+def close(name, got, expected):
+    np.testing.assert_allclose(got, expected, rtol=TOLERANCE, atol=TOLERANCE, err_msg=name)
+
+
+def check_signal(name, got, expected):
+    # The energy is of the order 1e-300 to show that no digits are lost on small numbers.
+    absolute = 0.0 if name == "energy.total" else TOLERANCE
+    np.testing.assert_allclose(got, expected, rtol=TOLERANCE, atol=absolute, err_msg=name)
+
+
+def check_csv(path, steps):
+    with open(path, encoding="utf-8") as file:
+        heads = file.readline().rstrip("\n").split(",")
+    assert heads[:4] == [f"{name} [{unit}]" for name, unit in UNITS.items()], heads
+    columns = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True, ndmin=2)
+    for column, (name, values) in zip(columns, expected_signals(np.arange(steps) / 128.0).items()):
+        check_signal(name, column, values)
+    nan, inf, minus_inf = columns[4:]
+    assert np.isnan(nan).all() and (inf == np.inf).all() and (minus_inf == -np.inf).all()
+
+
+def check_h5py(path, steps):
+    with h5py.File(path, "r") as file:
+        assert set(file["signals"]) == set(UNITS), list(file["signals"])
+        time = np.arange(steps) / 128.0
+        for name, values in expected_signals(time).items():
+            dataset = file["signals"][name]
+            assert dataset.attrs["unit"] == UNITS[name], (name, dataset.attrs["unit"])
+            assert dataset.shape == (steps,)
+            check_signal(name, dataset[:], values)
+        assert list(file["nodes/name"].asstr()) == NAMES
+        assert file.attrs["program"] == "kreisel"
+        assert file.attrs["format-version"] == 1
+        assert file["VTKHDF/Points"].shape == (steps * len(NAMES), 3)
+        assert file["VTKHDF/Points"].attrs["unit"] == "m"
+
+
+def check_vtk(path, steps):
+    reader = vtk.vtkHDFReader()
+    assert reader.CanReadFile(path), "vtkHDFReader refuses the file"
+    reader.SetFileName(path)
+    reader.UpdateInformation()
+    assert reader.GetNumberOfSteps() == steps, reader.GetNumberOfSteps()
+    times = [step / 128.0 for step in range(steps)]
+    if steps > 1:  # VTK announces no time axis for a single step
+        information, key = reader.GetOutputInformation(0), vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS()
+        assert [information.Get(key, step) for step in range(information.Length(key))] == times
+    for step in sorted({0, steps // 3, steps // 2, steps - 1}):
+        reader.UpdateTimeStep(times[step])
+        check_step(reader.GetOutput(), times[step])
+
+
+def check_step(data, time):
+    assert isinstance(data, vtk.vtkPolyData), data.GetClassName()
+    assert data.GetNumberOfPoints() == len(NAMES)
+    assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfPolys()) == (2, 1, 0)
+    line = vtk_to_numpy(data.GetLines().GetConnectivityArray())
+    assert list(line) == [2, 3, 4], line
+    expected = expected_nodes(time)
+    close("position", vtk_to_numpy(data.GetPoints().GetData()), expected.pop("position"))
+    for name, values in expected.items():
+        close(name, vtk_to_numpy(data.GetPointData().GetArray(name)), values)
+    assert list(vtk_to_numpy(data.GetPointData().GetArray("id"))) == list(range(len(NAMES)))
+    for name, value in expected_signals(time).items():
+        if name != "time":
+            close(name, vtk_to_numpy(data.GetFieldData().GetArray(name)), [value])
+
+
+def main():
+    path, table, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    check_csv(table, steps)
+    check_h5py(path, steps)
+    check_vtk(path, steps)
+    print(f"{steps} steps read by VTK {vtk.vtkVersion.GetVTKVersion()}, h5py {h5py.__version__}, NumPy {np.__version__}")
+
+
+main()

@@ -1,0 +1,238 @@
+//! `trajectory.vtkhdf`, read back by other libraries than the one that writes it.
+//!
+//! The nodes of the sample turn about the z axis in closed form; `read_back.py` knows the same formulas.
+#![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
+
+use kreisel::results::vtkhdf::FORMAT_VERSION;
+use kreisel::results::{Channel, CsvWriter, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const NAMES: [&str; 5] = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"];
+const RATE: f64 = 2.0;
+
+fn scene() -> Scene {
+    let nodes = NAMES.iter().map(|name| SceneNode { name: (*name).to_owned() }).collect();
+    Scene { nodes, lines: vec![vec![2, 3, 4]] }
+}
+
+fn signals() -> Vec<Channel> {
+    vec![
+        Channel::new("crank.angle", "rad"),
+        Channel::new("crank.torque.z", "N m"),
+        Channel::new("energy.total", "J"),
+    ]
+}
+
+fn time(step: usize) -> f64 {
+    step as f64 / 128.0
+}
+
+/// Node k circles at the height k with the angle 2 t + k.
+fn node(step: usize, k: usize) -> NodeState {
+    let angle = RATE * time(step) + k as f64;
+    let (sin, cos) = angle.sin_cos();
+    let (half_sin, half_cos) = (0.5 * angle).sin_cos();
+    NodeState {
+        position: [cos, sin, k as f64],
+        rotation: [half_cos, 0.0, 0.0, half_sin],
+        velocity: [-RATE * sin, RATE * cos, 0.0],
+        angular_velocity: [0.0, 0.0, RATE],
+    }
+}
+
+fn values(step: usize) -> [f64; 3] {
+    let t = time(step);
+    [RATE * t, (3.0 * t).sin(), 1e-300 * (1.0 + t)]
+}
+
+fn push(writer: &mut VtkHdfWriter, step: usize) {
+    let nodes: Vec<_> = (0..NAMES.len()).map(|k| node(step, k)).collect();
+    writer.push(time(step), &nodes, &values(step)).unwrap();
+}
+
+fn writer(path: &Path) -> VtkHdfWriter {
+    VtkHdfWriter::new(File::create(path).unwrap(), path, &scene(), &signals()).unwrap()
+}
+
+fn write(path: &Path, steps: usize) {
+    let mut writer = writer(path);
+    (0..steps).for_each(|step| push(&mut writer, step));
+    writer.finish().unwrap();
+}
+
+fn assert_holds(path: &Path, steps: usize) {
+    let file = hdf5_pure::File::open(path).unwrap();
+    let floats = |name: &str| file.dataset(name).unwrap().read_f64().unwrap();
+    let all = || (0..steps).flat_map(|step| (0..NAMES.len()).map(move |k| node(step, k)));
+    assert_eq!(floats("VTKHDF/Steps/Values"), (0..steps).map(time).collect::<Vec<_>>());
+    assert_eq!(floats("VTKHDF/Points"), all().flat_map(|node| node.position).collect::<Vec<_>>());
+    let point_data = |name: &str| floats(&format!("VTKHDF/PointData/{name}"));
+    assert_eq!(point_data("rotation"), all().flat_map(|node| node.rotation).collect::<Vec<_>>());
+    assert_eq!(point_data("velocity"), all().flat_map(|node| node.velocity).collect::<Vec<_>>());
+    assert_eq!(
+        point_data("angular-velocity"),
+        all().flat_map(|node| node.angular_velocity).collect::<Vec<_>>()
+    );
+    for (index, signal) in signals().iter().enumerate() {
+        let expected: Vec<_> = (0..steps).map(|step| values(step)[index]).collect();
+        assert_eq!(floats(&format!("signals/{}", signal.name)), expected);
+    }
+    let count = &file.group("VTKHDF/Steps").unwrap().attrs().unwrap()["NSteps"];
+    assert_eq!(*count, hdf5_pure::AttrValue::I64(steps as i64));
+}
+
+#[test]
+fn every_number_comes_back_bit_for_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    // Nothing, one row, both sides of a chunk's border, and an index of two levels.
+    for steps in [0, 1, 1023, 1024, 1025, 70_000] {
+        write(&path, steps);
+        assert_holds(&path, steps);
+    }
+}
+
+#[test]
+fn names_and_units_stand_in_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    write(&path, 3);
+    let file = hdf5_pure::File::open(&path).unwrap();
+    assert_eq!(file.dataset("nodes/name").unwrap().read_string().unwrap(), NAMES);
+    let text = |value: &hdf5_pure::AttrValue| format!("{value:?}");
+    for signal in signals() {
+        let attributes = file.dataset(&format!("signals/{}", signal.name)).unwrap().attrs().unwrap();
+        assert!(text(&attributes["unit"]).contains(&format!("\"{}\"", signal.unit)), "{attributes:?}");
+    }
+    let root = file.root().attrs().unwrap();
+    assert_eq!(root["format-version"], hdf5_pure::AttrValue::I64(FORMAT_VERSION));
+}
+
+#[test]
+fn a_killed_run_leaves_all_steps_up_to_its_last_flush() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    let remains = dir.path().join("remains.vtkhdf");
+    let mut writer = writer(&path);
+    for flushed in [1, 1200, 1201, 4000] {
+        let done = step_count(&path);
+        (done..flushed).for_each(|step| push(&mut writer, step));
+        writer.flush().unwrap();
+        fs::copy(&path, &remains).unwrap();
+        assert_holds(&remains, flushed);
+    }
+    (4000..5400).for_each(|step| push(&mut writer, step));
+    fs::copy(&path, &remains).unwrap();
+    assert_holds(&remains, 4000);
+}
+
+fn step_count(path: &Path) -> usize {
+    let file = hdf5_pure::File::open(path).unwrap();
+    file.dataset("signals/time").unwrap().shape().unwrap()[0] as usize
+}
+
+/// Not a test by itself: what the next test starts as a process of its own, and kills.
+#[test]
+fn long_writer() {
+    let Some(path) = std::env::var_os(LONG_RUN) else { return };
+    let mut writer = writer(Path::new(&path));
+    for step in 0..200_000 {
+        push(&mut writer, step);
+        if step % 97 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+}
+
+const LONG_RUN: &str = "KREISEL_TEST_LONG_RUN";
+
+#[test]
+fn a_process_that_is_killed_leaves_a_readable_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let mut child = child.args(["--exact", "long_writer"]).env(LONG_RUN, &path).spawn().unwrap();
+    let start = Instant::now();
+    while fs::metadata(&path).map_or(0, |data| data.len()) < 3_000_000 {
+        assert!(start.elapsed() < Duration::from_secs(60), "the writer does not write");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let steps = step_count(&path);
+    assert!(steps > 1000 && steps % 97 == 1, "{steps}");
+    assert_holds(&path, steps);
+}
+
+#[test]
+fn scenes_without_nodes_signals_or_lines_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    let one = Scene { nodes: vec![SceneNode { name: "top".to_owned() }], lines: Vec::new() };
+    for scene in [Scene::default(), one] {
+        let mut writer = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &scene, &[]).unwrap();
+        let nodes = vec![node(0, 0); scene.nodes.len()];
+        writer.push(0.0, &nodes, &[]).unwrap();
+        writer.finish().unwrap();
+        let file = hdf5_pure::File::open(&path).unwrap();
+        assert_eq!(file.dataset("VTKHDF/Points").unwrap().shape().unwrap(), [scene.nodes.len() as u64, 3]);
+    }
+}
+
+#[test]
+fn rows_and_lines_that_do_not_fit_the_scene_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trajectory.vtkhdf");
+    let mut writer = writer(&path);
+    let short = writer.push(0.0, &[node(0, 0)], &values(0));
+    assert!(matches!(short, Err(WriteError::RowLength { what: "nodes", expected: 5, got: 1 })));
+    let broken = Scene { lines: vec![vec![0, 5]], ..scene() };
+    let refused = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &broken, &[]);
+    assert!(matches!(refused, Err(WriteError::UnknownNode { line: 0, node: 5, node_count: 5 })));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named() {
+    let path = Path::new("/dev/full");
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    let error = VtkHdfWriter::new(file, path, &scene(), &signals()).unwrap_err();
+    assert!(matches!(error, WriteError::DiskFull { .. }), "{error}");
+}
+
+/// The signals, and three columns of numbers that are none.
+fn write_table(path: &Path, steps: usize) {
+    let none = ["nan", "inf", "minus-inf"].map(|name| Channel::new(name, "1"));
+    let signals = [signals(), none.to_vec()].concat();
+    let mut writer = CsvWriter::new(File::create(path).unwrap(), path, &signals).unwrap();
+    for step in 0..steps {
+        let values = [&values(step)[..], &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]].concat();
+        writer.push(time(step), &values).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// Needs a Python with h5py, numpy and vtk, named by the variable `KREISEL_PYTHON`.
+#[test]
+fn vtk_and_h5py_read_the_file() {
+    let Some(python) = std::env::var_os("KREISEL_PYTHON") else {
+        println!("skipped: KREISEL_PYTHON names no Python with h5py, numpy and vtk");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_back.py");
+    let dir = tempfile::tempdir().unwrap();
+    for steps in [1, 300, 70_000] {
+        let path = dir.path().join("trajectory.vtkhdf");
+        write(&path, steps);
+        let table = dir.path().join("trajectory.csv");
+        write_table(&table, steps);
+        let output =
+            Command::new(&python).arg(&script).args([&path, &table]).arg(steps.to_string()).output().unwrap();
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{words}{}", String::from_utf8_lossy(&output.stderr));
+        println!("{words}");
+    }
+}
