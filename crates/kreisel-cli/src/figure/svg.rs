@@ -28,8 +28,9 @@ pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
     let has_panel_titles = style.panels.iter().any(|panel| !panel.title.is_empty());
     let top = TITLE_HEIGHT + if has_panel_titles { PANEL_TITLE_HEIGHT } else { 6.0 };
     let mut left = 0.0;
+    let last = style.panels.len().saturating_sub(1);
     for (place, panel) in style.panels.iter().enumerate() {
-        let curves: Vec<&Series> = series.iter().filter(|curve| curve.panel == place).collect();
+        let curves: Vec<&Series> = series.iter().filter(|curve| curve.panel.min(last) == place).collect();
         left += Plot::new(panel, &curves, [left + LEFT, top]).draw(&mut body);
     }
     let height = top + PLOT_HEIGHT + BOTTOM;
