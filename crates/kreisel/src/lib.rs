@@ -1,8 +1,11 @@
 //! Kreisel simulates machines made of rigid and flexible parts.
 
 pub mod dae;
+pub mod element;
 pub mod integrate;
+pub mod joint;
 pub mod lie;
 pub mod problem;
 pub mod results;
 pub mod solve;
+pub mod system;

@@ -1,5 +1,7 @@
 //! Order of convergence, measured against solutions of another kind.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
 use kreisel::lie::{Group, Space};
 use kreisel::problem::HeavyTop;

@@ -21,6 +21,7 @@ struct MovablePoint {
     multipliers: Vec<f64>,
     slip_multipliers: Vec<f64>,
     states: Vec<f64>,
+    memory: Vec<f64>,
 }
 
 impl MovablePoint {
@@ -33,6 +34,7 @@ impl MovablePoint {
             multipliers: at.multipliers.to_vec(),
             slip_multipliers: at.slip_multipliers.to_vec(),
             states: at.states.to_vec(),
+            memory: at.memory.to_vec(),
         }
     }
 
@@ -45,6 +47,7 @@ impl MovablePoint {
             multipliers: &self.multipliers,
             slip_multipliers: &self.slip_multipliers,
             states: &self.states,
+            memory: &self.memory,
         }
     }
 }

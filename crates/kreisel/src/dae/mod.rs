@@ -39,6 +39,8 @@ pub struct Point<'a> {
     pub slip_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
     pub states: &'a [f64],
+    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step.
+    pub memory: &'a [f64],
 }
 
 /// What [`Dae::evaluate`] fills; every slice holds zeros on entry.
@@ -243,6 +245,12 @@ pub trait Dae {
     /// Which groups meet in the derivatives; the default lets every pair meet.
     fn couplings(&self) -> Couplings {
         Couplings::dense(&self.shape())
+    }
+
+    /// Renews what the system remembers (counted turns of a joint, say) after an accepted step and at the start,
+    /// where `memory` holds zeros.
+    fn remember(&self, at: &Point, memory: &mut [f64]) {
+        let _ = (at, memory);
     }
 
     /// Typical sizes, from which scaling and tolerances follow.

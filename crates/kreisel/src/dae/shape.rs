@@ -39,6 +39,8 @@ pub struct Shape {
     pub states: Vec<StateGroup>,
     /// How the multipliers enter the equilibrium.
     pub reactions: Reactions,
+    /// How many numbers the system remembers from step to step.
+    pub memory: usize,
 }
 
 impl Shape {
@@ -51,6 +53,7 @@ impl Shape {
             slips: Vec::new(),
             states: Vec::new(),
             reactions: Reactions::Gradient,
+            memory: 0,
         }
     }
 
@@ -81,6 +84,12 @@ impl Shape {
     /// With multipliers that enter the equilibrium in any way.
     pub fn with_general_reactions(mut self) -> Self {
         self.reactions = Reactions::General;
+        self
+    }
+
+    /// With numbers that are remembered from step to step.
+    pub fn with_memory(mut self, count: usize) -> Self {
+        self.memory = count;
         self
     }
 

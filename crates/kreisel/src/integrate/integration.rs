@@ -94,7 +94,7 @@ impl GeneralizedAlpha {
     ) -> Result<Integration<'d, D>, ResumeError> {
         let mut integration = self.prepare(dae)?;
         check_sizes(&integration.work.shape, &state)?;
-        integration.kkt.set_states(&state.states);
+        integration.kkt.set_states(&state.states, &state.memory);
         integration.previous = state.clone();
         integration.state = state;
         integration.restore_factors();
@@ -224,6 +224,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.multipliers.copy_from_slice(&state.multipliers);
         trial.slip_multipliers.copy_from_slice(&state.slip_multipliers);
         trial.states.copy_from_slice(&state.states);
+        trial.memory.copy_from_slice(&state.memory);
     }
 
     /// One step of the settings' size.
@@ -289,7 +290,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
-        self.kkt.set_states(&state.states);
+        self.kkt.set_states(&state.states, &state.memory);
         self.kkt
             .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
             .map(|_| ())
@@ -389,6 +390,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.acceleration.copy_from_slice(&trial.acceleration);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
+        if !state.memory.is_empty() {
+            trial.configuration.copy_from_slice(&state.configuration);
+            self.dae.remember(&trial.point(), &mut state.memory);
+        }
         state.time = trial.time;
         state.step = step;
         state.newton_rate = self.newton.rate();
@@ -406,6 +411,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.velocity.copy_from_slice(&point.velocity);
         trial.acceleration.copy_from_slice(&point.acceleration);
         trial.multipliers.copy_from_slice(&point.multipliers);
+        trial.memory.copy_from_slice(&point.memory);
         let mut noted = MatrixPoint::default();
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
         let (base, matrix_point) = (&point.base, &mut noted);
@@ -509,6 +515,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),
+        ("remembered numbers", state.memory.len(), shape.memory),
     ];
     if let Some(point) = &state.matrix_point {
         sizes.extend([
@@ -517,6 +524,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
             ("velocity coordinates", point.velocity.len(), k),
             ("velocity coordinates", point.acceleration.len(), k),
             ("constraints", point.multipliers.len(), m),
+            ("remembered numbers", point.memory.len(), shape.memory),
         ]);
     }
     match sizes.into_iter().find(|(_, found, expected)| found != expected) {

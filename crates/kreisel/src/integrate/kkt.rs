@@ -43,6 +43,7 @@ struct Rest {
     multipliers: Vec<f64>,
     slips: Vec<f64>,
     states: Vec<f64>,
+    memory: Vec<f64>,
 }
 
 impl Rest {
@@ -55,6 +56,7 @@ impl Rest {
             multipliers: &self.multipliers,
             slip_multipliers: &self.slips,
             states: &self.states,
+            memory: &self.memory,
         }
     }
 }
@@ -216,15 +218,29 @@ impl Kkt {
                 multipliers: vec![0.0; shape.constraint_count()],
                 slips: vec![0.0; shape.slip_count()],
                 states: vec![0.0; shape.state_count()],
+                memory: vec![0.0; shape.memory],
             },
             base: vec![0.0; shape.space.coordinate_count()],
             system: BlockSystem::new(dae, shape, mass_scale),
         }
     }
 
-    /// The states at which the equations are evaluated from now on.
-    pub fn set_states(&mut self, states: &[f64]) {
+    /// States and memory at which the equations are evaluated from now on.
+    pub fn set_states(&mut self, states: &[f64], memory: &[f64]) {
         self.rest.states.copy_from_slice(states);
+        self.rest.memory.copy_from_slice(memory);
+    }
+
+    /// Lets the system renew its memory at a configuration.
+    pub fn remember<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        memory: &mut [f64],
+    ) {
+        dae.remember(&self.rest.point(time, configuration, &self.rest.velocity), memory);
+        self.rest.memory.copy_from_slice(memory);
     }
 
     /// Moves q as little as possible, weighted by mass, so that the constraints hold: the smallest x

@@ -48,6 +48,7 @@ pub(super) struct Trial {
     pub stabilizers: Vec<f64>,
     pub slip_multipliers: Vec<f64>,
     pub states: Vec<f64>,
+    pub memory: Vec<f64>,
 }
 
 impl Trial {
@@ -63,6 +64,7 @@ impl Trial {
             stabilizers: vec![0.0; shape.constraint_count()],
             slip_multipliers: vec![0.0; shape.slip_count()],
             states: vec![0.0; shape.state_count()],
+            memory: vec![0.0; shape.memory],
         }
     }
 
@@ -73,6 +75,7 @@ impl Trial {
         self.time = state.time + step;
         self.stabilizers.fill(0.0);
         self.states.copy_from_slice(&state.states);
+        self.memory.copy_from_slice(&state.memory);
         self.slip_multipliers.copy_from_slice(&state.slip_multipliers);
         match predictor {
             Predictor::ConstantAcceleration => self.multipliers.copy_from_slice(&state.multipliers),
@@ -99,6 +102,7 @@ impl Trial {
             multipliers: &self.multipliers,
             slip_multipliers: &self.slip_multipliers,
             states: &self.states,
+            memory: &self.memory,
         }
     }
 }
@@ -218,6 +222,7 @@ impl Workspace {
             (&mut point.velocity, &trial.velocity),
             (&mut point.acceleration, &trial.acceleration),
             (&mut point.multipliers, &trial.multipliers),
+            (&mut point.memory, &trial.memory),
         ] {
             to.clear();
             to.extend_from_slice(from);

@@ -35,7 +35,8 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
 ) -> Result<(State, StartReport), StartError> {
     check_initial(dae, shape, initial)?;
     let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
-    kkt.set_states(&initial.states);
+    let mut memory = vec![0.0; shape.memory];
+    kkt.set_states(&initial.states, &memory);
     let mut report = StartReport {
         position_change: vec![0.0; shape.velocity_count()],
         velocity_change: vec![0.0; shape.velocity_count()],
@@ -47,6 +48,7 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
     report.position_violation = kkt
         .project_position(dae, initial.time, &mut configuration, tolerance, &mut report.position_change)
         .map_err(failed)?;
+    kkt.remember(dae, initial.time, &configuration, &mut memory);
     let mut velocity = initial.velocity.clone();
     report.velocity_violation =
         kkt.scale_hidden_residual(dae, initial.time, &configuration, &mut velocity, 0.0).map_err(failed)?;
@@ -60,6 +62,7 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         shown_velocity: velocity.clone(),
         velocity,
         states: initial.states.clone(),
+        memory,
         stabilizers: vec![0.0; shape.constraint_count()],
         newton_rate: 1.0,
         ..State::default()
@@ -186,6 +189,7 @@ fn check_time_dependence<D: Dae + ?Sized>(
                 multipliers: &vec![0.0; shape.constraint_count()],
                 slip_multipliers: &vec![0.0; shape.slip_count()],
                 states: &initial.states,
+                memory: &vec![0.0; shape.memory],
             },
             &mut Equations {
                 equilibrium: &mut equilibrium,

@@ -32,6 +32,8 @@ pub struct State {
     pub stabilizers: Vec<f64>,
     /// States c_n.
     pub states: Vec<f64>,
+    /// What the system remembers.
+    pub memory: Vec<f64>,
     /// Contraction rate of Newton's iteration, measured lately.
     pub newton_rate: f64,
     /// Where the matrix in use was evaluated; absent before the first.
@@ -55,6 +57,8 @@ pub struct MatrixPoint {
     pub acceleration: Vec<f64>,
     /// Multipliers.
     pub multipliers: Vec<f64>,
+    /// What the system remembered.
+    pub memory: Vec<f64>,
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
@@ -155,7 +159,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 10] {
+    fn arrays(&self) -> [&Vec<f64>; 11] {
         [
             &self.configuration,
             &self.velocity,
@@ -167,10 +171,11 @@ impl State {
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
+            &self.memory,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 10] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -182,22 +187,24 @@ impl State {
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,
+            &mut self.memory,
         ]
     }
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 5] {
-        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers]
+    fn arrays(&self) -> [&Vec<f64>; 6] {
+        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers, &self.memory]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 5] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 6] {
         [
             &mut self.base,
             &mut self.increment,
             &mut self.velocity,
             &mut self.acceleration,
             &mut self.multipliers,
+            &mut self.memory,
         ]
     }
 }

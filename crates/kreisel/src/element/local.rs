@@ -1,0 +1,183 @@
+//! What an element sees and what it fills: a few nodes in body twists.
+
+use super::{Element, MOST_NODES};
+use crate::dae::TangentWeights;
+use crate::lie::{Matrix6, Vector6, se3};
+use crate::system::NodeMotion;
+
+/// Time and the motion of an element's nodes, in the element's order.
+#[derive(Clone, Copy, Debug)]
+pub struct Motion<'a> {
+    /// Time in s.
+    pub time: f64,
+    /// Motion of each node.
+    pub nodes: &'a [NodeMotion],
+    /// Joint angles at the last accepted step, by which full turns are counted: one per angle the part measures.
+    pub memory: &'a [f64],
+}
+
+/// Wrenches (torque, force) in body axes, one per node.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalForces {
+    /// The wrenches.
+    pub wrenches: [Vector6; MOST_NODES],
+}
+
+impl LocalForces {
+    /// No forces.
+    pub fn zeros() -> Self {
+        Self { wrenches: [Vector6::zeros(); MOST_NODES] }
+    }
+}
+
+/// Derivatives of an element's wrenches with respect to the body twists of its nodes.
+#[derive(Clone, Debug)]
+pub struct LocalTangent {
+    node_count: usize,
+    /// ∂r/∂q at fixed twists.
+    stiffness: [Matrix6; MOST_NODES * MOST_NODES],
+    /// ∂r/∂V̇; block (i, j) at `i · n + j`.
+    mass: [Matrix6; MOST_NODES * MOST_NODES],
+    damping: [Matrix6; MOST_NODES * MOST_NODES],
+}
+
+impl LocalTangent {
+    /// Zero derivatives for a number of nodes.
+    pub fn zeros(node_count: usize) -> Self {
+        let zeros = [Matrix6::zeros(); MOST_NODES * MOST_NODES];
+        Self { node_count, stiffness: zeros, mass: zeros, damping: zeros }
+    }
+
+    /// Zero derivatives again, for another number of nodes.
+    pub fn reset(&mut self, node_count: usize) {
+        self.node_count = node_count;
+        let count = node_count * node_count;
+        for blocks in [&mut self.stiffness, &mut self.mass, &mut self.damping] {
+            blocks[..count].fill(Matrix6::zeros());
+        }
+    }
+
+    /// Number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.node_count
+    }
+
+    /// ∂r_i/∂V̇_j, to be added to.
+    pub fn mass(&mut self, i: usize, j: usize) -> &mut Matrix6 {
+        &mut self.mass[i * self.node_count + j]
+    }
+
+    /// ∂r_i/∂V_j, to be added to.
+    pub fn damping(&mut self, i: usize, j: usize) -> &mut Matrix6 {
+        &mut self.damping[i * self.node_count + j]
+    }
+
+    /// ∂r_i/∂q_j at fixed twists, to be added to.
+    pub fn stiffness(&mut self, i: usize, j: usize) -> &mut Matrix6 {
+        &mut self.stiffness[i * self.node_count + j]
+    }
+
+    /// All derivatives of block (i, j): mass, damping, stiffness.
+    pub fn block(&self, i: usize, j: usize) -> (&Matrix6, &Matrix6, &Matrix6) {
+        let index = i * self.node_count + j;
+        (&self.mass[index], &self.damping[index], &self.stiffness[index])
+    }
+}
+
+/// Stored energies in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// Kinetic energy.
+    pub kinetic: f64,
+    /// Potential energy of gravity.
+    pub potential: f64,
+    /// Energy stored in springs and flexible parts.
+    pub strain: f64,
+}
+
+impl Energies {
+    /// Sum of all.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential + self.strain
+    }
+}
+
+impl std::ops::AddAssign for Energies {
+    fn add_assign(&mut self, other: Self) {
+        self.kinetic += other.kinetic;
+        self.potential += other.potential;
+        self.strain += other.strain;
+    }
+}
+
+/// Power in W.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Power {
+    /// Put into the machine by applied forces and drives.
+    pub applied: f64,
+    /// Lost in dampers and friction; never negative for a true damper.
+    pub dissipated: f64,
+}
+
+impl std::ops::AddAssign for Power {
+    fn add_assign(&mut self, other: Self) {
+        self.applied += other.applied;
+        self.dissipated += other.dissipated;
+    }
+}
+
+/// Step of the central differences, as in the differences of a whole system.
+const STEP: f64 = 6e-6;
+
+/// Derivatives by central differences, for elements that give none.
+pub(super) fn difference_tangent<E: Element + ?Sized>(
+    element: &E,
+    at: &Motion,
+    weights: TangentWeights,
+    out: &mut LocalTangent,
+) {
+    let n = at.nodes.len();
+    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
+    let residual = |nodes: &[NodeMotion]| {
+        let mut forces = LocalForces::zeros();
+        element.residual(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);
+        forces
+    };
+    for j in 0..n {
+        for k in 0..6 {
+            let mut column =
+                |step: f64,
+                 shift: &dyn Fn(&mut NodeMotion, f64),
+                 which: fn(&mut LocalTangent, usize, usize) -> &mut Matrix6| {
+                    let original = nodes[j];
+                    shift(&mut nodes[j], step);
+                    let forth = residual(&nodes);
+                    nodes[j] = original;
+                    shift(&mut nodes[j], -step);
+                    let back = residual(&nodes);
+                    nodes[j] = original;
+                    for i in 0..n {
+                        let slope = (forth.wrenches[i] - back.wrenches[i]) / (2.0 * step);
+                        let mut target = which(out, i, j).column_mut(k);
+                        target += slope;
+                    }
+                };
+            if weights.mass != 0.0 {
+                column(1.0, &|node, d| node.acceleration[k] += d, LocalTangent::mass);
+            }
+            let speed = STEP * at.nodes[j].velocity[k].abs().max(1.0);
+            column(speed, &|node, d| node.velocity[k] += d, LocalTangent::damping);
+            if weights.stiffness {
+                column(STEP, &|node, d| shift_pose(node, k, d), LocalTangent::stiffness);
+            }
+        }
+    }
+}
+
+/// Moves a node's pose along one direction of its body twist.
+pub(crate) fn shift_pose(node: &mut NodeMotion, direction: usize, distance: f64) {
+    let mut twist = Vector6::zeros();
+    twist[direction] = distance;
+    node.pose = node.pose.compose(&se3::exp(&twist));
+    node.rotation = node.pose.rotation.to_rotation_matrix().into_inner();
+}

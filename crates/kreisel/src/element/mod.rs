@@ -1,0 +1,66 @@
+//! What pushes: elements add forces to the nodes they touch. One file each.
+
+mod body;
+mod local;
+mod marker_force;
+mod spring;
+
+pub use body::Body;
+pub(crate) use local::shift_pose;
+pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
+pub use marker_force::{Axes, MOST_SIGNALS, MarkerForce, Quantity, Signal, SignalFunction};
+pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
+
+use crate::dae::TangentWeights;
+
+/// Handle of a node of a [`crate::system::System`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub usize);
+
+/// Most nodes that one element or joint may touch.
+pub const MOST_NODES: usize = 4;
+
+/// What pushes: adds forces to the nodes it touches.
+///
+/// Everything is in body twists (see [`crate::system::NodeMotion`]); the system turns it into the coordinates of the
+/// node's group. Forces have the sign of the equilibrium M v̇ + g = 0: what pushes a node forward is negative.
+pub trait Element: Send + Sync {
+    /// Nodes in the order of this element's local rows, [`MOST_NODES`] at most.
+    fn nodes(&self) -> &[NodeId];
+
+    /// Adds the residual: one wrench (torque, force) in body axes per node.
+    fn residual(&self, at: &Motion, out: &mut LocalForces);
+
+    /// Adds the residual's derivatives; the default takes differences.
+    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
+        local::difference_tangent(self, at, weights, out);
+    }
+
+    /// Stored energies, for conservation tests and energy plots.
+    fn energies(&self, at: &Motion) -> Energies {
+        let _ = at;
+        Energies::default()
+    }
+
+    /// Power that enters or leaves the machine through this element.
+    fn power(&self, at: &Motion) -> Power {
+        let _ = at;
+        Power::default()
+    }
+
+    /// How many angles the element remembers to count full turns.
+    fn memory_count(&self) -> usize {
+        0
+    }
+
+    /// Renews the remembered angles after an accepted step.
+    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let _ = (at, memory);
+    }
+
+    /// Times between two others at which the forces are not smooth.
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let _ = (from, to);
+        Vec::new()
+    }
+}

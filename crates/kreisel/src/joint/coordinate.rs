@@ -1,0 +1,207 @@
+//! Scalar coordinates of a relative motion: what joints lock, drives lead, springs resist and sensors show.
+//!
+//! Each is a function of the relative displacement d and rotation R of two frames, with exact first and second
+//! derivatives. A function F of the primitives φ (components of d, entries of R) has
+//!
+//! ```text
+//! ∇F = Σ F_a ∇φ_a,   D(∇F) = Σ F_a D(∇φ_a) + Σ F_ab ∇φ_a ∇φ_bᵀ.
+//! ```
+
+use std::f64::consts::TAU;
+
+use super::frame::{PairMatrix, PairVector, Relative};
+use crate::lie::Vector3;
+
+/// A scalar coordinate of the motion of a second frame relative to a first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinate {
+    /// Displacement along axis 0, 1 or 2 of the first frame, in m.
+    Translation(usize),
+    /// Cosine between axis `.0` of the first and axis `.1` of the second frame.
+    Direction(usize, usize),
+    /// Angle about the common z axis from the first to the second frame's x axis, in rad, full turns counted.
+    Angle,
+    /// Distance of the origins in m.
+    Distance,
+    /// Component of the rotation vector from the first to the second frame, in rad; up to half a turn.
+    RotationVector(usize),
+}
+
+/// Derivatives of a function of R's skew part s and of its trace, for the rotation vector.
+struct RotationVectorTerms {
+    /// Twice the skew part: s = sin θ · axis.
+    sine: Vector3,
+    /// φ = θ/sin θ as a function of c = cos θ, with its first and second derivative by c.
+    factor: [f64; 3],
+}
+
+impl Coordinate {
+    /// Whether full turns are counted, so that a value near to another must be picked.
+    pub fn counts_turns(self) -> bool {
+        self == Self::Angle
+    }
+
+    /// Value; an angle is the one nearest to `near` among those that differ by full turns.
+    pub fn value(self, at: &Relative, near: f64) -> f64 {
+        match self {
+            Self::Translation(i) => at.displacement[i],
+            Self::Direction(i, j) => at.rotation[(i, j)],
+            Self::Angle => {
+                let angle = at.rotation[(1, 0)].atan2(at.rotation[(0, 0)]);
+                angle + TAU * ((near - angle) / TAU).round()
+            }
+            Self::Distance => at.displacement.norm(),
+            Self::RotationVector(i) => {
+                let terms = RotationVectorTerms::new(at);
+                terms.sine[i] * terms.factor[0]
+            }
+        }
+    }
+
+    /// Derivative with respect to the twists of both frames.
+    pub fn gradient(self, at: &Relative) -> PairVector {
+        match self {
+            Self::Translation(i) => at.translation_gradient(i),
+            Self::Direction(i, j) => at.direction_gradient(i, j),
+            Self::Angle => {
+                let (s, c) = (at.rotation[(1, 0)], at.rotation[(0, 0)]);
+                let square = s * s + c * c;
+                (c * at.direction_gradient(1, 0) - s * at.direction_gradient(0, 0)) / square
+            }
+            Self::Distance => {
+                let along = unit(&at.displacement);
+                along.x * at.translation_gradient(0)
+                    + along.y * at.translation_gradient(1)
+                    + along.z * at.translation_gradient(2)
+            }
+            Self::RotationVector(i) => {
+                let terms = RotationVectorTerms::new(at);
+                terms.factor[0] * sine_gradient(at, i) + terms.sine[i] * terms.factor[1] * cosine_gradient(at)
+            }
+        }
+    }
+
+    /// Rate along the present twists.
+    pub fn rate(self, at: &Relative) -> f64 {
+        match self {
+            Self::Translation(i) => at.displacement_rate()[i],
+            _ => self.gradient(at).dot(&at.twist()),
+        }
+    }
+
+    /// Adds `weight` times the derivative of the gradient.
+    pub fn add_hessian(self, at: &Relative, weight: f64, out: &mut PairMatrix) {
+        match self {
+            Self::Translation(i) => at.add_translation_hessian(&Vector3::ith(i, weight), out),
+            Self::Direction(i, j) => at.add_direction_hessian(i, j, weight, out),
+            Self::Angle => add_angle_hessian(at, weight, out),
+            Self::Distance => add_distance_hessian(at, weight, out),
+            Self::RotationVector(i) => add_rotation_vector_hessian(at, i, weight, out),
+        }
+    }
+
+    /// Derivative of the rate by the configuration at fixed twists: (D∇)ᵀ applied to the twists.
+    pub fn rate_gradient(self, at: &Relative) -> PairVector {
+        let mut hessian = PairMatrix::zeros();
+        self.add_hessian(at, 1.0, &mut hessian);
+        hessian.tr_mul(&at.twist())
+    }
+}
+
+fn unit(vector: &Vector3) -> Vector3 {
+    let length = vector.norm();
+    // Coinciding points have no direction; any unit vector keeps the numbers finite.
+    if length > 0.0 { vector / length } else { Vector3::x() }
+}
+
+/// θ = atan2(s, c) with s = R₁₀ and c = R₀₀.
+fn add_angle_hessian(at: &Relative, weight: f64, out: &mut PairMatrix) {
+    let (s, c) = (at.rotation[(1, 0)], at.rotation[(0, 0)]);
+    let square = s * s + c * c;
+    at.add_direction_hessian(1, 0, weight * c / square, out);
+    at.add_direction_hessian(0, 0, -weight * s / square, out);
+    let (sine, cosine) = (at.direction_gradient(1, 0), at.direction_gradient(0, 0));
+    let (pure, mixed) = (2.0 * s * c / (square * square), (s * s - c * c) / (square * square));
+    add_outer(out, -weight * pure, &sine, &sine);
+    add_outer(out, weight * pure, &cosine, &cosine);
+    add_outer(out, weight * mixed, &sine, &cosine);
+    add_outer(out, weight * mixed, &cosine, &sine);
+}
+
+fn add_distance_hessian(at: &Relative, weight: f64, out: &mut PairMatrix) {
+    let along = unit(&at.displacement);
+    at.add_translation_hessian(&(weight * along), out);
+    let length = at.displacement.norm();
+    if length <= 0.0 {
+        return;
+    }
+    let gradients: [PairVector; 3] = std::array::from_fn(|i| at.translation_gradient(i));
+    for i in 0..3 {
+        for j in 0..3 {
+            let across = f64::from(i == j) - along[i] * along[j];
+            add_outer(out, weight * across / length, &gradients[i], &gradients[j]);
+        }
+    }
+}
+
+/// θ_i = s_i φ(c).
+fn add_rotation_vector_hessian(at: &Relative, i: usize, weight: f64, out: &mut PairMatrix) {
+    let terms = RotationVectorTerms::new(at);
+    let [factor, slope, curvature] = terms.factor;
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    at.add_direction_hessian(k, j, 0.5 * weight * factor, out);
+    at.add_direction_hessian(j, k, -0.5 * weight * factor, out);
+    for axis in 0..3 {
+        at.add_direction_hessian(axis, axis, 0.5 * weight * terms.sine[i] * slope, out);
+    }
+    let (sine, cosine) = (sine_gradient(at, i), cosine_gradient(at));
+    add_outer(out, weight * slope, &sine, &cosine);
+    add_outer(out, weight * slope, &cosine, &sine);
+    add_outer(out, weight * terms.sine[i] * curvature, &cosine, &cosine);
+}
+
+fn add_outer(out: &mut PairMatrix, factor: f64, left: &PairVector, right: &PairVector) {
+    out.ger(factor, left, right, 1.0);
+}
+
+/// Gradient of s_i = (R_kj − R_jk)/2.
+fn sine_gradient(at: &Relative, i: usize) -> PairVector {
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    0.5 * (at.direction_gradient(k, j) - at.direction_gradient(j, k))
+}
+
+/// Gradient of c = (tr R − 1)/2.
+fn cosine_gradient(at: &Relative) -> PairVector {
+    0.5 * (at.direction_gradient(0, 0) + at.direction_gradient(1, 1) + at.direction_gradient(2, 2))
+}
+
+impl RotationVectorTerms {
+    fn new(at: &Relative) -> Self {
+        let r = &at.rotation;
+        let sine = 0.5 * Vector3::new(r[(2, 1)] - r[(1, 2)], r[(0, 2)] - r[(2, 0)], r[(1, 0)] - r[(0, 1)]);
+        let cosine = 0.5 * (r.trace() - 1.0);
+        let angle = sine.norm().atan2(cosine);
+        Self { sine, factor: angle_over_sine(angle) }
+    }
+}
+
+/// φ = θ/sin θ with dφ/dc and d²φ/dc², c = cos θ.
+///
+/// From dθ/dc = −1/sin θ: φ' = (c φ − 1)/sin²θ and φ'' = (3 c φ' + φ)/sin²θ. Both quotients lose digits for small θ,
+/// where the series in θ² serve.
+fn angle_over_sine(angle: f64) -> [f64; 3] {
+    let (sin, cos) = angle.sin_cos();
+    // Where both forms are equally good: the closed ones lose ε/θ⁴, the series are cut off at θ¹⁰.
+    if angle < 0.1 {
+        let x = angle * angle;
+        let series = |coefficients: [f64; 5]| coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c);
+        return [
+            series([1.0, 1.0 / 6.0, 7.0 / 360.0, 31.0 / 15120.0, 127.0 / 604800.0]),
+            -series([1.0 / 3.0, 2.0 / 15.0, 2.0 / 63.0, 4.0 / 675.0, 2.0 / 2079.0]),
+            series([4.0 / 15.0, 6.0 / 35.0, 13.0 / 210.0, 1153.0 / 69300.0, 187619.0 / 50450400.0]),
+        ];
+    }
+    let factor = angle / sin;
+    let slope = (cos * factor - 1.0) / (sin * sin);
+    [factor, slope, (3.0 * cos * slope + factor) / (sin * sin)]
+}

@@ -1,0 +1,302 @@
+//! Joints that lock, couple or lead relative coordinates.
+//!
+//! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's first
+//! frame may stand on the ground or on a node.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::coordinate::Coordinate;
+use super::frame::{Frame, PairMatrix, PairVector, Relative};
+use super::{Joint, LocalGradient, MOST_ROWS};
+use crate::element::{LocalTangent, Motion, NodeId};
+use crate::lie::{Matrix6, Pose, Vector3, Vector6};
+use crate::system::NodeMotion;
+
+/// A function of time with two derivatives.
+pub trait TimeLaw: Send + Sync + Debug {
+    /// Value, first and second derivative.
+    fn at(&self, time: f64) -> [f64; 3];
+    /// Times between two others at which the function is not smooth.
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let _ = (from, to);
+        Vec::new()
+    }
+}
+
+/// A pair of frames: on which local nodes (`None` is the ground) and where.
+#[derive(Clone, Debug)]
+pub struct FramePair {
+    /// Local node of the first and of the second frame.
+    pub nodes: [Option<usize>; 2],
+    /// The frames.
+    pub frames: [Frame; 2],
+}
+
+impl FramePair {
+    /// The relative motion.
+    pub fn relative(&self, at: &Motion) -> Relative {
+        let ground = NodeMotion::at_rest(Pose::identity());
+        let [first, second] = self.nodes.map(|node| node.map_or(&ground, |node| &at.nodes[node]));
+        Relative::new(&self.frames, [first, second])
+    }
+
+    /// Adds a derivative by the frames' twists to derivatives by the nodes' twists.
+    pub fn add_to_nodes(&self, factor: f64, gradient: &PairVector, out: &mut [Vector6]) {
+        for (side, node) in self.nodes.iter().enumerate() {
+            if let Some(node) = *node {
+                let part = gradient.fixed_rows::<6>(6 * side);
+                out[node] += factor * self.frames[side].twist_from_body.tr_mul(&part);
+            }
+        }
+    }
+
+    /// Adds a matrix over the frames' twists to the blocks of the nodes.
+    pub fn add_to_blocks(&self, matrix: &PairMatrix, out: &mut LocalTangent) {
+        self.add_blocks(matrix, |i, j, block| *out.stiffness(i, j) += block);
+    }
+
+    /// Gives each block of a matrix over the frames' twists to `add`, in the nodes' twists.
+    pub fn add_blocks(&self, matrix: &PairMatrix, mut add: impl FnMut(usize, usize, Matrix6)) {
+        for (row_side, row_node) in self.nodes.iter().enumerate() {
+            for (column_side, column_node) in self.nodes.iter().enumerate() {
+                if let (Some(i), Some(j)) = (*row_node, *column_node) {
+                    let part: Matrix6 = matrix.fixed_view::<6, 6>(6 * row_side, 6 * column_side).into();
+                    let (left, right) =
+                        (&self.frames[row_side].twist_from_body, &self.frames[column_side].twist_from_body);
+                    add(i, j, left.tr_mul(&part) * right);
+                }
+            }
+        }
+    }
+}
+
+/// One coordinate in a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// Factor c_k.
+    pub factor: f64,
+    /// Index of the pair of frames.
+    pub pair: usize,
+    /// The coordinate.
+    pub coordinate: Coordinate,
+}
+
+/// One equation: Σ c_k x_k − f(t) = 0.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The coordinates with their factors.
+    pub terms: Vec<Term>,
+    /// f(t); constant if it does not lead anything.
+    pub target: Target,
+}
+
+/// The right side of a row.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A number.
+    Constant(f64),
+    /// A function of time.
+    Law(Arc<dyn TimeLaw>),
+}
+
+impl Row {
+    /// A row that keeps one coordinate of the first pair at zero.
+    pub fn lock(coordinate: Coordinate) -> Self {
+        Self::keep(coordinate, 0.0)
+    }
+
+    /// A row that keeps one coordinate of the first pair at a value.
+    pub fn keep(coordinate: Coordinate, value: f64) -> Self {
+        Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Constant(value) }
+    }
+
+    /// A row that leads one coordinate of the first pair.
+    pub fn lead(coordinate: Coordinate, law: Arc<dyn TimeLaw>) -> Self {
+        Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Law(law) }
+    }
+}
+
+/// A joint made of rows of coordinates.
+#[derive(Clone, Debug)]
+pub struct CoordinateJoint {
+    nodes: Vec<NodeId>,
+    pairs: Vec<FramePair>,
+    rows: Vec<Row>,
+}
+
+impl CoordinateJoint {
+    /// A joint of rows between pairs of frames on these nodes.
+    pub fn new(nodes: Vec<NodeId>, pairs: Vec<FramePair>, rows: Vec<Row>) -> Self {
+        debug_assert!(rows.len() <= MOST_ROWS, "a joint has at most {MOST_ROWS} equations");
+        Self { nodes, pairs, rows }
+    }
+
+    /// A joint of rows between two frames, each on a node or on the ground.
+    pub fn between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], rows: Vec<Row>) -> Self {
+        let (nodes, pair) = pair_between(nodes, offsets);
+        Self::new(nodes, vec![pair], rows)
+    }
+
+    /// The pairs of frames.
+    pub fn pairs(&self) -> &[FramePair] {
+        &self.pairs
+    }
+
+    /// The equations.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    fn target(&self, row: &Row, time: f64) -> [f64; 3] {
+        match &row.target {
+            Target::Constant(value) => [*value, 0.0, 0.0],
+            Target::Law(law) => law.at(time),
+        }
+    }
+
+    /// Remembered angle of a term, by its place among the terms that count turns.
+    fn remembered(&self, at: &Motion, index: usize) -> f64 {
+        at.memory.get(index).copied().unwrap_or(0.0)
+    }
+}
+
+/// A pair of frames on two nodes, numbered as they come.
+pub fn pair_between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2]) -> (Vec<NodeId>, FramePair) {
+    let mut list: Vec<NodeId> = Vec::with_capacity(2);
+    let local = nodes.map(|node| {
+        node.map(|node| {
+            list.iter().position(|&known| known == node).unwrap_or_else(|| {
+                list.push(node);
+                list.len() - 1
+            })
+        })
+    });
+    (list, FramePair { nodes: local, frames: offsets.map(Frame::new) })
+}
+
+/// Which components of d and which entries of R a row of one plain coordinate weighs.
+fn plain_weights(rows: &[Row], multipliers: &[f64], pair: usize) -> Option<Vector3> {
+    let mut weights = Vector3::zeros();
+    for (row, lambda) in rows.iter().zip(multipliers) {
+        for term in &row.terms {
+            if let (Coordinate::Translation(i), true) = (term.coordinate, term.pair == pair) {
+                weights[i] += lambda * term.factor;
+            }
+        }
+    }
+    (weights != Vector3::zeros()).then_some(weights)
+}
+
+impl Joint for CoordinateJoint {
+    fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
+    fn size(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn violation(&self, at: &Motion, out: &mut [f64]) {
+        let mut turning = 0;
+        let mut last_pair = None;
+        for (row, out) in self.rows.iter().zip(out) {
+            let target = self.target(row, at.time)[0];
+            *out = -target;
+            for term in &row.terms {
+                let relative = match last_pair {
+                    Some((pair, relative)) if pair == term.pair => relative,
+                    _ => self.pairs[term.pair].relative(at),
+                };
+                last_pair = Some((term.pair, relative));
+                let near = if term.coordinate.counts_turns() {
+                    turning += 1;
+                    // A single angle is led: the value nearest to its target needs no memory.
+                    if row.terms.len() == 1 { target / term.factor } else { self.remembered(at, turning - 1) }
+                } else {
+                    0.0
+                };
+                *out += term.factor * term.coordinate.value(&relative, near);
+            }
+        }
+    }
+
+    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        for (pair_index, pair) in self.pairs.iter().enumerate() {
+            let relative = pair.relative(at);
+            for (row, out) in self.rows.iter().zip(&mut out.rows) {
+                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
+                    pair.add_to_nodes(term.factor, &term.coordinate.gradient(&relative), out);
+                }
+            }
+        }
+    }
+
+    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+        for (pair_index, pair) in self.pairs.iter().enumerate() {
+            let relative = pair.relative(at);
+            let mut hessian = PairMatrix::zeros();
+            if let Some(weights) = plain_weights(&self.rows, multipliers, pair_index) {
+                relative.add_translation_hessian(&weights, &mut hessian);
+            }
+            for (row, lambda) in self.rows.iter().zip(multipliers) {
+                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
+                    if !matches!(term.coordinate, Coordinate::Translation(_)) {
+                        term.coordinate.add_hessian(&relative, lambda * term.factor, &mut hessian);
+                    }
+                }
+            }
+            pair.add_to_blocks(&hessian, out);
+        }
+    }
+
+    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        for (pair_index, pair) in self.pairs.iter().enumerate() {
+            let relative = pair.relative(at);
+            for (row, out) in self.rows.iter().zip(&mut out.rows) {
+                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
+                    pair.add_to_nodes(term.factor, &term.coordinate.rate_gradient(&relative), out);
+                }
+            }
+        }
+    }
+
+    fn is_rheonomic(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.target, Target::Law(_)))
+    }
+
+    fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+        let (mut first, mut second) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+        for (index, row) in self.rows.iter().enumerate() {
+            let target = self.target(row, at.time);
+            (first[index], second[index]) = (-target[1], -target[2]);
+        }
+        (first, second)
+    }
+
+    fn memory_count(&self) -> usize {
+        self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns()).count()
+    }
+
+    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let turning =
+            self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns());
+        for (term, angle) in turning.zip(memory) {
+            let relative = self.pairs[term.pair].relative(at);
+            *angle = term.coordinate.value(&relative, *angle);
+        }
+    }
+
+    fn reaction_frame(&self) -> (Option<usize>, Pose) {
+        let pair = &self.pairs[0];
+        (pair.nodes[1], pair.frames[1].offset)
+    }
+
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let laws = self.rows.iter().filter_map(|row| match &row.target {
+            Target::Law(law) => Some(law),
+            Target::Constant(_) => None,
+        });
+        laws.flat_map(|law| law.corners(from, to)).collect()
+    }
+}

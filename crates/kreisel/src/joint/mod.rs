@@ -1,0 +1,157 @@
+//! What holds: joints keep constraints between the nodes they touch.
+//!
+//! Joints that lock relative coordinates are data, not types: [`CoordinateJoint`] holds rows Σ c_k x_k − f(t) = 0 of
+//! [`Coordinate`]s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
+//! new equations: they implement [`Joint`].
+
+pub mod coordinate;
+mod coordinate_joint;
+pub mod frame;
+pub mod lower_pair;
+
+pub use coordinate::Coordinate;
+pub use coordinate_joint::{CoordinateJoint, FramePair, Row, Target, Term, TimeLaw, pair_between};
+pub use frame::{Frame, Relative};
+
+use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
+use crate::lie::{Pose, Vector6};
+
+/// Most equations that one joint may have.
+pub const MOST_ROWS: usize = 6;
+
+/// Derivatives of a joint's equations with respect to the body twists of its nodes: rows × nodes.
+#[derive(Clone, Debug)]
+pub struct LocalGradient {
+    /// `rows[r][n]` is the derivative of equation r by the twist of node n.
+    pub rows: [[Vector6; MOST_NODES]; MOST_ROWS],
+}
+
+impl LocalGradient {
+    /// Zero derivatives.
+    pub fn zeros() -> Self {
+        Self { rows: [[Vector6::zeros(); MOST_NODES]; MOST_ROWS] }
+    }
+}
+
+/// What holds: equations between nodes that reactions keep.
+///
+/// The derivatives have defaults by differences of [`Joint::violation`] and [`Joint::gradient`].
+pub trait Joint: Send + Sync {
+    /// Nodes in the order of this joint's local columns, [`MOST_NODES`] at most; the ground is no node.
+    fn nodes(&self) -> &[NodeId];
+
+    /// Number of equations, [`MOST_ROWS`] at most.
+    fn size(&self) -> usize;
+
+    /// Violation Φ of each equation.
+    fn violation(&self, at: &Motion, out: &mut [f64]);
+
+    /// Derivative B of the violation along body twists.
+    fn gradient(&self, at: &Motion, out: &mut LocalGradient);
+
+    /// Adds D(Bᵀλ): how the reaction wrenches change with the configuration.
+    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+        differences::add_reaction_stiffness(self, at, multipliers, out);
+    }
+
+    /// Derivative of B v + Φ_t by the configuration at fixed twists.
+    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        differences::rate_gradient(self, at, out);
+    }
+
+    /// Whether the equations depend on time.
+    fn is_rheonomic(&self) -> bool {
+        false
+    }
+
+    /// Partial time derivative Φ_t and second time derivative Φ_tt of each equation.
+    fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+        let _ = at;
+        ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
+    }
+
+    /// How many angles the joint remembers to count full turns.
+    fn memory_count(&self) -> usize {
+        0
+    }
+
+    /// Renews the remembered angles after an accepted step.
+    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let _ = (at, memory);
+    }
+
+    /// Where the reaction is measured: the local index of the second body and the joint's frame on it, or the
+    /// frame in the world if the ground is second.
+    fn reaction_frame(&self) -> (Option<usize>, Pose) {
+        (self.nodes().len().checked_sub(1), Pose::identity())
+    }
+
+    /// Times between two others at which the equations are not smooth.
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let _ = (from, to);
+        Vec::new()
+    }
+}
+
+mod differences {
+    //! Derivatives by central differences, for joints that give none.
+
+    use super::{Joint, LocalGradient, MOST_NODES};
+    use crate::element::{LocalTangent, Motion, shift_pose};
+    use crate::system::NodeMotion;
+
+    const STEP: f64 = 6e-6;
+
+    /// Gradient with one node moved along one direction, forth minus back over the distance.
+    fn gradient_slope<J: Joint + ?Sized>(
+        joint: &J,
+        at: &Motion,
+        node: usize,
+        direction: usize,
+    ) -> LocalGradient {
+        let moved_gradient = |distance: f64| {
+            let count = at.nodes.len();
+            let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(count - 1)]);
+            shift_pose(&mut nodes[node], direction, distance);
+            let mut gradient = LocalGradient::zeros();
+            joint.gradient(&Motion { nodes: &nodes[..count], ..*at }, &mut gradient);
+            gradient
+        };
+        let (mut forth, back) = (moved_gradient(STEP), moved_gradient(-STEP));
+        for (forth, back) in forth.rows.iter_mut().flatten().zip(back.rows.iter().flatten()) {
+            *forth = (*forth - back) / (2.0 * STEP);
+        }
+        forth
+    }
+
+    pub fn add_reaction_stiffness<J: Joint + ?Sized>(
+        joint: &J,
+        at: &Motion,
+        multipliers: &[f64],
+        out: &mut LocalTangent,
+    ) {
+        for node in 0..at.nodes.len() {
+            for direction in 0..6 {
+                let slope = gradient_slope(joint, at, node, direction);
+                for (row, lambda) in slope.rows.iter().zip(multipliers) {
+                    for (i, change) in row[..at.nodes.len()].iter().enumerate() {
+                        let mut column = out.stiffness(i, node).column_mut(direction);
+                        column += *lambda * change;
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn rate_gradient<J: Joint + ?Sized>(joint: &J, at: &Motion, out: &mut LocalGradient) {
+        for node in 0..at.nodes.len() {
+            for direction in 0..6 {
+                let slope = gradient_slope(joint, at, node, direction);
+                for (row, target) in slope.rows.iter().zip(&mut out.rows).take(joint.size()) {
+                    let rate: f64 = row.iter().zip(at.nodes).map(|(g, node)| g.dot(&node.velocity)).sum();
+                    target[node][direction] += rate;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Builds a [`System`] from nodes, elements and joints.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{ElementEntry, JointEntry, Node, System};
+use crate::dae::{Couplings, Scales, Shape};
+use crate::element::{Element, MOST_NODES, NodeId};
+use crate::integrate::Initial;
+use crate::joint::{Joint, MOST_ROWS};
+use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
+use crate::solve::block::{BlockId, BlockPattern};
+
+/// Why parts do not make a system.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum AssemblyError {
+    /// A part touches a node that does not exist.
+    #[error("`{part}` touches node {node}, but there are only {count}")]
+    UnknownNode {
+        /// The part.
+        part: String,
+        /// The node.
+        node: usize,
+        /// Number of nodes.
+        count: usize,
+    },
+    /// A part touches too many nodes.
+    #[error("`{part}` touches {count} nodes; at most {MOST_NODES} are possible")]
+    TooManyNodes {
+        /// The part.
+        part: String,
+        /// Number of its nodes.
+        count: usize,
+    },
+    /// A joint has too many equations.
+    #[error("joint `{joint}` has {count} equations; at most {MOST_ROWS} are possible")]
+    TooManyRows {
+        /// The joint.
+        joint: String,
+        /// Number of its equations.
+        count: usize,
+    },
+}
+
+/// Collects the parts of a machine.
+#[derive(Default)]
+pub struct SystemBuilder {
+    nodes: Vec<NodeEntry>,
+    elements: Vec<(String, Box<dyn Element>)>,
+    joints: Vec<(String, Box<dyn Joint>)>,
+    scales: Option<Scales>,
+}
+
+struct NodeEntry {
+    name: String,
+    group: Group,
+    pose: Pose,
+    twist: Vector6,
+}
+
+impl SystemBuilder {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a node with its initial pose and its twist (Ω, U) in body axes.
+    pub fn node(&mut self, name: impl Into<String>, group: Group, pose: Pose, twist: Vector6) -> NodeId {
+        self.nodes.push(NodeEntry { name: name.into(), group, pose, twist });
+        NodeId(self.nodes.len() - 1)
+    }
+
+    /// Adds an element.
+    pub fn element(&mut self, name: impl Into<String>, element: impl Element + 'static) {
+        self.elements.push((name.into(), Box::new(element)));
+    }
+
+    /// Adds a joint and gives its index.
+    pub fn joint(&mut self, name: impl Into<String>, joint: impl Joint + 'static) -> usize {
+        self.joints.push((name.into(), Box::new(joint)));
+        self.joints.len() - 1
+    }
+
+    /// Sets typical sizes.
+    pub fn scales(&mut self, scales: Scales) {
+        self.scales = Some(scales);
+    }
+
+    /// The system and its initial values at a time.
+    pub fn build(self, time: f64) -> Result<(System, Initial), AssemblyError> {
+        self.check()?;
+        let space = Space::new(self.nodes.iter().map(|node| node.group));
+        let initial = self.initial(&space, time);
+        let nodes: Vec<Node> = (self.nodes.iter().enumerate())
+            .map(|(index, node)| Node {
+                name: node.name.clone(),
+                group: node.group,
+                coordinates: space.coordinate_range(index),
+                velocities: space.velocity_range(index),
+            })
+            .collect();
+        let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
+        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
+        let mut shape = Shape::new(space).with_constraints(sizes);
+        shape.rheonomic = rheonomic;
+        let couplings = self.couplings(&shape);
+        let mut memory = 0;
+        let mut remember = |count: usize| {
+            memory += count;
+            memory - count..memory
+        };
+        let blocks_of = |nodes: &[NodeId]| -> Vec<BlockId> {
+            let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
+            pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
+        };
+        let elements = (self.elements.into_iter())
+            .map(|(name, element)| ElementEntry {
+                memory: remember(element.memory_count()),
+                blocks: blocks_of(element.nodes()),
+                name,
+                element,
+            })
+            .collect();
+        let mut first_row = 0;
+        let joints = (self.joints.into_iter().enumerate())
+            .map(|(index, (name, joint))| {
+                let rows = first_row..first_row + joint.size();
+                first_row = rows.end;
+                let gradient_blocks = (joint.nodes().iter())
+                    .map(|node| {
+                        couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
+                    })
+                    .collect();
+                JointEntry {
+                    memory: remember(joint.memory_count()),
+                    blocks: blocks_of(joint.nodes()),
+                    gradient_blocks,
+                    rows,
+                    name,
+                    joint,
+                }
+            })
+            .collect();
+        shape.memory = memory;
+        let scales = self.scales.unwrap_or_default();
+        Ok((System { nodes, elements, joints, shape, couplings, scales }, initial))
+    }
+
+    fn check(&self) -> Result<(), AssemblyError> {
+        let parts = (self.elements.iter().map(|(name, element)| (name, element.nodes())))
+            .chain(self.joints.iter().map(|(name, joint)| (name, joint.nodes())));
+        for (part, nodes) in parts {
+            if nodes.len() > MOST_NODES {
+                return Err(AssemblyError::TooManyNodes { part: part.clone(), count: nodes.len() });
+            }
+            if let Some(node) = nodes.iter().find(|node| node.0 >= self.nodes.len()) {
+                return Err(AssemblyError::UnknownNode {
+                    part: part.clone(),
+                    node: node.0,
+                    count: self.nodes.len(),
+                });
+            }
+        }
+        match self.joints.iter().find(|(_, joint)| joint.size() > MOST_ROWS) {
+            Some((name, joint)) => {
+                Err(AssemblyError::TooManyRows { joint: name.clone(), count: joint.size() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn initial(&self, space: &Space, time: f64) -> Initial {
+        let mut configuration = vec![0.0; space.coordinate_count()];
+        let mut velocity = vec![0.0; space.dimension()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            let q = &mut configuration[space.coordinate_range(index)];
+            let v = &mut velocity[space.velocity_range(index)];
+            let omega: Vector3 = node.twist.fixed_rows::<3>(0).into();
+            let u: Vector3 = node.twist.fixed_rows::<3>(3).into();
+            match node.group {
+                Group::Se3 => {
+                    write_pose(&node.pose, q);
+                    v.copy_from_slice(node.twist.as_slice());
+                }
+                Group::So3xR3 => {
+                    write_pose(&node.pose, q);
+                    write_vector3(&omega, &mut v[..3]);
+                    write_vector3(&(node.pose.rotation * u), &mut v[3..]);
+                }
+                Group::So3 => {
+                    write_quaternion(&node.pose.rotation, q);
+                    write_vector3(&omega, v);
+                }
+                Group::Vector(_) => {
+                    write_vector3(&node.pose.position, q);
+                    write_vector3(&(node.pose.rotation * u), v);
+                }
+            }
+        }
+        Initial::new(time, configuration, velocity)
+    }
+
+    fn couplings(&self, shape: &Shape) -> Couplings {
+        let node_sizes = shape.node_sizes();
+        let pairs = |nodes: &[NodeId]| -> Vec<(usize, usize)> {
+            nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0))).collect()
+        };
+        let diagonal = (0..node_sizes.len()).map(|node| (node, node));
+        let forces = (self.elements.iter().flat_map(|(_, element)| pairs(element.nodes())))
+            .chain(self.joints.iter().flat_map(|(_, joint)| pairs(joint.nodes())))
+            .chain(diagonal);
+        let gradient = (self.joints.iter().enumerate())
+            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+        Couplings {
+            force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
+            constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
+            ..Couplings::dense(&Shape::new(Space::new([])))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Motion of a node as elements and joints see it: a pose and a body twist, whatever the node's group.
+//!
+//! Elements are written once, in body twists V = (Ω, U). A node on SO(3)×R³ has the velocity v = (Ω, u) with
+//! u = R U, a point mass v = u alone. With V = P v the forces of a node are Pᵀ times those in body axes, and the
+//! derivatives follow from
+//!
+//! ```text
+//! U = Rᵀu,   U̇ = Rᵀu̇ − Ω × Rᵀu
+//! ```
+
+use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, Vector6, pose, skew, vector3};
+
+/// Position, velocity and acceleration of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeMotion {
+    /// Pose of the body frame in the world.
+    pub pose: Pose,
+    /// Rotation matrix of the pose: world from body.
+    pub rotation: Matrix3,
+    /// Twist (Ω, U) in body axes.
+    pub velocity: Vector6,
+    /// Rate (Ω̇, U̇) of the twist's components.
+    pub acceleration: Vector6,
+}
+
+impl NodeMotion {
+    /// A node at rest.
+    pub fn at_rest(pose: Pose) -> Self {
+        Self {
+            pose,
+            rotation: pose.rotation.to_rotation_matrix().into_inner(),
+            velocity: Vector6::zeros(),
+            acceleration: Vector6::zeros(),
+        }
+    }
+
+    /// The motion of a node from its part of configuration, velocity and acceleration.
+    pub fn new(group: Group, configuration: &[f64], velocity: &[f64], acceleration: &[f64]) -> Self {
+        let mut motion = match group {
+            Group::Se3 | Group::So3xR3 => Self::at_rest(pose(configuration)),
+            Group::So3 => Self::at_rest(Pose::new(crate::lie::quaternion(configuration), Vector3::zeros())),
+            Group::Vector(_) => Self::at_rest(Pose::new(Default::default(), vector3(configuration))),
+        };
+        match group {
+            Group::Se3 => {
+                motion.velocity = Vector6::from_column_slice(velocity);
+                motion.acceleration = Vector6::from_column_slice(acceleration);
+            }
+            Group::So3xR3 => {
+                let (omega, omega_dot) = (vector3(velocity), vector3(acceleration));
+                let u = motion.rotation.tr_mul(&vector3(&velocity[3..]));
+                let u_dot = motion.rotation.tr_mul(&vector3(&acceleration[3..])) - omega.cross(&u);
+                motion.velocity = join(&omega, &u);
+                motion.acceleration = join(&omega_dot, &u_dot);
+            }
+            Group::So3 => {
+                motion.velocity = join(&vector3(velocity), &Vector3::zeros());
+                motion.acceleration = join(&vector3(acceleration), &Vector3::zeros());
+            }
+            Group::Vector(_) => {
+                motion.velocity = join(&Vector3::zeros(), &vector3(velocity));
+                motion.acceleration = join(&Vector3::zeros(), &vector3(acceleration));
+            }
+        }
+        motion
+    }
+
+    /// Angular velocity Ω in body axes.
+    pub fn angular_velocity(&self) -> Vector3 {
+        self.velocity.fixed_rows::<3>(0).into()
+    }
+
+    /// Velocity U of the body frame's origin in body axes.
+    pub fn linear_velocity(&self) -> Vector3 {
+        self.velocity.fixed_rows::<3>(3).into()
+    }
+
+    /// Position in the world of a point given in body axes.
+    pub fn point(&self, point_body: &Vector3) -> Vector3 {
+        self.pose.position + self.rotation * point_body
+    }
+
+    /// Velocity in world axes of a point given in body axes.
+    pub fn point_velocity(&self, point_body: &Vector3) -> Vector3 {
+        self.rotation * (self.linear_velocity() + self.angular_velocity().cross(point_body))
+    }
+
+    /// Acceleration in world axes of a point given in body axes.
+    pub fn point_acceleration(&self, point_body: &Vector3) -> Vector3 {
+        let (omega, u) = (self.angular_velocity(), self.linear_velocity());
+        let omega_dot: Vector3 = self.acceleration.fixed_rows::<3>(0).into();
+        let u_dot: Vector3 = self.acceleration.fixed_rows::<3>(3).into();
+        let at_origin = u_dot + omega.cross(&u);
+        self.rotation * (at_origin + omega_dot.cross(point_body) + omega.cross(&omega.cross(point_body)))
+    }
+}
+
+/// One vector of six from two of three.
+pub fn join(first: &Vector3, second: &Vector3) -> Vector6 {
+    Vector6::new(first.x, first.y, first.z, second.x, second.y, second.z)
+}
+
+/// Torque and force, or angular and linear velocity, of a vector of six.
+pub fn split(vector: &Vector6) -> (Vector3, Vector3) {
+    (vector.fixed_rows::<3>(0).into(), vector.fixed_rows::<3>(3).into())
+}
+
+/// Adds Pᵀ f to a node's rows: a wrench in body axes becomes a force on the node's coordinates.
+pub(super) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out: &mut [f64]) {
+    let (torque, force) = split(wrench);
+    let mut add = |first: usize, values: &Vector3| {
+        out[first..first + 3].iter_mut().zip(values.iter()).for_each(|(out, value)| *out += value);
+    };
+    match group {
+        Group::Se3 => {
+            add(0, &torque);
+            add(3, &force);
+        }
+        Group::So3xR3 => {
+            add(0, &torque);
+            add(3, &(motion.rotation * force));
+        }
+        Group::So3 => add(0, &torque),
+        Group::Vector(_) => add(0, &force),
+    }
+}
+
+/// P of a node: V = P v. Columns beyond the node's dimension are zero.
+pub(super) fn twist_from_velocity(group: Group, motion: &NodeMotion) -> Matrix6 {
+    let mut matrix = Matrix6::zeros();
+    let identity = Matrix3::identity();
+    match group {
+        Group::Se3 => matrix = Matrix6::identity(),
+        Group::So3xR3 => {
+            matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity);
+            matrix.fixed_view_mut::<3, 3>(3, 3).copy_from(&motion.rotation.transpose());
+        }
+        Group::So3 => matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity),
+        Group::Vector(_) => matrix.fixed_view_mut::<3, 3>(3, 0).copy_from(&identity),
+    }
+    matrix
+}
+
+/// How twist and its rate change with the node's own configuration and velocity, beyond P.
+pub(super) struct TwistDerivatives {
+    /// ∂V/∂q at fixed v.
+    pub velocity_by_configuration: Matrix6,
+    /// ∂V̇/∂q at fixed v and v̇.
+    pub acceleration_by_configuration: Matrix6,
+    /// ∂V̇/∂v at fixed v̇.
+    pub acceleration_by_velocity: Matrix6,
+}
+
+impl TwistDerivatives {
+    /// `None` where twist and velocity are the same or the derivatives vanish.
+    pub fn new(group: Group, motion: &NodeMotion) -> Option<Self> {
+        if group != Group::So3xR3 {
+            return None;
+        }
+        let (omega, u) = split(&motion.velocity);
+        let u_dot: Vector3 = motion.acceleration.fixed_rows::<3>(3).into();
+        // Rᵀu̇ = U̇ + Ω × U.
+        let rotated = u_dot + omega.cross(&u);
+        let (omega_skew, u_skew) = (skew(&omega), skew(&u));
+        let block = |row: usize, column: usize, value: Matrix3| {
+            let mut matrix = Matrix6::zeros();
+            matrix.fixed_view_mut::<3, 3>(row, column).copy_from(&value);
+            matrix
+        };
+        Some(Self {
+            velocity_by_configuration: block(3, 0, u_skew),
+            acceleration_by_configuration: block(3, 0, skew(&rotated) - omega_skew * u_skew),
+            acceleration_by_velocity: block(3, 0, u_skew)
+                + block(3, 3, -omega_skew * motion.rotation.transpose()),
+        })
+    }
+}
+
+/// ∂(Pᵀ f)/∂q at a fixed wrench f.
+pub(super) fn force_by_configuration(group: Group, motion: &NodeMotion, wrench: &Vector6) -> Option<Matrix6> {
+    if group != Group::So3xR3 {
+        return None;
+    }
+    let (_, force) = split(wrench);
+    let mut matrix = Matrix6::zeros();
+    matrix.fixed_view_mut::<3, 3>(3, 0).copy_from(&(-motion.rotation * skew(&force)));
+    Some(matrix)
+}
