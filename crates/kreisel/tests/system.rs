@@ -214,8 +214,9 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
             assembled.advance(0.2).unwrap();
             let pairs = direct.state().configuration.iter().zip(&assembled.state().configuration);
             for (a, b) in pairs {
-                // Both solve the same discrete equations to round-off in 200 steps of an unstable motion.
-                assert!((a - b).abs() < 1e-10, "{group:?} {method:?}: {a} {b}");
+                // The same discrete equations: rounding of 1e-13 in an increment is 2e-10 rad/s in a velocity,
+                // and 200 steps carry it on.
+                assert!((a - b).abs() < 1e-8, "{group:?} {method:?}: {a} {b}");
             }
         }
     }
