@@ -94,6 +94,46 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const MOST_CUTS: u32 = 10;
 /// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
 const UNKNOWN_RATE: f64 = 0.9;
+/// Part of the last rate below which a newly measured one is not believed.
+const FORGETTING: f64 = 0.3;
+
+/// How fast the increments of one solve shrink.
+#[derive(Clone, Copy, Debug, Default)]
+struct Contraction {
+    previous_norm: Option<f64>,
+    /// Estimate from the last pairs of increments.
+    rate: Option<f64>,
+    /// Largest rate of the solve, which is the one after the first increment.
+    largest: Option<f64>,
+    /// Whether the matrix was evaluated in this solve.
+    renewed: bool,
+}
+
+impl Contraction {
+    /// Takes up the size of an increment; gives the rate if there was one before it.
+    fn measure(&mut self, norm: f64) -> Option<f64> {
+        if let Some(previous) = self.previous_norm {
+            let measured = norm / previous;
+            // Increments turn as they shrink, and a single pair of them can shrink by chance.
+            let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
+            self.rate = Some(rate);
+            self.largest = Some(self.largest.map_or(rate, |largest| largest.max(rate)));
+        }
+        self.previous_norm = Some(norm);
+        self.rate
+    }
+
+    /// Forgets the increments so far: the next one is not their successor.
+    fn restart(&mut self) {
+        *self = Self { renewed: self.renewed, ..Self::default() };
+    }
+
+    /// Rate that the next solve may count on after its first increment; `last` is what this one counted on.
+    fn carry(&self, last: f64, refresh: Refresh) -> f64 {
+        // A matrix of this step fits better here than it will in the next.
+        if self.renewed && refresh == Refresh::WhenSlow { UNKNOWN_RATE } else { self.largest.unwrap_or(last) }
+    }
+}
 
 /// The iteration with its factors and arrays.
 #[derive(Clone, Debug)]
@@ -203,66 +243,55 @@ impl Newton {
     ) -> Result<usize, NewtonFailure> {
         let mut stale = self.has_factors && settings.refresh == Refresh::WhenSlow;
         let mut renew = !stale;
-        let mut previous_norm: Option<f64> = None;
+        let mut contraction = Contraction::default();
+        // The rate measured in earlier steps is trusted less with every step that did not confirm it.
+        let carried = (2.0 * self.rate).min(UNKNOWN_RATE);
         let mut merit = self.evaluate(system)?;
         let mut iterations = 0;
         let mut norm = f64::INFINITY;
         while iterations < settings.max_iterations {
             if renew {
                 self.refresh(system)?;
-                (renew, stale) = (false, false);
+                contraction.renewed = true;
+                (renew, stale) = (settings.refresh == Refresh::EveryIteration, false);
             }
             norm = self.solve_increment(system);
             if !norm.is_finite() {
                 return Err(NewtonFailure::Singular { unknown: self.first_bad_increment() });
             }
-            let rate = previous_norm.map(|previous| norm / previous);
+            let rate = contraction.measure(norm);
             if stale && rate.is_some_and(|rate| rate > SLOW) {
-                (renew, previous_norm) = (true, None);
+                contraction.restart();
+                renew = true;
                 continue;
             }
             system.correct(&self.increment, 1.0);
             iterations += 1;
             self.counts.iterations += 1;
-            if self.accepts(norm, rate) {
+            let rate = rate.unwrap_or(carried);
+            if rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0 {
+                self.rate = contraction.carry(rate, settings.refresh);
                 return Ok(iterations);
             }
             let Some((fraction, new_merit)) = self.search(system, merit, norm, stale)? else {
                 // A kept matrix led uphill: take the correction back and renew the matrix there.
                 system.correct(&self.increment, -1.0);
                 merit = self.evaluate(system)?;
-                (renew, previous_norm) = (true, None);
+                contraction.restart();
+                renew = true;
                 continue;
             };
             merit = new_merit;
-            previous_norm = (fraction == 1.0).then_some(norm);
-            match settings.refresh {
-                Refresh::EveryIteration => renew = true,
-                Refresh::EveryStep | Refresh::WhenSlow => stale = settings.refresh == Refresh::WhenSlow,
+            if fraction < 1.0 {
+                contraction.restart();
             }
+            stale = settings.refresh == Refresh::WhenSlow;
         }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
 
     fn first_bad_increment(&self) -> usize {
         self.increment.iter().position(|value| !value.is_finite()).unwrap_or(0)
-    }
-
-    /// Judges the error that remains after a correction of size `norm`.
-    fn accepts(&mut self, norm: f64, measured: Option<f64>) -> bool {
-        let rate = match measured {
-            Some(rate) => {
-                self.rate = rate;
-                rate
-            }
-            // One iteration alone tells no rate: the one measured in earlier steps is trusted less
-            // with every step that did not confirm it.
-            None => {
-                self.rate = (2.0 * self.rate).min(UNKNOWN_RATE);
-                self.rate
-            }
-        };
-        rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0
     }
 
     /// Armijo's rule after a full correction; `None` if a kept matrix should be renewed instead.
