@@ -340,6 +340,9 @@ fn excerpt<'a>(place: &'a Place, kind: AnnotationKind, label: Option<&'a str>) -
     vec![origin.into(), Snippet::source(shown).line_start(line).annotation(annotation).into()]
 }
 
+/// Mistakes that are collected before reading gives up.
+const MAX_ERRORS: usize = 50;
+
 /// One or more mistakes of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelErrors(Vec<ModelError>);
@@ -350,14 +353,17 @@ impl ModelErrors {
         Self::default()
     }
 
-    /// Adds a mistake.
+    /// Adds a mistake, unless the same is already known (a repeated part repeats its mistakes) or there
+    /// are so many that nobody would read on.
     pub fn push(&mut self, error: ModelError) {
-        self.0.push(error);
+        if self.0.len() < MAX_ERRORS && !self.0.contains(&error) {
+            self.0.push(error);
+        }
     }
 
     /// Keeps the value of a result, or its mistakes.
     pub fn keep<T>(&mut self, result: Result<T, impl Into<ModelErrors>>) -> Option<T> {
-        result.map_err(|errors| self.0.extend(errors.into().0)).ok()
+        result.map_err(|errors| errors.into().0.into_iter().for_each(|error| self.push(error))).ok()
     }
 
     /// `Ok` if nothing is wrong.

@@ -155,8 +155,8 @@ mod tests {
 
     fn law(text: &str) -> Law {
         let text = Text::standalone("test", text);
-        let expression =
-            Expression::compile(&text, Dimension::NONE, &|_| None, &|name| name == "t", &Vec::new).unwrap();
+        let time = |name: &str| (name == "t").then(|| name.to_string());
+        let expression = Expression::compile(&text, Dimension::NONE, &|_| None, &time, &Vec::new).unwrap();
         Law::from_expression(&expression, &text).unwrap()
     }
 

@@ -211,13 +211,13 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Compiles a text: parameters become numbers, names for which `variable` holds become variables, in
-    /// the order of their first use.
+    /// Compiles a text: parameters become numbers; names for which `variable` gives a quantity become
+    /// variables with the name of that quantity, in the order of their first use.
     pub fn compile(
         text: &Text,
         dimension: Dimension,
         constant: &dyn Fn(&str) -> Option<f64>,
-        variable: &dyn Fn(&str) -> bool,
+        variable: &dyn Fn(&str) -> Option<String>,
         candidates: &dyn Fn() -> Vec<String>,
     ) -> Result<Self, ModelError> {
         let variables: RefCell<Vec<String>> = RefCell::default();
@@ -225,12 +225,10 @@ impl Expression {
             if let Some(value) = builtin(name).or_else(|| constant(name)) {
                 return Some(Meaning::Constant(value));
             }
-            if !variable(name) {
-                return None;
-            }
+            let quantity = variable(name)?;
             let mut variables = variables.borrow_mut();
-            let index = variables.iter().position(|known| known == name).unwrap_or_else(|| {
-                variables.push(name.into());
+            let index = variables.iter().position(|known| *known == quantity).unwrap_or_else(|| {
+                variables.push(quantity);
                 variables.len() - 1
             });
             Some(Meaning::Variable(index as u32))
