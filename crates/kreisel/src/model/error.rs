@@ -9,7 +9,7 @@ use std::fmt;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::quantity::Dimension;
-use super::source::{Place, ceil_boundary, floor_boundary};
+use super::source::{Place, ceil_boundary};
 
 /// What is wrong, in the user's words.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -311,34 +311,30 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// Letters of a line that a message shows on each side of the guilty ones.
-const SHOWN_LETTERS: usize = 80;
-
-/// Origin and underlined line of a place; long lines are cut around the place, so that a message stays
-/// short whatever the file holds.
+/// The underlined line of a place with its file; an empty file has no line to show. A line of any length
+/// is cut by the renderer to the width of a terminal.
 fn excerpt<'a>(place: &'a Place, kind: AnnotationKind, label: Option<&'a str>) -> Vec<Element<'a>> {
     let file = place.file();
     let line = place.line();
     let whole = file.line_range(line);
-    let origin = Origin::path(file.name()).line(line).char_column(place.column());
     if file.text().is_empty() {
-        return vec![origin.into()];
+        return vec![Origin::path(file.name()).line(line).char_column(place.column()).into()];
     }
     let range = place.range();
-    let start = range.start.min(whole.end);
-    let end = range.end.clamp(start, whole.end);
-    let shown_start =
-        floor_boundary(file.text(), start.saturating_sub(SHOWN_LETTERS).max(whole.start)).max(whole.start);
-    let end = end.min(ceil_boundary(file.text(), start.saturating_add(2 * SHOWN_LETTERS)));
-    let shown_end = ceil_boundary(file.text(), end.saturating_add(SHOWN_LETTERS)).min(whole.end);
-    let shown = &file.text()[shown_start..shown_end];
-    let annotation = kind.span(start - shown_start..end - shown_start);
+    let start = range.start.clamp(whole.start, whole.end);
+    // What reaches over several lines is underlined on its first, and not without end.
+    let end = range.end.clamp(start, whole.end).min(ceil_boundary(file.text(), start + MAX_UNDERLINED));
+    let annotation = kind.span(start - whole.start..end - whole.start);
     let annotation = match label {
         Some(label) => annotation.label(label),
         None => annotation,
     };
-    vec![origin.into(), Snippet::source(shown).line_start(line).annotation(annotation).into()]
+    let snippet = Snippet::source(&file.text()[whole]).path(file.name()).line_start(line);
+    vec![snippet.annotation(annotation).into()]
 }
+
+/// Most letters that a message underlines.
+const MAX_UNDERLINED: usize = 100;
 
 /// Mistakes that are collected before reading gives up.
 const MAX_ERRORS: usize = 50;

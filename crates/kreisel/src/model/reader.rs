@@ -150,7 +150,8 @@ impl<'a> PartReader<'a> {
             return read(key.value, Field::new(entry, self.context)).map(Some);
         }
         match key.need {
-            Need::Required | Need::Optional => Ok(None),
+            Need::Required => self.or_missing(name, None),
+            Need::Optional => Ok(None),
             Need::Default(text) => {
                 let value = default_value(key.name, text);
                 read(key.value, Field { key: key.name, value: &value, context: self.context }).map(Some)
