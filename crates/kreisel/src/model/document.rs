@@ -6,7 +6,18 @@
 //! [`PartReader`](super::reader::PartReader).
 //!
 //! An included file sees the parameters of the file that includes it, under its own; names of parts and
-//! references inside get the prefix. Files must lie in the model's folder or below.
+//! references inside get the prefix. Files must lie in the model's folder or below. The long form of an
+//! include says more than the name of the file, and can be repeated like a part:
+//!
+//! ```toml
+//! [[include]]
+//! file = "wheel.toml"
+//! prefix = "wheel{i}-"
+//! repeat = 4
+//! position = ["i*2.5", 0, 0]
+//! rotation = { axis = [0, 0, 1], angle = "180 deg" }
+//! parameters = { radius = "300 mm" }
+//! ```
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -264,14 +275,14 @@ impl Expander<'_> {
             None => {}
         }
         for given in &outer.overrides {
-            if definitions.contains_key(&given.name) {
-                let value = (given.name_place.clone(), given.definition.clone());
-                definitions.insert(given.name.clone(), value);
-            } else {
-                let mistake = Mistake::UnknownName { what: "parameter", name: given.name.clone() };
-                let error = ModelError::new(mistake, given.name_place.clone());
-                self.errors.push(error.with_nearest(&given.name, definitions.keys().map(String::as_str)));
+            if definitions.contains_key(&given.name) || outer.parameters.contains_key(&given.name) {
+                definitions.insert(given.name.clone(), given.definition.clone());
+                continue;
             }
+            let mistake = Mistake::UnknownName { what: "parameter", name: given.name.clone() };
+            let error = ModelError::new(mistake, given.name_place.clone());
+            let names = definitions.keys().chain(outer.parameters.keys()).map(String::as_str);
+            self.errors.push(error.with_nearest(&given.name, names));
         }
         scope::resolve(&definitions, outer.parameters, &mut self.errors)
     }

@@ -301,11 +301,11 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.place, self.mistake)?;
-        match &self.hint {
-            Some(hint) => write!(formatter, " ({hint})"),
-            None => Ok(()),
-        }
+        let hint = self.hint.iter().map(|hint| format!(" ({hint})"));
+        let message = format!("{}: {}{}", self.place, self.mistake, hint.collect::<String>());
+        // The file's own control characters must not reach a terminal.
+        let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+        formatter.write_str(&message.chars().map(shown).collect::<String>())
     }
 }
 

@@ -81,8 +81,12 @@ pub enum ValueKind {
     Orientation,
     /// A function of time.
     Law(Dimension),
+    /// Three functions of time, such as the path of a point.
+    Law3(Dimension),
     /// A function of time and of measured quantities.
     Signal(Dimension),
+    /// Three functions of time and of measured quantities, such as a force.
+    Signal3(Dimension),
     /// A function given by points: dimensions of argument and value.
     Curve(Dimension, Dimension),
     /// An inline table with keys of its own.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::error::{ExpressionMistake, Mistake, ModelError};
 use super::expression::program::Program;
-use super::expression::{CornerFinder, Expression};
+use super::expression::{self, CornerFinder, Expression};
 use super::source::Text;
 use super::table::Table;
 
@@ -103,7 +103,7 @@ impl Law {
     /// Law of an expression that has no variable but time.
     pub fn from_expression(expression: &Expression, text: &Text) -> Result<Self, ModelError> {
         if let Some(value) = expression.constant() {
-            return Ok(Self::Constant(value));
+            return expression::finite(value, text).map(Self::Constant);
         }
         let build = || -> Result<TimeExpression, ExpressionMistake> {
             Ok(TimeExpression { motion: expression.motion_program()?, corners: expression.corner_finder()? })

@@ -12,16 +12,15 @@ use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
 use super::document::Part;
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::kind::{
-    COMMON_KEYS, CURVE_KEYS, INTERPOLATIONS, Key, LAW_KEYS, Need, OUTSIDES, Occurrence, ValueKind,
-};
-use super::law::{Law, SmoothStart};
-use super::name::GROUND;
+use super::function::{Signal, read_curve, read_law, read_signal, read_three};
+use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, ValueKind};
+use super::law::Law;
+use super::name::{self, GROUND};
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{Context, MeasuredExpression};
+use super::scope::{Context, Parameters, Scope};
 use super::source::{Place, SourceFile, Text};
-use super::table::{Interpolation, Outside, Table, TableMistake};
+use super::table::Table;
 use super::value::{self, Content, Entries, Value};
 
 /// The name of a part that another one refers to.
@@ -38,6 +37,12 @@ impl Reference {
     pub fn is_ground(&self) -> bool {
         self.name == GROUND
     }
+
+    /// The error that nothing has this name, with the nearest of the names that would do.
+    pub fn unknown<'n>(&self, what: &'static str, names: impl IntoIterator<Item = &'n str>) -> ModelError {
+        let mistake = Mistake::UnknownName { what, name: self.name.clone() };
+        ModelError::new(mistake, self.place.clone()).with_nearest(&self.name, names)
+    }
 }
 
 /// A number or a word.
@@ -47,15 +52,6 @@ pub enum NumberOrWord {
     Number(f64),
     /// One of the words that the key allows.
     Word(&'static str),
-}
-
-/// A function of time, or of time and measured quantities.
-#[derive(Clone, Debug)]
-pub enum Signal {
-    /// Time alone decides.
-    Law(Law),
-    /// It must be compiled when all sensors are known.
-    Measured(MeasuredExpression),
 }
 
 /// Typed access to the keys of one part, or of a table inside it.
@@ -168,19 +164,6 @@ impl<'a> PartReader<'a> {
         panic!("the key `{name}` of {} is declared as {kind:?}", self.description)
     }
 
-    /// A number in base units.
-    pub fn number(&self, key: &str) -> Result<f64, ModelErrors> {
-        self.or_missing(key, self.optional_number(key)?)
-    }
-
-    /// A number in base units, if given.
-    pub fn optional_number(&self, key: &str) -> Result<Option<f64>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Number(dimension) => Ok(field.number(dimension)?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
     /// A number in base units that must be greater than zero.
     pub fn positive(&self, key: &str) -> Result<f64, ModelErrors> {
         let value = self.number(key)?;
@@ -193,162 +176,12 @@ impl<'a> PartReader<'a> {
         if value >= 0.0 { Ok(value) } else { Err(self.unsuitable(key, "zero or positive", value).into()) }
     }
 
-    /// A number or one of the words of the key.
-    pub fn number_or_word(&self, key: &str) -> Result<Option<NumberOrWord>, ModelErrors> {
-        self.read(key, |kind, field| match (kind, &field.value.content) {
-            (ValueKind::NumberOr(dimension, words), content) => {
-                if let Content::Text(text) = content
-                    && let Some(word) = words.iter().find(|word| **word == text.content())
-                {
-                    return Ok(NumberOrWord::Word(word));
-                }
-                Ok(NumberOrWord::Number(field.number(dimension)?))
-            }
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A whole number, if given.
-    pub fn count(&self, key: &str) -> Result<Option<u32>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Count => Ok(field.count()?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// Three numbers in base units.
-    pub fn vector3(&self, key: &str) -> Result<Vector3<f64>, ModelErrors> {
-        self.or_missing(key, self.optional_vector3(key)?)
-    }
-
-    /// Three numbers in base units, if given.
-    pub fn optional_vector3(&self, key: &str) -> Result<Option<Vector3<f64>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Vector3(dimension) => Ok(field.vector3(dimension)?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// Three numbers that are not all zero, scaled to length one, if given.
-    pub fn direction(&self, key: &str) -> Result<Option<Vector3<f64>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Vector3(Dimension::NONE) => Ok(field.direction()?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// An array of numbers in base units, if given.
-    pub fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Numbers(dimension, lengths) => Ok(field.numbers(dimension, lengths)?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// Rows of numbers in base units, if given.
-    pub fn matrix(&self, key: &str) -> Result<Option<DMatrix<f64>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Matrix(dimension, rows, columns) => {
-                let numbers = field.matrix(dimension, rows, columns)?;
-                Ok(DMatrix::from_fn(rows, columns, |row, column| numbers[row][column]))
-            }
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A text with its indices replaced, if given.
-    pub fn text(&self, key: &str) -> Result<Option<Text>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Text => Ok(field.text()?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A truth value, if given.
-    pub fn boolean(&self, key: &str) -> Result<Option<bool>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Boolean => Ok(field.boolean()?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// One of the words of the key, if given.
-    pub fn choice(&self, key: &str) -> Result<Option<&'static str>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Choice(choices) => Ok(field.choice(choices)?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// The part that a key names.
-    pub fn reference(&self, key: &str) -> Result<Reference, ModelErrors> {
-        self.or_missing(key, self.optional_reference(key)?)
-    }
-
-    /// The part that a key names, if given.
-    pub fn optional_reference(&self, key: &str) -> Result<Option<Reference>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Reference => Ok(self.read_reference(field)?),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// The parts that a key names, if given.
-    pub fn references(&self, key: &str) -> Result<Option<Vec<Reference>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::References(lengths) => {
-                let values = field.array()?;
-                field.check_length(values.len(), lengths, "names")?;
-                let read = |value| Ok(self.read_reference(field.with_value(value))?);
-                values.iter().map(read).collect()
-            }
-            _ => self.mismatch(key, kind),
-        })
-    }
-
     fn read_reference(&self, field: Field<'_>) -> Result<Reference, ModelError> {
         let text = field.text()?;
         if text.content().is_empty() {
             return Err(field.unsuitable("the name of a part", "empty"));
         }
         Ok(Reference { name: self.context.full_name(text.content()), place: text.place().clone() })
-    }
-
-    /// A rotation from part axes to the axes of its file's world, if given.
-    pub fn orientation(&self, key: &str) -> Result<Option<UnitQuaternion<f64>>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Orientation => orientation::read(field),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A function of time, if given.
-    pub fn law(&self, key: &str) -> Result<Option<Law>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Law(dimension) => read_law(field, dimension),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A function of time and measured quantities, if given.
-    pub fn signal(&self, key: &str) -> Result<Option<Signal>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Signal(dimension) => read_signal(field, dimension),
-            _ => self.mismatch(key, kind),
-        })
-    }
-
-    /// A function given by points, if given.
-    pub fn curve(&self, key: &str) -> Result<Option<Table>, ModelErrors> {
-        self.read(key, |kind, field| match kind {
-            ValueKind::Curve(argument, value) => {
-                let part = format!("the curve `{key}`");
-                let fields = Fields { entries: field.table()?, context: field.context, part: &part };
-                fields.check_keys(CURVE_KEYS)?;
-                read_points(fields, argument, value)
-            }
-            _ => self.mismatch(key, kind),
-        })
     }
 
     /// Reader of the table that a key holds, if given.
@@ -394,112 +227,174 @@ impl<'a> PartReader<'a> {
     }
 }
 
+/// Makes two methods for each type of value: one for keys that always have a value, because they are
+/// required or have a default (a missing key is then the user's mistake), and one for optional keys.
+macro_rules! readers {
+    ($($doc:literal, $name:ident, $optional:ident -> $type:ty:
+        $pattern:pat => |$reader:ident, $field:ident| $read:expr;)*) => {
+        impl PartReader<'_> {
+            $(
+                #[doc = concat!($doc, ".")]
+                pub fn $name(&self, key: &str) -> Result<$type, ModelErrors> {
+                    self.or_missing(key, self.$optional(key)?)
+                }
+
+                #[doc = concat!($doc, ", if given.")]
+                pub fn $optional(&self, key: &str) -> Result<Option<$type>, ModelErrors> {
+                    let $reader = self;
+                    $reader.read(key, |kind, $field| match kind {
+                        $pattern => $read,
+                        _ => $reader.mismatch(key, kind),
+                    })
+                }
+            )*
+        }
+    };
+}
+
+readers! {
+    "A number in base units", number, optional_number -> f64:
+        ValueKind::Number(dimension) => |reader, field| Ok(field.number(dimension)?);
+    "A number in base units, or one of the words of the key",
+        number_or_word, optional_number_or_word -> NumberOrWord:
+        ValueKind::NumberOr(dimension, words) => |reader, field| Ok(read_number_or(field, dimension, words)?);
+    "A whole number that is not negative", count, optional_count -> u32:
+        ValueKind::Count => |reader, field| Ok(field.count()?);
+    "Three numbers in base units", vector3, optional_vector3 -> Vector3<f64>:
+        ValueKind::Vector3(dimension) => |reader, field| Ok(field.vector3(dimension)?);
+    "Three pure numbers that are not all zero, scaled to length one",
+        direction, optional_direction -> Vector3<f64>:
+        ValueKind::Vector3(Dimension::NONE) => |reader, field| Ok(field.direction()?);
+    "An array of numbers in base units", numbers, optional_numbers -> Vec<f64>:
+        ValueKind::Numbers(dimension, lengths) => |reader, field| Ok(field.numbers(dimension, lengths)?);
+    "A matrix in base units", matrix, optional_matrix -> DMatrix<f64>:
+        ValueKind::Matrix(dimension, rows, columns) => |reader, field| {
+            let numbers = field.matrix(dimension, rows, columns)?;
+            Ok(DMatrix::from_fn(rows, columns, |row, column| numbers[row][column]))
+        };
+    "A text with its indices in braces replaced", text, optional_text -> Text:
+        ValueKind::Text => |reader, field| Ok(field.text()?);
+    "A truth value", boolean, optional_boolean -> bool:
+        ValueKind::Boolean => |reader, field| Ok(field.boolean()?);
+    "One of the words of the key", choice, optional_choice -> &'static str:
+        ValueKind::Choice(choices) => |reader, field| Ok(field.choice(choices)?);
+    "The part that the key names", reference, optional_reference -> Reference:
+        ValueKind::Reference => |reader, field| Ok(reader.read_reference(field)?);
+    "The parts that the key names", references, optional_references -> Vec<Reference>:
+        ValueKind::References(lengths) => |reader, field| {
+            let values = field.array()?;
+            field.check_length(values.len(), lengths, "names")?;
+            values.iter().map(|value| Ok(reader.read_reference(field.with_value(value))?)).collect()
+        };
+    "A rotation from part axes to the axes of the file's world",
+        orientation, optional_orientation -> UnitQuaternion<f64>:
+        ValueKind::Orientation => |reader, field| orientation::read(field);
+    "A function of time", law, optional_law -> Law:
+        ValueKind::Law(dimension) => |reader, field| read_law(field, dimension);
+    "Three functions of time", law3, optional_law3 -> [Law; 3]:
+        ValueKind::Law3(dimension) => |reader, field| read_three(field, |part| read_law(part, dimension));
+    "A function of time and measured quantities", signal, optional_signal -> Signal:
+        ValueKind::Signal(dimension) => |reader, field| read_signal(field, dimension);
+    "Three functions of time and measured quantities", signal3, optional_signal3 -> [Signal; 3]:
+        ValueKind::Signal3(dimension) => |reader, field| read_three(field, |part| read_signal(part, dimension));
+    "A function given by points", curve, optional_curve -> Table:
+        ValueKind::Curve(argument, value) => |reader, field| read_curve(field, argument, value);
+}
+
+/// What is wrong with the table of a kind, for a test of the registry: names that are not kebab-case or
+/// occur twice, missing descriptions, and defaults that cannot be read as their type.
+pub fn kind_faults(kind: &'static PartKind) -> Vec<String> {
+    let kebab = |name: &str| {
+        name.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-')
+    };
+    let mut faults = Vec::new();
+    if !kebab(kind.name) {
+        faults.push(format!("`{}` is not kebab-case", kind.name));
+    }
+    if kind.doc.is_empty() {
+        faults.push(format!("`{}` has no description", kind.name));
+    }
+    let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+    let mut seen: Vec<&str> = common.iter().map(|key| key.name).collect();
+    key_faults(kind.keys, &mut seen, &kebab, &mut faults);
+    faults
+}
+
+fn key_faults(
+    keys: &'static [Key],
+    seen: &mut Vec<&'static str>,
+    kebab: &dyn Fn(&str) -> bool,
+    faults: &mut Vec<String>,
+) {
+    for key in keys {
+        if !kebab(key.name) || key.doc.is_empty() {
+            faults.push(format!("`{}` is not kebab-case or has no description", key.name));
+        }
+        if seen.contains(&key.name) {
+            faults.push(format!("`{}` occurs twice", key.name));
+        }
+        seen.push(key.name);
+        if let Need::Default(text) = key.need
+            && let Err(errors) = read_default(key, text)
+        {
+            faults.push(errors.to_string());
+        }
+        if let ValueKind::Table(keys) | ValueKind::Tables(keys) = key.value {
+            key_faults(keys, &mut Vec::new(), kebab, faults);
+        }
+    }
+}
+
+/// Reads a default as its type, in a model without parameters.
+fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
+    let value = value::parse_value(&SourceFile::new(format!("the default of `{}`", key.name), text))?;
+    let scope =
+        Scope { parameters: Parameters::new(), prefix: String::new(), placement: Isometry3::identity() };
+    let context = Context::new(Arc::new(scope), None);
+    let field = Field { key: key.name, value: &value, context: &context };
+    match key.value {
+        ValueKind::Number(dimension) => field.number(dimension).map(drop)?,
+        ValueKind::NumberOr(dimension, words) => read_number_or(field, dimension, words).map(drop)?,
+        ValueKind::Count => field.count().map(drop)?,
+        ValueKind::Vector3(dimension) => field.vector3(dimension).map(drop)?,
+        ValueKind::Numbers(dimension, lengths) => field.numbers(dimension, lengths).map(drop)?,
+        ValueKind::Matrix(dimension, rows, columns) => field.matrix(dimension, rows, columns).map(drop)?,
+        ValueKind::Text | ValueKind::Reference => field.text().map(drop)?,
+        ValueKind::Boolean => field.boolean().map(drop)?,
+        ValueKind::Choice(choices) => field.choice(choices).map(drop)?,
+        ValueKind::References(_) | ValueKind::Tables(_) => field.array().map(drop)?,
+        ValueKind::Orientation => orientation::read(field).map(drop)?,
+        ValueKind::Law(dimension) => read_law(field, dimension).map(drop)?,
+        ValueKind::Law3(dimension) => read_three(field, |part| read_law(part, dimension)).map(drop)?,
+        ValueKind::Signal(dimension) => read_signal(field, dimension).map(drop)?,
+        ValueKind::Signal3(dimension) => read_three(field, |part| read_signal(part, dimension)).map(drop)?,
+        ValueKind::Curve(argument, value) => read_curve(field, argument, value).map(drop)?,
+        ValueKind::Table(_) => field.table().map(drop)?,
+    }
+    Ok(())
+}
+
 /// The value that a default in a kind's table means.
 pub(crate) fn default_value(key: &str, text: &'static str) -> Value {
     let file: Arc<SourceFile> = SourceFile::new(format!("the default of `{key}`"), text);
     value::parse_value(&file).unwrap_or_else(|error| panic!("a kind declares a wrong default: {error}"))
 }
 
-/// A law: a number, an expression of `t`, or a table that gives speed or points.
-fn read_law(field: Field<'_>, dimension: Dimension) -> Result<Law, ModelErrors> {
-    match &field.value.content {
-        Content::Number(_) => Ok(Law::Constant(field.number(dimension)?)),
-        Content::Text(text) => Ok(field.context.law(text, dimension)?),
-        Content::Table(entries) => {
-            let part = format!("the law `{}`", field.key);
-            let fields = Fields { entries, context: field.context, part: &part };
-            fields.check_keys(LAW_KEYS)?;
-            read_law_table(fields, dimension)
-        }
-        _ => Err(field.wrong_type("a number, an expression of `t` or a table in braces").into()),
+fn read_number_or(
+    field: Field<'_>,
+    dimension: Dimension,
+    words: &'static [&'static str],
+) -> Result<NumberOrWord, ModelError> {
+    if let Content::Text(text) = &field.value.content
+        && let Some(word) = words.iter().find(|word| **word == text.content())
+    {
+        return Ok(NumberOrWord::Word(word));
     }
-}
-
-fn read_law_table(fields: Fields<'_>, dimension: Dimension) -> Result<Law, ModelErrors> {
-    let number = |key: &str, dimension| match fields.optional(key) {
-        Some(entry) => Field::new(entry, fields.context).number(dimension).map(Some),
-        None => Ok(None),
-    };
-    let allowed: &[&str] = match (fields.optional("points"), fields.optional("speed")) {
-        (Some(_), None) => CURVE_KEYS,
-        (None, Some(_)) if fields.optional("smooth-start").is_some() => {
-            &["speed", "start", "smooth-start", "start-time"]
-        }
-        (None, Some(_)) => &["speed", "start"],
-        (points, _) => {
-            let found = if points.is_some() { "both are given" } else { "none is given" };
-            let mistake = Mistake::Ambiguous {
-                part: fields.part.into(),
-                choices: "`speed`, `points`".into(),
-                found: found.into(),
-            };
-            return Err(ModelError::new(mistake, fields.entries.place().clone()).into());
-        }
-    };
-    if let Some(entry) = fields.entries.iter().find(|entry| !allowed.contains(&entry.key.as_str())) {
-        let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: fields.part.into() };
-        return Err(ModelError::new(mistake, entry.key_place.clone()).into());
-    }
-    let Some(speed) = number("speed", dimension.per_time())? else {
-        return Ok(Law::Table(Arc::new(read_points(fields, Dimension::TIME, dimension)?)));
-    };
-    let start = number("start", dimension)?.unwrap_or(0.0);
-    let Some(duration) = number("smooth-start", Dimension::TIME)? else {
-        return Ok(Law::ConstantSpeed { start, speed });
-    };
-    if duration <= 0.0 {
-        let field = Field::new(fields.required("smooth-start")?, fields.context);
-        return Err(field.unsuitable("a positive time", duration.to_string()).into());
-    }
-    let start_time = number("start-time", Dimension::TIME)?.unwrap_or(0.0);
-    Ok(Law::SmoothStart(SmoothStart { start, start_time, speed, duration }))
-}
-
-/// Points with their interpolation.
-fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Result<Table, ModelErrors> {
-    let field = Field::new(fields.required("points")?, fields.context);
-    let rows = field.array()?;
-    let mut points = Vec::with_capacity(rows.len());
-    for row in rows {
-        let pair = field.with_value(row);
-        let values = pair.array()?;
-        pair.check_length(values.len(), &[2], "numbers")?;
-        let read = |index: usize, dimension| field.with_value(&values[index]).number(dimension);
-        points.push((read(0, argument)?, read(1, value)?));
-    }
-    let choice = |key: &str, choices: &[&'static str]| match fields.optional(key) {
-        Some(entry) => Field::new(entry, fields.context).choice(choices),
-        None => Ok(choices[0]),
-    };
-    let interpolation = match choice("interpolation", INTERPOLATIONS)? {
-        "linear" => Interpolation::Linear,
-        _ => Interpolation::Smooth,
-    };
-    let outside = match choice("outside", OUTSIDES)? {
-        "continue" => Outside::Continue,
-        _ => Outside::Hold,
-    };
-    Table::new(&points, interpolation, outside).map_err(|mistake| {
-        match mistake {
-            TableMistake::TooFew => field.unsuitable("at least two points", points.len().to_string()),
-            TableMistake::NotAscending(index) => field
-                .with_value(&rows[index])
-                .unsuitable("ascending points", format!("{} after {}", points[index].0, points[index - 1].0)),
-        }
-        .into()
+    let number = field.number(dimension);
+    // A misspelt word looks like an unknown parameter: say what was meant.
+    number.map(NumberOrWord::Number).map_err(|error| match error.mistake() {
+        Mistake::UnknownName { .. } => error.with_hint(format!("a number or {}", name::list(words))),
+        _ => error,
     })
-}
-
-/// A law if time alone decides, else an expression to be compiled later.
-fn read_signal(field: Field<'_>, dimension: Dimension) -> Result<Signal, ModelErrors> {
-    let Content::Text(text) = &field.value.content else {
-        return read_law(field, dimension).map(Signal::Law);
-    };
-    match field.context.law(text, dimension) {
-        Ok(law) => Ok(Signal::Law(law)),
-        Err(error) if matches!(error.mistake(), Mistake::UnknownName { .. }) => {
-            Ok(Signal::Measured(MeasuredExpression::new(text, field.context, dimension)?))
-        }
-        Err(error) => Err(error.into()),
-    }
 }

@@ -136,7 +136,9 @@ fn unit(kind: ValueKind) -> Option<String> {
         | ValueKind::Numbers(dimension, _)
         | ValueKind::Matrix(dimension, ..)
         | ValueKind::Law(dimension)
-        | ValueKind::Signal(dimension) => Some(dimension.unit()),
+        | ValueKind::Law3(dimension)
+        | ValueKind::Signal(dimension)
+        | ValueKind::Signal3(dimension) => Some(dimension.unit()),
         ValueKind::Curve(argument, value) => {
             let shown = |dimension: Dimension| match dimension.unit() {
                 unit if unit.is_empty() => "1".to_string(),
@@ -171,6 +173,7 @@ fn value(key: &Key) -> Json {
         ValueKind::References(lengths) => array(json!({ "type": "string" }), lengths),
         ValueKind::Orientation => json!({ "$ref": "#/$defs/orientation" }),
         ValueKind::Law(_) | ValueKind::Signal(_) => json!({ "$ref": "#/$defs/law" }),
+        ValueKind::Law3(_) | ValueKind::Signal3(_) => array(json!({ "$ref": "#/$defs/law" }), &[3]),
         ValueKind::Curve(..) => json!({ "$ref": "#/$defs/curve" }),
         ValueKind::Table(keys) => table(keys.iter()),
         ValueKind::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
@@ -256,7 +259,9 @@ fn words(kind: ValueKind) -> String {
         ValueKind::References(counts) => format!("{} names of parts", lengths(counts)),
         ValueKind::Orientation => "orientation".into(),
         ValueKind::Law(_) => of("law of time"),
+        ValueKind::Law3(_) => of("3 laws of time"),
         ValueKind::Signal(_) => of("law of time or measured quantities"),
+        ValueKind::Signal3(_) => of("3 laws of time or measured quantities"),
         ValueKind::Curve(..) => of("curve"),
         ValueKind::Table(_) => "table".into(),
         ValueKind::Tables(_) => "tables".into(),

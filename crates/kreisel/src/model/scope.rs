@@ -229,11 +229,8 @@ impl Definition {
     }
 }
 
-/// Definitions of a `[parameters]` table, by name with the place of the name.
-pub(crate) fn definitions(
-    entries: &Entries,
-    errors: &mut ModelErrors,
-) -> BTreeMap<String, (Place, Definition)> {
+/// Definitions of a `[parameters]` table, by name.
+pub(crate) fn definitions(entries: &Entries, errors: &mut ModelErrors) -> BTreeMap<String, Definition> {
     let mut definitions = BTreeMap::new();
     for entry in entries.iter() {
         let definition = match &entry.value.content {
@@ -257,7 +254,7 @@ pub(crate) fn definitions(
         };
         match check_parameter_name(&entry.key) {
             Ok(()) => {
-                definitions.insert(entry.key.clone(), (entry.key_place.clone(), definition));
+                definitions.insert(entry.key.clone(), definition);
             }
             Err(mistake) => errors.push(ModelError::new(mistake, entry.key_place.clone())),
         }
@@ -286,7 +283,7 @@ fn check_parameter_name(name: &str) -> Result<(), Mistake> {
 
 /// Computes all parameters; they may use each other in any order, and those of the file around.
 pub(crate) fn resolve(
-    definitions: &BTreeMap<String, (Place, Definition)>,
+    definitions: &BTreeMap<String, Definition>,
     outer: &Parameters,
     errors: &mut ModelErrors,
 ) -> Parameters {
@@ -294,7 +291,7 @@ pub(crate) fn resolve(
     resolved.retain(|name, _| !definitions.contains_key(name));
     let mut waiting: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut broken = false;
-    for (name, (_, definition)) in definitions {
+    for (name, definition) in definitions {
         match needs(definition, definitions, &resolved) {
             Ok(needs) => {
                 waiting.insert(name, needs);
@@ -317,7 +314,7 @@ pub(crate) fn resolve(
     let mut ready: Vec<&str> =
         open_needs.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect();
     while let Some(name) = ready.pop() {
-        let Some(value) = errors.keep(evaluate(&definitions[name].1, &resolved)) else {
+        let Some(value) = errors.keep(evaluate(&definitions[name], &resolved)) else {
             // What depends on it cannot be computed, but is not to blame.
             return resolved;
         };
@@ -340,7 +337,7 @@ pub(crate) fn resolve(
 /// Parameters of the same file that a definition uses.
 fn needs(
     definition: &Definition,
-    definitions: &BTreeMap<String, (Place, Definition)>,
+    definitions: &BTreeMap<String, Definition>,
     outer: &Parameters,
 ) -> Result<Vec<String>, ModelError> {
     let Definition::Expression(text) = definition else { return Ok(Vec::new()) };
@@ -380,7 +377,7 @@ fn evaluate(definition: &Definition, known: &Parameters) -> Result<f64, ModelErr
 fn cycle(
     first: &str,
     waiting: &BTreeMap<&str, Vec<String>>,
-    definitions: &BTreeMap<String, (Place, Definition)>,
+    definitions: &BTreeMap<String, Definition>,
 ) -> ModelError {
     let mut path: Vec<&str> = vec![first];
     let start = loop {
@@ -403,6 +400,6 @@ fn cycle(
     } else {
         shown.join(" → ")
     };
-    let place = definitions[circle[0]].1.place().clone();
+    let place = definitions[circle[0]].place().clone();
     ModelError::new(Mistake::ParameterCycle(text), place).with_hint("give one of them a number")
 }

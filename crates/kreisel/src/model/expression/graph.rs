@@ -470,10 +470,8 @@ impl Graph {
     pub(crate) fn switches(&mut self, root: NodeId) -> Vec<Switch> {
         let needed = self.needed(&[root]);
         let mut switches = Vec::new();
-        for index in 0..=root.index() {
-            if !needed[index] {
-                continue;
-            }
+        let count = root.index() + 1;
+        for index in (0..count).filter(|&index| needed[index]) {
             let switch = match self.nodes[index] {
                 Node::Unary(Unary::Step | Unary::Sign | Unary::Abs | Unary::Not, x) => Switch::Zero(x),
                 Node::Unary(Unary::Floor | Unary::Ceil, x) => Switch::Whole(x),

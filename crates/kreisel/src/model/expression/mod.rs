@@ -190,7 +190,8 @@ pub(crate) fn constant_value(
     finite(value, text)
 }
 
-fn finite(value: f64, text: &Text) -> Result<f64, ModelError> {
+/// Refuses what is infinite or not a number.
+pub(crate) fn finite(value: f64, text: &Text) -> Result<f64, ModelError> {
     if value.is_finite() {
         return Ok(value);
     }

@@ -233,7 +233,7 @@ fn many_measured_quantities_are_refused() {
 fn a_long_series_and_its_derivatives_compile_and_run() {
     let text = (1..500).map(|k| format!("sin({k}*x)/{k}^2")).collect::<Vec<_>>().join(" + ");
     let expression = compile(&text).unwrap();
-    let expected: f64 = (1..500).map(|k| f64::from(k)).map(|k| (0.3 * k).cos() / k).sum();
+    let expected: f64 = (1..500).map(f64::from).map(|k| (0.3 * k).cos() / k).sum();
     let mut gradient = [0.0];
     expression.value_and_gradient(&[0.3], &mut gradient);
     // 500 terms of at most 1, each rounded a few times.

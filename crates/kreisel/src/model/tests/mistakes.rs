@@ -63,7 +63,13 @@ const CASES: &[Case] = &[
     ("[[gadget]]\nbodies = ['a']\n", 2, 10, "2 names, not of 1", ""),
     ("[[gadget]]\nshape = 'x'\n", 2, 9, "a table in braces", ""),
     ("[[gadget]]\nmarker = 'x'\n", 2, 10, "an array in brackets", ""),
-    ("[settings]\nend-time = 1\nstep = 'automatic'\n", 3, 9, "no parameter `automatic`", ""),
+    (
+        "[settings]\nend-time = 1\nstep = 'automatic'\n",
+        3,
+        9,
+        "no parameter `automatic`",
+        "a number or `auto`",
+    ),
     // Units.
     ("[[gadget]]\nmass = '5 mm'\n", 2, 11, "mass (kg), not of length (m)", "`kg`"),
     ("[[gadget]]\nmass = '5 kgs'\n", 2, 11, "no unit `kgs`", "`kg`"),
@@ -131,6 +137,8 @@ const CASES: &[Case] = &[
     ("[[gadget]]\nmotion = true\n", 2, 10, "an expression of `t`", ""),
     ("[[gadget]]\nmotion = 'sin(w*t)'\n", 2, 15, "`w`", ""),
     ("[[gadget]]\nmotion = '5 m'\n", 2, 13, "angle (rad)", ""),
+    ("[[gadget]]\nmotion = '1/0'\n", 2, 10, "the value is inf", ""),
+    ("[[gadget]]\nmotion = nan\n", 2, 10, "the value is NaN", ""),
     ("[[gadget]]\nmotion = {}\n", 2, 10, "exactly one of `speed`, `points`; none is given", ""),
     ("[[gadget]]\nmotion = { sped = 1 }\n", 2, 12, "has no key `sped`", "`speed`"),
     ("[[gadget]]\nmotion = { speed = 1, points = [[0, 0], [1, 1]] }\n", 2, 10, "both are given", ""),
@@ -156,6 +164,8 @@ const CASES: &[Case] = &[
     ),
     ("[[gadget]]\ncurve = { points = [['1 N', 0], [1, 1]] }\n", 2, 25, "length (m), not of force (N)", ""),
     ("[[gadget]]\ncurve = { speed = 1 }\n", 2, 11, "the curve `curve` has no key `speed`", ""),
+    ("[[gadget]]\nload = [0, 0]\n", 2, 8, "an array of 3", ""),
+    ("[[gadget]]\npath = [0, '1 deg', 0]\n", 2, 15, "length (m), not of angle (rad)", ""),
     // Includes.
     ("include = ['a.toml']\n[[gadget]]\n", 1, 12, "cannot be read", "read from a file"),
     ("include = [3]\n[[gadget]]\n", 1, 12, "a file name in quotes or a table", ""),
@@ -318,5 +328,24 @@ proptest::proptest! {
         if let Err(errors) = Document::from_text("test.toml", &text, KINDS, &[]).and_then(|it| read_all(&it)) {
             errors.render(false);
         }
+    }
+}
+
+#[test]
+fn a_message_holds_no_control_characters_of_the_file() {
+    let texts = [
+        "[[\"x\\u001b[31m\"]]\n",
+        "[[gadget]]\nname = \"x\\u001b[31m\"\n",
+        "[[gadget]]\nmass = \"1 x\\u001b[31m\"\n",
+        "[[gadget]]\nmass = \"x\\u001b[31m\"\n",
+        "[[gadget]]\nbodies = \"x\\u001b[31m\"\n",
+        "[[gadget]]\n# \u{1b}[31m\n",
+        "[[gadget]]\n\"y\u{7}\u{1b}[31m\" = 1\n",
+    ];
+    for text in texts {
+        let result = Document::from_text("test.toml", text, KINDS, &[]).and_then(|it| read_all(&it));
+        let errors = result.expect_err(text);
+        let messages = errors.render(false) + &errors.to_string();
+        assert!(!messages.contains(['\u{1b}', '\u{7}']), "{messages:?}");
     }
 }

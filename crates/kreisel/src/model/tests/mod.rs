@@ -36,6 +36,8 @@ static GADGET: PartKind = PartKind {
         key("orientation", ValueKind::Orientation, Need::Optional),
         key("motion", ValueKind::Law(Dimension::ANGLE), Need::Optional),
         key("force", ValueKind::Signal(Dimension::FORCE), Need::Optional),
+        key("path", ValueKind::Law3(Dimension::LENGTH), Need::Optional),
+        key("load", ValueKind::Signal3(Dimension::FORCE), Need::Optional),
         key("curve", ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE), Need::Optional),
         key("shape", ValueKind::Table(MARKER), Need::Optional),
         key("marker", ValueKind::Tables(MARKER), Need::Optional),
@@ -74,20 +76,22 @@ fn read_all(document: &Document) -> Result<(), ModelErrors> {
 fn read_gadget(reader: PartReader<'_>) -> Result<(), ModelErrors> {
     reader.positive("mass")?;
     reader.optional_number("stiffness")?;
-    reader.count("teeth")?;
+    reader.optional_count("teeth")?;
     reader.vector3("position")?;
-    reader.direction("axis")?;
-    reader.numbers("inertia")?;
-    reader.matrix("bushing")?;
-    reader.text("title")?;
+    reader.optional_direction("axis")?;
+    reader.optional_numbers("inertia")?;
+    reader.optional_matrix("bushing")?;
+    reader.optional_text("title")?;
     reader.boolean("fixed")?;
     reader.choice("group")?;
     reader.optional_reference("body")?;
-    reader.references("bodies")?;
-    reader.orientation("orientation")?;
-    reader.law("motion")?;
-    reader.signal("force")?;
-    reader.curve("curve")?;
+    reader.optional_references("bodies")?;
+    reader.optional_orientation("orientation")?;
+    reader.optional_law("motion")?;
+    reader.optional_signal("force")?;
+    reader.optional_curve("curve")?;
+    reader.optional_law3("path")?;
+    reader.optional_signal3("load")?;
     if let Some(shape) = reader.table("shape")? {
         shape.text("name")?;
         shape.vector3("position")?;

@@ -4,7 +4,7 @@ use nalgebra::{UnitQuaternion, Vector3};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::reader::NumberOrWord;
+use crate::model::reader::{NumberOrWord, kind_faults};
 use crate::model::schema::{reference_page, schema};
 use crate::model::{Law, Signal};
 
@@ -21,15 +21,15 @@ fn values_are_read_in_base_units() {
     with_reader(keys, |reader| {
         assert_eq!(reader.number("mass").unwrap(), 0.5);
         assert_eq!(reader.optional_number("stiffness").unwrap(), Some(5000.0));
-        assert_eq!(reader.count("teeth").unwrap(), Some(18));
+        assert_eq!(reader.count("teeth").unwrap(), 18);
         assert_eq!(reader.vector3("position").unwrap(), Vector3::new(0.1, 0.5, 0.0254));
-        assert_eq!(reader.numbers("inertia").unwrap().unwrap(), [1.0, 2.0, 3.0]);
-        assert_eq!(reader.matrix("bushing").unwrap().unwrap()[(1, 1)], 4.0);
-        assert_eq!(reader.boolean("fixed").unwrap(), Some(true));
-        assert_eq!(reader.choice("group").unwrap(), Some("so3xr3"));
-        assert_eq!(reader.text("title").unwrap().unwrap().content(), "spoke");
+        assert_eq!(reader.numbers("inertia").unwrap(), [1.0, 2.0, 3.0]);
+        assert_eq!(reader.matrix("bushing").unwrap()[(1, 1)], 4.0);
+        assert!(reader.boolean("fixed").unwrap());
+        assert_eq!(reader.choice("group").unwrap(), "so3xr3");
+        assert_eq!(reader.text("title").unwrap().content(), "spoke");
         assert_eq!(reader.reference("body").unwrap().name, "top.tip");
-        assert_eq!(reader.direction("axis").unwrap(), Some(Vector3::z()));
+        assert_eq!(reader.direction("axis").unwrap(), Vector3::z());
         assert!(reader.has("mass") && !reader.has("density"));
     });
 }
@@ -39,17 +39,17 @@ fn keys_left_out_have_their_default_or_nothing() {
     with_reader("", |reader| {
         assert_eq!(reader.number("mass").unwrap(), 1.0);
         assert_eq!(reader.vector3("position").unwrap(), Vector3::zeros());
-        assert_eq!(reader.choice("group").unwrap(), Some("se3"));
-        assert_eq!(reader.boolean("fixed").unwrap(), Some(false));
+        assert_eq!(reader.choice("group").unwrap(), "se3");
+        assert!(!reader.boolean("fixed").unwrap());
         assert_eq!(reader.optional_number("stiffness").unwrap(), None);
-        assert!(reader.law("motion").unwrap().is_none());
+        assert!(reader.optional_law("motion").unwrap().is_none());
         assert!(reader.reference("body").unwrap_err().to_string().contains("needs the key `body`"));
         assert!(reader.tables("marker").unwrap().is_empty());
     });
     let document = document("[settings]\nend-time = '2 min'\nstep = '1 ms'\n");
     let reader = PartReader::new(&document.parts()[0]).unwrap();
     assert_eq!(reader.number("end-time").unwrap(), 120.0);
-    assert_eq!(reader.number_or_word("step").unwrap(), Some(NumberOrWord::Number(1e-3)));
+    assert_eq!(reader.number_or_word("step").unwrap(), NumberOrWord::Number(1e-3));
 }
 
 #[test]
@@ -58,16 +58,14 @@ fn tables_inside_a_part_are_read_in_order() {
     with_reader(keys, |reader| {
         let markers = reader.tables("marker").unwrap();
         let names: Vec<String> =
-            markers.iter().map(|it| it.text("name").unwrap().unwrap().content().to_string()).collect();
+            markers.iter().map(|it| it.text("name").unwrap().content().to_string()).collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(markers[1].vector3("position").unwrap(), Vector3::z());
     });
 }
 
 fn orientation(form: &str) -> UnitQuaternion<f64> {
-    with_reader(&format!("orientation = {form}"), |reader| {
-        reader.orientation("orientation").unwrap().unwrap()
-    })
+    with_reader(&format!("orientation = {form}"), |reader| reader.orientation("orientation").unwrap())
 }
 
 proptest! {
@@ -121,9 +119,7 @@ fn euler_angles_turn_about_carried_axes() {
 
 #[test]
 fn laws_have_their_short_and_their_long_forms() {
-    let law = |value: &str| {
-        with_reader(&format!("motion = {value}"), |reader| reader.law("motion").unwrap().unwrap())
-    };
+    let law = |value: &str| with_reader(&format!("motion = {value}"), |reader| reader.law("motion").unwrap());
     let at = |value: &str, time: f64| law(value).evaluate(time).value;
     assert_eq!(at("0.5", 3.0), 0.5);
     assert_eq!(at("'180 deg'", 3.0), std::f64::consts::PI);
@@ -143,9 +139,8 @@ fn laws_have_their_short_and_their_long_forms() {
 
 #[test]
 fn a_signal_is_a_law_unless_it_measures() {
-    let signal = |value: &str| {
-        with_reader(&format!("force = {value}"), |reader| reader.signal("force").unwrap().unwrap())
-    };
+    let signal =
+        |value: &str| with_reader(&format!("force = {value}"), |reader| reader.signal("force").unwrap());
     assert!(matches!(signal("'10*sin(t) kN'"), Signal::Law(_)));
     assert!(matches!(signal("{ points = [[0, 0], [1, '1 kN']] }"), Signal::Law(_)));
     assert!(matches!(signal("'-3*crank.rate'"), Signal::Measured(_)));
@@ -153,10 +148,21 @@ fn a_signal_is_a_law_unless_it_measures() {
 }
 
 #[test]
+fn three_laws_or_signals_make_a_vector() {
+    let keys = "path = [0, '2*t m', { speed = '1 m/s' }]\nload = [0, 't N', 'a.rate']";
+    with_reader(keys, |reader| {
+        let values = reader.law3("path").unwrap().map(|law| law.evaluate(3.0).value);
+        assert_eq!(values, [0.0, 6.0, 3.0]);
+        let [_, second, third] = reader.signal3("load").unwrap();
+        assert!(matches!(second, Signal::Law(_)) && matches!(third, Signal::Measured(_)));
+    });
+}
+
+#[test]
 fn curves_are_functions_of_their_argument() {
     let keys = "curve = { points = [['-1 mm', '-1 kN'], [0, 0], ['1 mm', '1 kN']], outside = 'continue' }";
     with_reader(keys, |reader| {
-        let [force, stiffness, _] = reader.curve("curve").unwrap().unwrap().evaluate(2e-3);
+        let [force, stiffness, _] = reader.curve("curve").unwrap().evaluate(2e-3);
         // Rounding of numbers of the size 1e6.
         assert!((force - 2000.0).abs() < 1e-9 && (stiffness - 1e6).abs() < 1e-6);
     });
@@ -190,5 +196,28 @@ fn the_reference_page_lists_every_key_and_function() {
         ["## `[[gadget]]`", "## `[settings]`", "`marker.position`", "\\[N/m\\]", "`atan2(x, y)`", "`g0`"]
     {
         assert!(page.contains(word), "{word}\n{page}");
+    }
+}
+
+#[test]
+fn tables_of_kinds_are_checked_for_faults() {
+    assert_eq!(kind_faults(&GADGET), Vec::<String>::new());
+    assert_eq!(kind_faults(&SETTINGS), Vec::<String>::new());
+    static BAD: PartKind = PartKind {
+        name: "Bad_kind",
+        doc: "",
+        occurrence: Occurrence::Many,
+        keys: &[
+            key("name", ValueKind::Text, Need::Optional),
+            key("mass", ValueKind::Number(Dimension::MASS), Need::Default("'5 mm'")),
+            key("group", ValueKind::Choice(&["a"]), Need::Default("'b'")),
+            key("size", ValueKind::Count, Need::Default("[")),
+        ],
+    };
+    let faults = kind_faults(&BAD);
+    let expected = ["`Bad_kind`", "no description", "`name`", "mass (kg)", "one of `a`", "not valid TOML"];
+    assert_eq!(faults.len(), expected.len(), "{faults:?}");
+    for (fault, word) in faults.iter().zip(expected) {
+        assert!(fault.contains(word), "{fault}");
     }
 }
