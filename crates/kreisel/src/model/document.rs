@@ -323,7 +323,7 @@ impl Expander<'_> {
             let context = Context::new(Arc::clone(scope), None);
             return self.push(kind, kind.name.into(), value.place.clone(), &entries, context);
         }
-        for context in repetitions(&entries, scope)? {
+        for context in repetitions(&entries, &Context::new(Arc::clone(scope), None))? {
             let context = context?;
             let (name, place) = match entries.get("name") {
                 Some(entry) => {
@@ -418,7 +418,7 @@ impl Expander<'_> {
         };
         let part = "the include";
         Fields { entries, context: &plain, part }.check_keys(INCLUDE_KEYS)?;
-        for context in repetitions(entries, scope)? {
+        for context in repetitions(entries, &plain)? {
             let context = context?;
             let fields = Fields { entries, context: &context, part };
             let file = Field::new(fields.required("file")?, &context).text()?;
@@ -531,15 +531,15 @@ fn outer_of(fields: Fields<'_>) -> Result<Outer<'_>, ModelErrors> {
 
 type Repetition = Result<Context, ModelError>;
 
-/// Contexts of the repetitions of a table for which its condition holds.
-fn repetitions(
+/// Contexts of the repetitions of a table for which its condition holds; a table that is not repeated
+/// keeps the counter of the part around it.
+pub(crate) fn repetitions(
     entries: &Entries,
-    scope: &Arc<Scope>,
+    around: &Context,
 ) -> Result<impl Iterator<Item = Repetition>, ModelError> {
-    let plain = Context::new(Arc::clone(scope), None);
     let count = match entries.get("repeat") {
         Some(entry) => {
-            let field = Field::new(entry, &plain);
+            let field = Field::new(entry, around);
             let count = field.count()?;
             if count as usize > MAX_PARTS {
                 return Err(field.unsuitable(format!("at most {MAX_PARTS}"), count.to_string()));
@@ -549,10 +549,9 @@ fn repetitions(
         None => None,
     };
     let condition = entries.get("when").cloned();
-    let indices = (0..count.unwrap_or(1)).map(move |index| count.map(|_| index));
-    let scope = Arc::clone(scope);
-    Ok(indices.filter_map(move |index| {
-        let context = Context::new(Arc::clone(&scope), index);
+    let around = around.clone();
+    Ok((0..count.unwrap_or(1)).filter_map(move |index| {
+        let context = if count.is_some() { around.counted(index) } else { around.clone() };
         let holds = condition.as_ref().map_or(Ok(true), |entry| Field::new(entry, &context).condition());
         match holds {
             Ok(true) => Some(Ok(context)),

@@ -95,7 +95,24 @@ pub enum ValueKind {
     Tables(&'static [Key]),
 }
 
-/// Keys that every repeatable part has.
+const REPEAT: Key = Key {
+    name: "repeat",
+    value: ValueKind::Count,
+    need: Need::Optional,
+    doc: "Makes this many of it; `i` counts them from 0.",
+};
+
+const WHEN: Key = Key {
+    name: "when",
+    value: ValueKind::Number(Dimension::NONE),
+    need: Need::Optional,
+    doc: "Condition: it exists only if this is not 0.",
+};
+
+/// Keys of everything that can be repeated, such as tables inside a part.
+pub const REPETITION_KEYS: &[Key] = &[REPEAT, WHEN];
+
+/// Keys that every part has.
 pub const COMMON_KEYS: &[Key] = &[
     Key {
         name: "name",
@@ -103,18 +120,8 @@ pub const COMMON_KEYS: &[Key] = &[
         need: Need::Optional,
         doc: "Name of the part: letters, digits, `-`, `_`, and `{i}` if it is repeated.",
     },
-    Key {
-        name: "repeat",
-        value: ValueKind::Count,
-        need: Need::Optional,
-        doc: "Makes this many of the part; `i` counts them from 0.",
-    },
-    Key {
-        name: "when",
-        value: ValueKind::Number(Dimension::NONE),
-        need: Need::Optional,
-        doc: "Condition: the part exists only if this is not 0.",
-    },
+    REPEAT,
+    WHEN,
 ];
 
 /// Keys of the table form of a law.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
 
-use super::document::Part;
+use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
 use super::function::{Signal, read_curve, read_law, read_signal, read_three};
-use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, ValueKind};
+use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};
 use super::orientation;
@@ -58,7 +58,7 @@ pub enum NumberOrWord {
 #[derive(Debug)]
 pub struct PartReader<'a> {
     entries: &'a Entries,
-    context: &'a Context,
+    context: Context,
     description: String,
     keys: &'static [Key],
     used: RefCell<Vec<&'static str>>,
@@ -73,18 +73,18 @@ impl<'a> PartReader<'a> {
             Occurrence::Once => format!("`[{}]`", kind.name),
         };
         let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
-        Self::of_table(part.entries(), part.context(), description, kind.keys, common)
+        Self::of_table(part.entries(), part.context().clone(), description, kind.keys, common)
     }
 
     fn of_table(
         entries: &'a Entries,
-        context: &'a Context,
+        context: Context,
         description: String,
         keys: &'static [Key],
         common: &'static [Key],
     ) -> Result<Self, ModelErrors> {
         let valid: Vec<&str> = keys.iter().chain(common).map(|key| key.name).collect();
-        Fields { entries, context, part: &description }.check_keys(&valid)?;
+        Fields { entries, context: &context, part: &description }.check_keys(&valid)?;
         let used = RefCell::new(common.iter().map(|key| key.name).collect());
         Ok(Self { entries, context, description, keys, used })
     }
@@ -111,7 +111,7 @@ impl<'a> PartReader<'a> {
 
     /// Names and counter that the part sees.
     pub fn context(&self) -> &Context {
-        self.context
+        &self.context
     }
 
     /// Where the world of the part's file lies in the world of the model.
@@ -143,20 +143,20 @@ impl<'a> PartReader<'a> {
         let key = self.declared(name);
         self.used.borrow_mut().push(key.name);
         if let Some(entry) = self.entries.get(name) {
-            return read(key.value, Field::new(entry, self.context)).map(Some);
+            return read(key.value, Field::new(entry, &self.context)).map(Some);
         }
         match key.need {
             Need::Required => self.or_missing(name, None),
             Need::Optional => Ok(None),
             Need::Default(text) => {
                 let value = default_value(key.name, text);
-                read(key.value, Field { key: key.name, value: &value, context: self.context }).map(Some)
+                read(key.value, Field { key: key.name, value: &value, context: &self.context }).map(Some)
             }
         }
     }
 
     fn or_missing<T>(&self, name: &str, value: Option<T>) -> Result<T, ModelErrors> {
-        let fields = Fields { entries: self.entries, context: self.context, part: &self.description };
+        let fields = Fields { entries: self.entries, context: &self.context, part: &self.description };
         value.ok_or_else(|| fields.missing(name).into())
     }
 
@@ -186,30 +186,45 @@ impl<'a> PartReader<'a> {
 
     /// Reader of the table that a key holds, if given.
     pub fn table(&self, key: &str) -> Result<Option<PartReader<'a>>, ModelErrors> {
-        let ValueKind::Table(keys) = self.declared(key).value else {
-            self.mismatch(key, self.declared(key).value)
-        };
-        self.used.borrow_mut().push(self.declared(key).name);
+        let declared = self.declared(key);
+        let ValueKind::Table(keys) = declared.value else { self.mismatch(key, declared.value) };
+        self.used.borrow_mut().push(declared.name);
         let Some(entry) = self.entries.get(key) else { return Ok(None) };
-        let entries = Field::new(entry, self.context).table()?;
-        let description = format!("`{key}` of {}", self.description);
-        Self::of_table(entries, self.context, description, keys, &[]).map(Some)
+        let entries = self.table_in(key, &entry.value)?;
+        Self::of_table(entries, self.context.clone(), self.description_of(key), keys, &[]).map(Some)
     }
 
-    /// Readers of the tables that a key holds; none if it is not given.
+    /// Readers of the tables that a key holds; none if it is not given. Like parts they may be repeated,
+    /// and then `i` is their own counter.
     pub fn tables(&self, key: &str) -> Result<Vec<PartReader<'a>>, ModelErrors> {
-        let ValueKind::Tables(keys) = self.declared(key).value else {
-            self.mismatch(key, self.declared(key).value)
-        };
-        self.used.borrow_mut().push(self.declared(key).name);
+        let declared = self.declared(key);
+        let ValueKind::Tables(keys) = declared.value else { self.mismatch(key, declared.value) };
+        self.used.borrow_mut().push(declared.name);
         let Some(entry) = self.entries.get(key) else { return Ok(Vec::new()) };
-        let field = Field::new(entry, self.context);
-        let read = |value| {
-            let entries = field.with_value(value).table()?;
-            let description = format!("`{key}` of {}", self.description);
-            Self::of_table(entries, self.context, description, keys, &[])
+        let Content::Array(values) = &entry.value.content else {
+            let field = Field::new(entry, &self.context);
+            return Err(field.wrong_type("an array of tables").into());
         };
-        field.array()?.iter().map(read).collect()
+        let mut readers = Vec::new();
+        for value in values {
+            let entries = self.table_in(key, value)?;
+            for context in repetitions(entries, &self.context)? {
+                let description = self.description_of(key);
+                readers.push(Self::of_table(entries, context?, description, keys, REPETITION_KEYS)?);
+            }
+        }
+        Ok(readers)
+    }
+
+    fn table_in(&self, key: &str, value: &'a Value) -> Result<&'a Entries, ModelError> {
+        match &value.content {
+            Content::Table(entries) => Ok(entries),
+            _ => Err(Field { key, value, context: &self.context }.wrong_type("a table in braces")),
+        }
+    }
+
+    fn description_of(&self, key: &str) -> String {
+        format!("`{key}` of {}", self.description)
     }
 
     /// Ends reading: keys that were written but not asked for have no effect, which is a mistake.
@@ -340,8 +355,13 @@ fn key_faults(
         {
             faults.push(errors.to_string());
         }
-        if let ValueKind::Table(keys) | ValueKind::Tables(keys) = key.value {
-            key_faults(keys, &mut Vec::new(), kebab, faults);
+        match key.value {
+            ValueKind::Table(keys) => key_faults(keys, &mut Vec::new(), kebab, faults),
+            ValueKind::Tables(keys) => {
+                let mut seen = REPETITION_KEYS.iter().map(|key| key.name).collect();
+                key_faults(keys, &mut seen, kebab, faults);
+            }
+            _ => {}
         }
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::expression::{CONSTANTS, FUNCTIONS};
-use super::kind::{COMMON_KEYS, INTERPOLATIONS, Key, Need, OUTSIDES, Occurrence, PartKind, ValueKind};
+use super::kind::{
+    COMMON_KEYS, INTERPOLATIONS, Key, Need, OUTSIDES, Occurrence, PartKind, REPETITION_KEYS, ValueKind,
+};
 use super::quantity::Dimension;
 use super::reader;
 use super::value::{Content, Value};
@@ -176,7 +178,9 @@ fn value(key: &Key) -> Json {
         ValueKind::Law3(_) | ValueKind::Signal3(_) => array(json!({ "$ref": "#/$defs/law" }), &[3]),
         ValueKind::Curve(..) => json!({ "$ref": "#/$defs/curve" }),
         ValueKind::Table(keys) => table(keys.iter()),
-        ValueKind::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
+        ValueKind::Tables(keys) => {
+            json!({ "type": "array", "items": table(keys.iter().chain(REPETITION_KEYS)) })
+        }
     }
 }
 

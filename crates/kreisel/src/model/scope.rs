@@ -41,6 +41,11 @@ impl Context {
         Self { scope, index }
     }
 
+    /// The same with another counter.
+    pub(crate) fn counted(&self, index: u32) -> Self {
+        Self { scope: Arc::clone(&self.scope), index: Some(index) }
+    }
+
     /// The scope of the file.
     pub fn scope(&self) -> &Scope {
         &self.scope

@@ -62,7 +62,9 @@ const CASES: &[Case] = &[
     ("[[gadget]]\nbody = ''\n", 2, 8, "the name of a part, not empty", ""),
     ("[[gadget]]\nbodies = ['a']\n", 2, 10, "2 names, not of 1", ""),
     ("[[gadget]]\nshape = 'x'\n", 2, 9, "a table in braces", ""),
-    ("[[gadget]]\nmarker = 'x'\n", 2, 10, "an array in brackets", ""),
+    ("[[gadget]]\nmarker = 'x'\n", 2, 10, "an array of tables", ""),
+    ("[[gadget]]\nmarker = ['x']\n", 2, 11, "a table in braces", ""),
+    ("[[gadget]]\nmarker = [{ name = 'x', repeat = -1 }]\n", 2, 34, "whole number", ""),
     (
         "[settings]\nend-time = 1\nstep = 'automatic'\n",
         3,

@@ -64,6 +64,20 @@ fn tables_inside_a_part_are_read_in_order() {
     });
 }
 
+#[test]
+fn tables_inside_a_part_may_be_repeated() {
+    let keys = "repeat = 3\nname = 'wheel{i}'\n\
+                [[gadget.marker]]\nname = 'spoke{i}'\nrepeat = 4\nwhen = 'i != 2'\nposition = ['cos(i*pi/2)', 0, 0]\n\
+                [[gadget.marker]]\nname = 'hub{i}'";
+    let document = document(&format!("[[gadget]]\n{keys}\n"));
+    let reader = PartReader::new(&document.parts()[2]).unwrap();
+    let markers = reader.tables("marker").unwrap();
+    let names: Vec<String> =
+        markers.iter().map(|it| it.text("name").unwrap().content().to_string()).collect();
+    assert_eq!(names, ["spoke0", "spoke1", "spoke3", "hub2"]);
+    assert_eq!(markers[0].vector3("position").unwrap(), Vector3::x());
+}
+
 fn orientation(form: &str) -> UnitQuaternion<f64> {
     with_reader(&format!("orientation = {form}"), |reader| reader.orientation("orientation").unwrap())
 }
