@@ -102,7 +102,8 @@ impl Document {
         let path = path.as_ref();
         let shown = path.display().to_string();
         let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
-        let bytes = read_bytes(path).map_err(|mistake| ModelError::new(mistake, nowhere.clone()))?;
+        let bytes = read_bytes(path)
+            .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
         let source = value::source(&shown, &bytes)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new("."));
@@ -325,6 +326,9 @@ impl Expander<'_> {
         }
         for context in repetitions(&entries, &Context::new(Arc::clone(scope), None))? {
             let context = context?;
+            if self.full {
+                break;
+            }
             let (name, place) = match entries.get("name") {
                 Some(entry) => {
                     let text = Field::new(entry, &context).text()?;
@@ -347,10 +351,7 @@ impl Expander<'_> {
         entries: &Arc<Entries>,
         context: Context,
     ) -> Result<(), ModelErrors> {
-        if self.full {
-            return Ok(());
-        }
-        if self.parts.len() == MAX_PARTS {
+        if self.parts.len() >= MAX_PARTS {
             self.full = true;
             return Err(ModelError::new(Mistake::TooManyParts(MAX_PARTS), entries.place().clone()).into());
         }
@@ -429,6 +430,9 @@ impl Expander<'_> {
     }
 
     fn include_file(&mut self, file: &Text, outer: Outer<'_>) -> Result<(), ModelErrors> {
+        if self.full {
+            return Ok(());
+        }
         self.include_count += 1;
         if self.include_count > MAX_INCLUDES {
             let mistake = Mistake::TooManyIncludes(MAX_INCLUDES);
@@ -588,6 +592,7 @@ fn with_nearest_file(error: ModelError, path: &Path) -> ModelError {
     /// Files that are looked at.
     const MAX_FILES: usize = 1000;
     let (Some(folder), Some(written)) = (path.parent(), path.file_name()) else { return error };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let files = std::fs::read_dir(folder).into_iter().flatten().take(MAX_FILES).flatten();
     let names: Vec<String> = files
         .map(|file| file.file_name().to_string_lossy().into_owned())

@@ -261,6 +261,15 @@ mod tests {
     }
 
     #[test]
+    fn corners_of_strange_ranges_and_conditions_are_few() {
+        let infinite = f64::INFINITY;
+        assert_eq!(law("abs(t - 1) + floor(t) + abs(sin(t))").corners(0.0, infinite), [1.0]);
+        assert!(law("step(sqrt(-1 - t))").corners(0.0, 1.0).is_empty());
+        assert!(law("floor(1e9*t)").corners(0.0, 1.0).is_empty());
+        assert!(law("abs(sin(t))").corners(3.0, 1.0).is_empty());
+    }
+
+    #[test]
     fn laws_can_be_shared_between_threads() {
         fn shared<T: Send + Sync>() {}
         shared::<Law>();

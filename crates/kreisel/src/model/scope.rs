@@ -142,7 +142,8 @@ impl Context {
         Err(bad_index(text, 0..text.content().len()))
     }
 
-    /// The full name of a part of this file; `ground` has no prefix.
+    /// The full name of a part of this file. `ground` has no prefix, but a marker on it has:
+    /// `ground.pivot` becomes `ground.left-pivot`.
     pub fn full_name(&self, name: &str) -> String {
         let prefix = &self.scope.prefix;
         match name.strip_prefix(GROUND) {

@@ -25,6 +25,7 @@ use parser::Parsed;
 use program::Program;
 
 use super::error::{ExpressionMistake, Mistake, ModelError};
+use super::name;
 use super::quantity::{Dimension, Unit};
 use super::source::Text;
 
@@ -166,9 +167,12 @@ fn read_unit(
     match dimension {
         Some(expected) if expected != unit.dimension => {
             let mistake = Mistake::WrongDimension { expected, found: unit.dimension };
-            let hint = match expected.unit() {
-                unit if unit.is_empty() => "leave the unit away: this is a pure number".into(),
-                unit => format!("for instance `{unit}`"),
+            let base = expected.unit();
+            let names = Unit::names_of(expected);
+            let hint = match (base.as_str(), names.as_slice()) {
+                ("", _) => "leave the unit away: this is a pure number".into(),
+                (base, []) => format!("for instance `{base}`"),
+                (_, names) => format!("for instance {}", name::list(names)),
             };
             Err(ModelError::new(mistake, text.place_of(range)).with_hint(hint))
         }
@@ -352,10 +356,18 @@ fn straight_corners(slope: f64, offset: f64, whole: bool, from: f64, to: f64, co
 }
 
 fn curved_corners(program: &Program, whole: bool, from: f64, to: f64, corners: &mut Vec<f64>) {
+    if !(from.is_finite() && to.is_finite()) {
+        return;
+    }
     let level = |time: f64| {
         let mut output = [0.0];
         program.run(&[time], &mut output);
-        if whole { output[0].floor() } else { f64::from(u8::from(output[0] >= 0.0)) }
+        match output[0] {
+            // Where the condition is undefined nothing changes.
+            value if value.is_nan() => f64::MIN,
+            value if whole => value.floor(),
+            value => f64::from(u8::from(value >= 0.0)),
+        }
     };
     let time = |sample: usize| from + (to - from) * sample as f64 / CORNER_SAMPLES as f64;
     let mut before = level(from);
