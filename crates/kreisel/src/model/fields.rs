@@ -1,6 +1,6 @@
 //! Values of a table read with their types: the layer between the tree and the parts.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::name;
@@ -11,6 +11,9 @@ use super::value::{Content, Entries, Entry, Value};
 
 /// Largest whole number that a count may be.
 const MAX_COUNT: f64 = 1e9;
+
+/// Difference of two entries that ought to be equal, relative to the largest of the matrix.
+const SYMMETRY_TOLERANCE: f64 = 1e-6;
 
 /// A table, with the words for it in messages.
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +157,24 @@ impl<'a> Field<'a> {
         let values = self.array()?;
         self.check_length(values.len(), &[rows], "rows")?;
         values.iter().map(|row| self.with_value(row).numbers(dimension, &[columns])).collect()
+    }
+
+    /// A symmetric matrix: xx, yy, zz; or xx, yy, zz, xy, xz, yz; or three rows.
+    pub(crate) fn symmetric3(self, dimension: Dimension) -> Result<Matrix3<f64>, ModelError> {
+        let values = self.array()?;
+        if !values.iter().any(|value| matches!(value.content, Content::Array(_))) {
+            let n = self.numbers(dimension, &[3, 6])?;
+            let [xy, xz, yz] = if n.len() == 6 { [n[3], n[4], n[5]] } else { [0.0; 3] };
+            return Ok(Matrix3::new(n[0], xy, xz, xy, n[1], yz, xz, yz, n[2]));
+        }
+        let rows = self.matrix(dimension, 3, 3)?;
+        let matrix = Matrix3::from_fn(|row, column| rows[row][column]);
+        // Entries copied from elsewhere may differ in their last digits; the mean is taken.
+        let difference = (matrix - matrix.transpose()).amax();
+        if difference > SYMMETRY_TOLERANCE * matrix.amax() {
+            return Err(self.unsuitable("a symmetric matrix", format!("one that differs by {difference}")));
+        }
+        Ok(0.5 * (matrix + matrix.transpose()))
     }
 
     pub(crate) fn raw_text(self) -> Result<&'a Text, ModelError> {

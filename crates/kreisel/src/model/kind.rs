@@ -67,6 +67,8 @@ pub enum ValueKind {
     Numbers(Dimension, &'static [usize]),
     /// Rows of numbers: how many rows, and how many numbers in each.
     Matrix(Dimension, usize, usize),
+    /// A symmetric 3×3 matrix: three numbers xx, yy, zz; six numbers xx, yy, zz, xy, xz, yz; or its rows.
+    Symmetric3(Dimension),
     /// A text.
     Text,
     /// `true` or `false`.

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
+use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 
 use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
@@ -287,6 +287,8 @@ readers! {
             let numbers = field.matrix(dimension, rows, columns)?;
             Ok(DMatrix::from_fn(rows, columns, |row, column| numbers[row][column]))
         };
+    "A symmetric 3×3 matrix in base units", symmetric3, optional_symmetric3 -> Matrix3<f64>:
+        ValueKind::Symmetric3(dimension) => |reader, field| Ok(field.symmetric3(dimension)?);
     "A text with its indices in braces replaced", text, optional_text -> Text:
         ValueKind::Text => |reader, field| Ok(field.text()?);
     "A truth value", boolean, optional_boolean -> bool:
@@ -380,6 +382,7 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
         ValueKind::Vector3(dimension) => field.vector3(dimension).map(drop)?,
         ValueKind::Numbers(dimension, lengths) => field.numbers(dimension, lengths).map(drop)?,
         ValueKind::Matrix(dimension, rows, columns) => field.matrix(dimension, rows, columns).map(drop)?,
+        ValueKind::Symmetric3(dimension) => field.symmetric3(dimension).map(drop)?,
         ValueKind::Text | ValueKind::Reference => field.text().map(drop)?,
         ValueKind::Boolean => field.boolean().map(drop)?,
         ValueKind::Choice(choices) => field.choice(choices).map(drop)?,

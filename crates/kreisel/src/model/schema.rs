@@ -137,6 +137,7 @@ fn unit(kind: ValueKind) -> Option<String> {
         | ValueKind::Vector3(dimension)
         | ValueKind::Numbers(dimension, _)
         | ValueKind::Matrix(dimension, ..)
+        | ValueKind::Symmetric3(dimension)
         | ValueKind::Law(dimension)
         | ValueKind::Law3(dimension)
         | ValueKind::Signal(dimension)
@@ -169,6 +170,10 @@ fn value(key: &Key) -> Json {
         ValueKind::Vector3(_) => json!({ "$ref": "#/$defs/vector3" }),
         ValueKind::Numbers(_, lengths) => array(number, lengths),
         ValueKind::Matrix(_, rows, columns) => array(array(number, &[columns]), &[rows]),
+        ValueKind::Symmetric3(_) => json!({ "anyOf": [
+            array(number.clone(), &[3, 6]),
+            array(array(number, &[3]), &[3]),
+        ]}),
         ValueKind::Text | ValueKind::Reference => json!({ "type": "string" }),
         ValueKind::Boolean => json!({ "type": "boolean" }),
         ValueKind::Choice(choices) => json!({ "enum": choices }),
@@ -240,7 +245,7 @@ fn rows(page: &mut String, parent: &str, keys: &'static [Key]) {
 /// What a value is, in words.
 fn words(kind: ValueKind) -> String {
     let of = |thing: &str| match unit(kind) {
-        Some(unit) if !unit.is_empty() => format!("{thing} \\[{unit}\\]"),
+        Some(unit) if !unit.is_empty() => format!("{thing}, `{unit}`"),
         _ => thing.to_string(),
     };
     let lengths = |lengths: &[usize]| match lengths {
@@ -256,6 +261,7 @@ fn words(kind: ValueKind) -> String {
         ValueKind::Vector3(_) => of("3 numbers"),
         ValueKind::Numbers(_, counts) => of(&format!("{} numbers", lengths(counts))),
         ValueKind::Matrix(_, rows, columns) => of(&format!("{rows} × {columns} matrix")),
+        ValueKind::Symmetric3(_) => of("3 or 6 numbers, or a symmetric 3 × 3 matrix"),
         ValueKind::Text => "text".into(),
         ValueKind::Boolean => "`true` or `false`".into(),
         ValueKind::Choice(words) => choices(words),

@@ -26,7 +26,8 @@ static GADGET: PartKind = PartKind {
         key("teeth", ValueKind::Count, Need::Optional),
         key("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]")),
         key("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional),
-        key("inertia", ValueKind::Numbers(Dimension::INERTIA, &[3, 6]), Need::Optional),
+        key("inertia", ValueKind::Symmetric3(Dimension::INERTIA), Need::Optional),
+        key("lengths", ValueKind::Numbers(Dimension::LENGTH, &[]), Need::Optional),
         key("bushing", ValueKind::Matrix(Dimension::NONE, 2, 2), Need::Optional),
         key("title", ValueKind::Text, Need::Optional),
         key("fixed", ValueKind::Boolean, Need::Default("false")),
@@ -79,7 +80,8 @@ fn read_gadget(reader: PartReader<'_>) -> Result<(), ModelErrors> {
     reader.optional_count("teeth")?;
     reader.vector3("position")?;
     reader.optional_direction("axis")?;
-    reader.optional_numbers("inertia")?;
+    reader.optional_symmetric3("inertia")?;
+    reader.optional_numbers("lengths")?;
     reader.optional_matrix("bushing")?;
     reader.optional_text("title")?;
     reader.boolean("fixed")?;

@@ -1,6 +1,6 @@
 //! Typed reading of keys, orientations, laws, and what is made from the kinds' tables.
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 
 use super::*;
@@ -16,14 +16,14 @@ fn with_reader<T>(keys: &str, read: impl FnOnce(&PartReader<'_>) -> T) -> T {
 #[test]
 fn values_are_read_in_base_units() {
     let keys = "mass = '500 g'\nstiffness = '5 N/mm'\nteeth = '2*9'\nposition = ['10 cm', 0.5, '1 in']\n\
-                inertia = [1, '2 kg*m^2', 3]\nbushing = [[1, 2], [3, '2^2']]\nfixed = true\n\
+                lengths = [1, '2 mm']\nbushing = [[1, 2], [3, '2^2']]\nfixed = true\n\
                 group = 'so3xr3'\ntitle = 'spoke'\nbody = 'top.tip'\naxis = [0, 0, 2]";
     with_reader(keys, |reader| {
         assert_eq!(reader.number("mass").unwrap(), 0.5);
         assert_eq!(reader.optional_number("stiffness").unwrap(), Some(5000.0));
         assert_eq!(reader.count("teeth").unwrap(), 18);
         assert_eq!(reader.vector3("position").unwrap(), Vector3::new(0.1, 0.5, 0.0254));
-        assert_eq!(reader.numbers("inertia").unwrap(), [1.0, 2.0, 3.0]);
+        assert_eq!(reader.numbers("lengths").unwrap(), [1.0, 0.002]);
         assert_eq!(reader.matrix("bushing").unwrap()[(1, 1)], 4.0);
         assert!(reader.boolean("fixed").unwrap());
         assert_eq!(reader.choice("group").unwrap(), "so3xr3");
@@ -32,6 +32,17 @@ fn values_are_read_in_base_units() {
         assert_eq!(reader.direction("axis").unwrap(), Vector3::z());
         assert!(reader.has("mass") && !reader.has("density"));
     });
+}
+
+#[test]
+fn an_inertia_has_three_forms() {
+    let read = |value: &str| {
+        with_reader(&format!("inertia = {value}"), |reader| reader.symmetric3("inertia").unwrap())
+    };
+    let full = Matrix3::new(1.0, 0.1, 0.2, 0.1, 2.0, 0.3, 0.2, 0.3, 3.0);
+    assert_eq!(read("[1, '2 kg*m^2', 3]"), Matrix3::from_diagonal(&Vector3::new(1.0, 2.0, 3.0)));
+    assert_eq!(read("[1, 2, 3, 0.1, 0.2, 0.3]"), full);
+    assert_eq!(read("[[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 3]]"), full);
 }
 
 #[test]
@@ -206,8 +217,7 @@ fn the_schema_describes_every_key_of_every_kind() {
 #[test]
 fn the_reference_page_lists_every_key_and_function() {
     let page = reference_page(KINDS);
-    for word in
-        ["## `[[gadget]]`", "## `[settings]`", "`marker.position`", "\\[N/m\\]", "`atan2(x, y)`", "`g0`"]
+    for word in ["## `[[gadget]]`", "## `[settings]`", "`marker.position`", "`N/m`", "`atan2(x, y)`", "`g0`"]
     {
         assert!(page.contains(word), "{word}\n{page}");
     }
