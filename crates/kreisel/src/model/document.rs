@@ -1,0 +1,617 @@
+//! A model file with its includes and repetitions written out: a flat list of parts.
+//!
+//! Order of work: read the TOML tree; compute `[parameters]` (with overrides); bring in included files,
+//! each with its prefix, placement and parameters; repeat parts and drop those whose condition does not
+//! hold; give names and check that they are unique. What a part's keys mean is left to
+//! [`PartReader`](super::reader::PartReader).
+//!
+//! An included file sees the parameters of the file that includes it, under its own; names of parts and
+//! references inside get the prefix. Files must lie in the model's folder or below. The long form of an
+//! include says more than the name of the file, and can be repeated like a part:
+//!
+//! ```toml
+//! [[include]]
+//! file = "wheel.toml"
+//! prefix = "wheel{i}-"
+//! repeat = 4
+//! position = ["i*2.5", 0, 0]
+//! rotation = { axis = [0, 0, 1], angle = "180 deg" }
+//! parameters = { radius = "300 mm" }
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+
+use super::error::{Mistake, ModelError, ModelErrors};
+use super::fields::{Field, Fields};
+use super::kind::{Occurrence, PartKind};
+use super::name;
+use super::orientation;
+use super::quantity::Dimension;
+use super::scope::{self, Context, Definition, Parameters, Scope};
+use super::source::{Place, SourceFile, Text};
+use super::value::{self, Content, Entries, Entry, Value};
+
+/// Largest model file in bytes.
+const MAX_FILE_SIZE: u64 = 100_000_000;
+/// Most parts of a model, and most repetitions of one.
+const MAX_PARTS: usize = 1_000_000;
+/// Most files that are included, counted as often as they are.
+const MAX_INCLUDES: usize = 10_000;
+/// Deepest chain of files that include files.
+const MAX_INCLUDE_DEPTH: usize = 32;
+
+const INCLUDE_KEYS: &[&str] = &["file", "prefix", "position", "rotation", "parameters", "repeat", "when"];
+
+/// One part of a model, with all that is needed to read it.
+#[derive(Clone, Debug)]
+pub struct Part {
+    kind: &'static PartKind,
+    name: String,
+    name_place: Place,
+    entries: Arc<Entries>,
+    context: Context,
+}
+
+impl Part {
+    /// What kind of part it is.
+    pub fn kind(&self) -> &'static PartKind {
+        self.kind
+    }
+
+    /// Its full name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the name is written, or the header if it has none.
+    pub fn name_place(&self) -> &Place {
+        &self.name_place
+    }
+
+    /// Its keys and values.
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Parameters, counter, prefix and placement.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+/// A model file, written out.
+#[derive(Clone, Debug)]
+pub struct Document {
+    parts: Vec<Part>,
+    parameters: Parameters,
+    sources: Vec<Arc<SourceFile>>,
+    left_out: Vec<Place>,
+}
+
+impl Document {
+    /// Reads a model file. `overrides` are parameters given from outside, as name and expression.
+    pub fn read(
+        path: impl AsRef<Path>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+    ) -> Result<Self, ModelErrors> {
+        let path = path.as_ref();
+        let shown = path.display().to_string();
+        let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
+        let bytes = read_bytes(path)
+            .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
+        let source = value::source(&shown, &bytes)?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new("."));
+        let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
+        let canonical = path.canonicalize().map_err(|error| unreadable(&error, nowhere))?;
+        let file = FileAt { path: canonical, folder: folder.to_path_buf() };
+        Self::build(&source, kinds, overrides, Some((root, file)))
+    }
+
+    /// Reads a model from a text; it cannot include files.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+    ) -> Result<Self, ModelErrors> {
+        let source = value::source(name, text.as_bytes())?;
+        Self::build(&source, kinds, overrides, None)
+    }
+
+    fn build(
+        source: &Arc<SourceFile>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+        at: Option<(PathBuf, FileAt)>,
+    ) -> Result<Self, ModelErrors> {
+        let entries = value::parse(source)?;
+        if !entries.iter().any(|entry| entry.key != "parameters") {
+            let place = Place::new(source, 0..0);
+            let error = ModelError::new(Mistake::NoParts, place);
+            return Err(error.with_hint("the smallest model is a `[[body]]` and an end time").into());
+        }
+        let (root, file) = at.unzip();
+        let mut expander = Expander {
+            kinds,
+            root,
+            parts: Vec::new(),
+            sources: vec![Arc::clone(source)],
+            left_out: Vec::new(),
+            errors: ModelErrors::new(),
+            stack: file.into_iter().collect(),
+            files: HashMap::new(),
+            include_count: 0,
+            full: false,
+        };
+        let overrides = overrides.iter().map(|(name, text)| Override::argument(name, text)).collect();
+        let outer = Outer {
+            parameters: &Parameters::new(),
+            prefix: String::new(),
+            placement: Isometry3::identity(),
+            overrides,
+        };
+        let parameters = expander.file(&entries, outer);
+        expander.name_parts();
+        expander.errors.into_result()?;
+        Ok(Self { parts: expander.parts, parameters, sources: expander.sources, left_out: expander.left_out })
+    }
+
+    /// All parts: those of included files first, then in the order of the file.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The parts of one kind.
+    pub fn parts_of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Part> {
+        self.parts.iter().filter(move |part| part.kind.name == kind)
+    }
+
+    /// Parameters of the model itself.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Every file that was read, the model first.
+    pub fn sources(&self) -> &[Arc<SourceFile>] {
+        &self.sources
+    }
+
+    /// Tables of included files that were left out because a model has them only once.
+    pub fn left_out(&self) -> &[Place] {
+        &self.left_out
+    }
+}
+
+/// A file on disk: its true path, and the folder as messages show it.
+#[derive(Clone, Debug)]
+struct FileAt {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+/// A parameter given from outside of its file.
+struct Override {
+    name: String,
+    name_place: Place,
+    definition: Definition,
+}
+
+impl Override {
+    fn argument(name: &str, text: &str) -> Self {
+        let source = SourceFile::new("command line", format!("{name}={text}"));
+        let name_place = Place::new(&source, 0..name.len());
+        let value = Place::new(&source, name.len() + 1..source.text().len());
+        Self { name: name.into(), name_place, definition: Definition::Expression(Text::new(text, value)) }
+    }
+}
+
+/// What a file gets from the one that includes it.
+struct Outer<'a> {
+    parameters: &'a Parameters,
+    prefix: String,
+    placement: Isometry3<f64>,
+    overrides: Vec<Override>,
+}
+
+/// Writes out includes and repetitions.
+struct Expander<'a> {
+    kinds: &'a [&'static PartKind],
+    /// Folder in which all files must lie; nothing can be included without one.
+    root: Option<PathBuf>,
+    parts: Vec<Part>,
+    sources: Vec<Arc<SourceFile>>,
+    left_out: Vec<Place>,
+    errors: ModelErrors,
+    /// Files that are being read, the innermost last.
+    stack: Vec<FileAt>,
+    /// Files that were read already, by their true path.
+    files: HashMap<PathBuf, Arc<Entries>>,
+    include_count: usize,
+    /// Whether the limit on parts was met; nothing more is added then.
+    full: bool,
+}
+
+impl Expander<'_> {
+    /// Adds all parts of a file; gives its parameters.
+    fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> Parameters {
+        let parameters = self.parameters(entries, &outer);
+        let scope = Arc::new(Scope {
+            parameters: parameters.clone(),
+            prefix: outer.prefix,
+            placement: outer.placement,
+        });
+        if let Some(entry) = entries.get("include") {
+            self.includes(entry, &scope);
+        }
+        let mut tables: Vec<(&'static PartKind, &Value)> = Vec::new();
+        for entry in entries.iter().filter(|entry| !matches!(&*entry.key, "parameters" | "include")) {
+            let found = self.tables_of(entry);
+            if let Some(found) = self.errors.keep(found) {
+                tables.extend(found);
+            }
+        }
+        // Kinds may alternate in a file; parts follow in the order in which they are written.
+        tables.sort_by_key(|(_, value)| value.place.range().start);
+        for (kind, value) in tables {
+            if let Err(errors) = self.part(kind, value, &scope) {
+                self.errors.keep::<()>(Err(errors));
+            }
+        }
+        parameters
+    }
+
+    fn parameters(&mut self, entries: &Entries, outer: &Outer<'_>) -> Parameters {
+        let mut definitions = BTreeMap::new();
+        match entries.get("parameters").map(|entry| (&entry.value.content, entry)) {
+            Some((Content::Table(table), _)) => {
+                definitions = scope::definitions(table, &mut self.errors);
+            }
+            Some((_, entry)) => self.errors.push(wrong_table(entry, "[parameters]")),
+            None => {}
+        }
+        for given in &outer.overrides {
+            if definitions.contains_key(&given.name) || outer.parameters.contains_key(&given.name) {
+                definitions.insert(given.name.clone(), given.definition.clone());
+                continue;
+            }
+            let mistake = Mistake::UnknownName { what: "parameter", name: given.name.clone() };
+            let error = ModelError::new(mistake, given.name_place.clone());
+            let names = definitions.keys().chain(outer.parameters.keys()).map(String::as_str);
+            self.errors.push(error.with_nearest(&given.name, names));
+        }
+        scope::resolve(&definitions, outer.parameters, &mut self.errors)
+    }
+
+    /// The tables that an entry of a file holds, with their kind.
+    fn tables_of<'v>(&self, entry: &'v Entry) -> Result<Vec<(&'static PartKind, &'v Value)>, ModelError> {
+        let Some(&kind) = self.kinds.iter().find(|kind| kind.name == entry.key) else {
+            let shown: String = entry.key.chars().take(60).collect();
+            let names = self.kinds.iter().map(|kind| kind.name).chain(["parameters", "include"]);
+            let error = ModelError::new(Mistake::UnknownKind(shown), entry.key_place.clone());
+            return Err(error.with_nearest(&entry.key, names));
+        };
+        match (kind.occurrence, &entry.value.content) {
+            (Occurrence::Once, Content::Table(_)) => Ok(vec![(kind, &entry.value)]),
+            (Occurrence::Many, Content::Array(values))
+                if values.iter().all(|value| matches!(value.content, Content::Table(_))) =>
+            {
+                Ok(values.iter().map(|value| (kind, value)).collect())
+            }
+            _ => Err(wrong_table(entry, &kind.header())),
+        }
+    }
+
+    /// Adds a part as often as it is repeated.
+    fn part(
+        &mut self,
+        kind: &'static PartKind,
+        value: &Value,
+        scope: &Arc<Scope>,
+    ) -> Result<(), ModelErrors> {
+        let Content::Table(entries) = &value.content else { return Ok(()) };
+        let entries = Arc::new(entries.clone());
+        if kind.occurrence == Occurrence::Once {
+            if self.stack.len() > 1 {
+                self.left_out.push(value.place.clone());
+                return Ok(());
+            }
+            let context = Context::new(Arc::clone(scope), None);
+            return self.push(kind, kind.name.into(), value.place.clone(), &entries, context);
+        }
+        for context in repetitions(&entries, &Context::new(Arc::clone(scope), None))? {
+            let context = context?;
+            if self.full {
+                break;
+            }
+            let (name, place) = match entries.get("name") {
+                Some(entry) => {
+                    let text = Field::new(entry, &context).text()?;
+                    name::check(text.content())
+                        .map_err(|mistake| ModelError::new(mistake, text.place().clone()))?;
+                    (context.full_name(text.content()), entry.value.place.clone())
+                }
+                None => (String::new(), value.place.clone()),
+            };
+            self.push(kind, name, place, &entries, context)?;
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        kind: &'static PartKind,
+        name: String,
+        name_place: Place,
+        entries: &Arc<Entries>,
+        context: Context,
+    ) -> Result<(), ModelErrors> {
+        if self.parts.len() >= MAX_PARTS {
+            self.full = true;
+            return Err(ModelError::new(Mistake::TooManyParts(MAX_PARTS), entries.place().clone()).into());
+        }
+        self.parts.push(Part { kind, name, name_place, entries: Arc::clone(entries), context });
+        Ok(())
+    }
+
+    /// Checks that names are unique and names the parts that have none: `body-1`, `body-2`, …
+    fn name_parts(&mut self) {
+        let mut places: HashMap<String, Place> = HashMap::new();
+        for part in self.parts.iter().filter(|part| part.kind.occurrence == Occurrence::Many) {
+            if part.name.is_empty() {
+                continue;
+            }
+            if let Some(first) = places.get(&part.name) {
+                self.errors.push(duplicate(part, first));
+            } else {
+                places.insert(part.name.clone(), part.name_place.clone());
+            }
+        }
+        let mut counts: HashMap<(&str, String), usize> = HashMap::new();
+        for part in self.parts.iter_mut().filter(|part| part.name.is_empty()) {
+            let prefix = part.context.scope().prefix.clone();
+            let count = counts.entry((part.kind.name, prefix.clone())).or_default();
+            part.name = loop {
+                *count += 1;
+                let name = format!("{prefix}{}-{count}", part.kind.name);
+                if !places.contains_key(&name) {
+                    break name;
+                }
+            };
+            places.insert(part.name.clone(), part.name_place.clone());
+        }
+    }
+
+    fn includes(&mut self, entry: &Entry, scope: &Arc<Scope>) {
+        let Content::Array(values) = &entry.value.content else {
+            self.errors.push(wrong_table(entry, "include = [\"part.toml\"] or [[include]]"));
+            return;
+        };
+        for value in values {
+            if let Err(errors) = self.include(value, scope) {
+                self.errors.keep::<()>(Err(errors));
+            }
+        }
+    }
+
+    /// Brings in a file: its name alone, or a table that says how and how often.
+    fn include(&mut self, value: &Value, scope: &Arc<Scope>) -> Result<(), ModelErrors> {
+        let plain = Context::new(Arc::clone(scope), None);
+        let field = Field { key: "include", value, context: &plain };
+        let entries = match &value.content {
+            Content::Text(_) => {
+                let file = field.text()?;
+                let outer = Outer {
+                    parameters: &scope.parameters,
+                    prefix: scope.prefix.clone(),
+                    placement: scope.placement,
+                    overrides: Vec::new(),
+                };
+                return self.include_file(&file, outer);
+            }
+            Content::Table(entries) => entries,
+            _ => return Err(field.wrong_type("a file name in quotes or a table").into()),
+        };
+        let part = "the include";
+        Fields { entries, context: &plain, part }.check_keys(INCLUDE_KEYS)?;
+        for context in repetitions(entries, &plain)? {
+            let context = context?;
+            let fields = Fields { entries, context: &context, part };
+            let file = Field::new(fields.required("file")?, &context).text()?;
+            let outer = outer_of(fields)?;
+            self.include_file(&file, outer)?;
+        }
+        Ok(())
+    }
+
+    fn include_file(&mut self, file: &Text, outer: Outer<'_>) -> Result<(), ModelErrors> {
+        if self.full {
+            return Ok(());
+        }
+        self.include_count += 1;
+        if self.include_count > MAX_INCLUDES {
+            let mistake = Mistake::TooManyIncludes(MAX_INCLUDES);
+            return Err(ModelError::new(mistake, file.place().clone()).into());
+        }
+        let at = self.locate(file)?;
+        let entries = self.load(&at, file)?;
+        self.stack.push(at);
+        self.file(&entries, outer);
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// Finds an included file and checks that it may be included.
+    fn locate(&self, file: &Text) -> Result<FileAt, ModelError> {
+        let place = || file.place().clone();
+        let outside = || {
+            let shown = file.content().chars().take(100).collect();
+            ModelError::new(Mistake::IncludeOutside(shown), place())
+                .with_hint("included files lie in the folder of the model or below")
+        };
+        let (Some(root), Some(current)) = (&self.root, self.stack.last()) else {
+            return Err(ModelError::new(Mistake::Unreadable("a text has no folder".into()), place())
+                .with_hint("only a model that is read from a file can include others"));
+        };
+        if Path::new(file.content()).is_absolute() {
+            return Err(outside());
+        }
+        let shown = current.folder.join(file.content());
+        let path =
+            shown.canonicalize().map_err(|error| with_nearest_file(unreadable(&error, place()), &shown))?;
+        if !path.starts_with(root) {
+            return Err(outside());
+        }
+        if let Some(first) = self.stack.iter().position(|open| open.path == path) {
+            let chain = self.stack[first..].iter().map(|open| &open.path).chain([&path]);
+            let names: Vec<String> =
+                chain.map(|path| path.strip_prefix(root).unwrap_or(path).display().to_string()).collect();
+            return Err(ModelError::new(Mistake::IncludeCycle(names.join(" → ")), place()));
+        }
+        if self.stack.len() > MAX_INCLUDE_DEPTH {
+            return Err(ModelError::new(Mistake::TooManyIncludes(MAX_INCLUDE_DEPTH), place()));
+        }
+        let folder = shown.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        Ok(FileAt { path, folder })
+    }
+
+    fn load(&mut self, at: &FileAt, file: &Text) -> Result<Arc<Entries>, ModelError> {
+        if let Some(entries) = self.files.get(&at.path) {
+            return Ok(Arc::clone(entries));
+        }
+        let bytes = read_bytes(&at.path).map_err(|mistake| ModelError::new(mistake, file.place().clone()))?;
+        let file_name = at.path.file_name().map_or_else(PathBuf::new, PathBuf::from);
+        let source = value::source(&at.folder.join(file_name).display().to_string(), &bytes)?;
+        let entries = Arc::new(value::parse(&source)?);
+        self.sources.push(source);
+        self.files.insert(at.path.clone(), Arc::clone(&entries));
+        Ok(entries)
+    }
+}
+
+/// Prefix, placement and parameters that an include gives to its file, inside those of its own file.
+fn outer_of(fields: Fields<'_>) -> Result<Outer<'_>, ModelErrors> {
+    let context = fields.context;
+    let field = |key: &str| fields.optional(key).map(|entry| Field::new(entry, context));
+    let mut prefix = context.scope().prefix.clone();
+    if let Some(field) = field("prefix") {
+        let text = field.text()?;
+        if !text.content().is_empty() {
+            name::check(text.content()).map_err(|mistake| ModelError::new(mistake, text.place().clone()))?;
+        }
+        prefix.push_str(text.content());
+    }
+    let position = match field("position") {
+        Some(field) => field.vector3(Dimension::LENGTH)?,
+        None => Vector3::zeros(),
+    };
+    let rotation = match field("rotation") {
+        Some(field) => orientation::read(field)?,
+        None => UnitQuaternion::identity(),
+    };
+    let mut overrides = Vec::new();
+    if let Some(field) = field("parameters") {
+        for entry in field.table()?.iter() {
+            // Any dimension will do: a parameter has the one with which it is used.
+            let value = match &entry.value.content {
+                Content::Text(text) => context.number_of_any_unit(text)?,
+                _ => Field::new(entry, context).number(Dimension::NONE)?,
+            };
+            overrides.push(Override {
+                name: entry.key.clone(),
+                name_place: entry.key_place.clone(),
+                definition: Definition::Number(value, entry.value.place.clone()),
+            });
+        }
+    }
+    let placement = context.scope().placement * Isometry3::from_parts(Translation3::from(position), rotation);
+    Ok(Outer { parameters: &context.scope().parameters, prefix, placement, overrides })
+}
+
+type Repetition = Result<Context, ModelError>;
+
+/// Contexts of the repetitions of a table for which its condition holds; a table that is not repeated
+/// keeps the counter of the part around it.
+pub(crate) fn repetitions(
+    entries: &Entries,
+    around: &Context,
+) -> Result<impl Iterator<Item = Repetition>, ModelError> {
+    let count = match entries.get("repeat") {
+        Some(entry) => {
+            let field = Field::new(entry, around);
+            let count = field.count()?;
+            if count as usize > MAX_PARTS {
+                return Err(field.unsuitable(format!("at most {MAX_PARTS}"), count.to_string()));
+            }
+            Some(count)
+        }
+        None => None,
+    };
+    let condition = entries.get("when").cloned();
+    let around = around.clone();
+    Ok((0..count.unwrap_or(1)).filter_map(move |index| {
+        let context = if count.is_some() { around.counted(index) } else { around.clone() };
+        let holds = condition.as_ref().map_or(Ok(true), |entry| Field::new(entry, &context).condition());
+        match holds {
+            Ok(true) => Some(Ok(context)),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }))
+}
+
+fn duplicate(part: &Part, first: &Place) -> ModelError {
+    let error = ModelError::new(Mistake::DuplicateName(part.name.clone()), part.name_place.clone());
+    if *first == part.name_place {
+        let hint = if part.context.index().is_some() {
+            "put `{i}` into the name of the repeated part"
+        } else {
+            "give each include of the file a `prefix` of its own"
+        };
+        return error.with_hint(hint);
+    }
+    error.with_related(first.clone(), "first used here").with_hint("names are unique among all parts")
+}
+
+fn wrong_table(entry: &Entry, expected: &str) -> ModelError {
+    let mistake = Mistake::WrongTable { kind: entry.key.clone(), expected: format!("`{expected}`") };
+    ModelError::new(mistake, entry.key_place.clone())
+}
+
+fn unreadable(error: &std::io::Error, place: Place) -> ModelError {
+    ModelError::new(Mistake::Unreadable(error.to_string()), place)
+}
+
+/// Suggests a file of the same folder whose name is near.
+fn with_nearest_file(error: ModelError, path: &Path) -> ModelError {
+    /// Files that are looked at.
+    const MAX_FILES: usize = 1000;
+    let (Some(folder), Some(written)) = (path.parent(), path.file_name()) else { return error };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let files = std::fs::read_dir(folder).into_iter().flatten().take(MAX_FILES).flatten();
+    let names: Vec<String> = files
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
+    error.with_nearest(&written.to_string_lossy(), names.iter().map(String::as_str))
+}
+
+/// Reads a file that is not larger than any model.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
+    use std::io::Read;
+    let refuse = |error: std::io::Error| Mistake::Unreadable(error.to_string());
+    let file = std::fs::File::open(path).map_err(refuse)?;
+    let size = file.metadata().map_err(refuse)?.len();
+    if size > MAX_FILE_SIZE {
+        return Err(Mistake::FileTooLarge { size, limit: MAX_FILE_SIZE });
+    }
+    let mut bytes = Vec::new();
+    // A pipe or device has no size: stop reading all the same.
+    file.take(MAX_FILE_SIZE).read_to_end(&mut bytes).map_err(refuse)?;
+    Ok(bytes)
+}

@@ -1,0 +1,297 @@
+//! From words to a graph: precedence climbing with a limit on nesting.
+
+use std::ops::Range;
+
+use super::graph::{Binary, Graph, NodeId, Unary};
+use super::lexer::{self, Token, Word};
+use super::{FUNCTIONS, Function, MAX_DEPTH, Meaning, Vocabulary};
+use crate::model::error::{ExpressionMistake, Mistake, ModelError};
+use crate::model::name;
+use crate::model::source::Text;
+
+/// Graph of an expression, its root, and the text of the unit that follows it.
+pub(crate) struct Parsed {
+    pub(crate) graph: Graph,
+    pub(crate) root: NodeId,
+    pub(crate) unit: Option<Range<usize>>,
+}
+
+/// Reads an expression and finds its unit.
+pub(crate) fn parse(text: &Text, vocabulary: &Vocabulary<'_>) -> Result<Parsed, ModelError> {
+    let content = text.content();
+    let words = lexer::words(content, vocabulary)
+        .map_err(|(range, mistake)| ModelError::new(mistake, text.place_of(range)))?;
+    if words.is_empty() {
+        let mistake = Mistake::Expression(ExpressionMistake::Empty);
+        return Err(ModelError::new(mistake, text.place().clone()));
+    }
+    let mut parser = Parser { text, vocabulary, words: &words, position: 0, graph: Graph::default() };
+    let root = parser.expression(0, 0)?;
+    let unit = match parser.peek() {
+        None => None,
+        Some(word) if parser.starts_unit(word) => Some(word.range.start..content.len()),
+        Some(word) => return Err(parser.unexpected(word)),
+    };
+    Ok(Parsed { graph: parser.graph, root, unit })
+}
+
+/// How tightly an operator binds; each level leaves room for its right side.
+mod binding {
+    pub(super) const OR: u8 = 1;
+    pub(super) const AND: u8 = 3;
+    pub(super) const COMPARISON: u8 = 5;
+    pub(super) const SUM: u8 = 7;
+    pub(super) const PRODUCT: u8 = 9;
+    pub(super) const SIGN: u8 = 11;
+    pub(super) const POWER: u8 = 13;
+}
+
+struct Parser<'a> {
+    text: &'a Text,
+    vocabulary: &'a Vocabulary<'a>,
+    words: &'a [Word],
+    position: usize,
+    graph: Graph,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Option<&'a Word> {
+        self.words.get(self.position)
+    }
+
+    fn next(&mut self) -> Option<&'a Word> {
+        let word = self.words.get(self.position);
+        self.position += 1;
+        word
+    }
+
+    fn mistake(&self, mistake: ExpressionMistake, range: Range<usize>) -> ModelError {
+        ModelError::new(Mistake::Expression(mistake), self.text.place_of(range))
+    }
+
+    /// Operators that bind at least as tightly as `least`, with their operands.
+    fn expression(&mut self, least: u8, depth: usize) -> Result<NodeId, ModelError> {
+        let mut left = self.operand(depth)?;
+        let mut compared = false;
+        while let Some(word) = self.peek() {
+            let Some((strength, right_strength)) = strengths(word.token) else { break };
+            if strength < least {
+                break;
+            }
+            if strength == binding::COMPARISON && std::mem::replace(&mut compared, true) {
+                return Err(self
+                    .mistake(ExpressionMistake::ChainedComparison, word.range.clone())
+                    .with_hint("write `a < b && b < c`"));
+            }
+            self.position += 1;
+            let right = self.expression(right_strength, depth + 1)?;
+            left = self.combine(word.token, left, right);
+        }
+        Ok(left)
+    }
+
+    fn combine(&mut self, token: Token, left: NodeId, right: NodeId) -> NodeId {
+        let (function, x, y) = match token {
+            Token::Plus => (Binary::Add, left, right),
+            Token::Minus => (Binary::Subtract, left, right),
+            Token::Times => (Binary::Multiply, left, right),
+            Token::Divide => (Binary::Divide, left, right),
+            Token::Power => (Binary::Power, left, right),
+            Token::And => (Binary::And, left, right),
+            Token::Or => (Binary::Or, left, right),
+            Token::Less => (Binary::Less, left, right),
+            Token::LessOrEqual => (Binary::LessOrEqual, left, right),
+            Token::Greater => (Binary::Less, right, left),
+            Token::GreaterOrEqual => (Binary::LessOrEqual, right, left),
+            Token::Equal => (Binary::Equal, left, right),
+            _ => (Binary::NotEqual, left, right),
+        };
+        self.graph.binary(function, x, y)
+    }
+
+    fn operand(&mut self, depth: usize) -> Result<NodeId, ModelError> {
+        let Some(word) = self.next() else {
+            let end = self.text.content().len();
+            let last = self.words.last().map_or(end, |word| word.range.start);
+            return Err(self
+                .mistake(ExpressionMistake::MissingOperand, last..end)
+                .with_hint("the expression ends too early"));
+        };
+        if depth > MAX_DEPTH {
+            return Err(self.mistake(ExpressionMistake::TooDeep, word.range.clone()));
+        }
+        match word.token {
+            Token::Number(value) => Ok(self.graph.constant(value)),
+            Token::Known(meaning) if self.peek().is_none_or(|next| next.token != Token::Open) => {
+                Ok(match meaning {
+                    Meaning::Constant(value) => self.graph.constant(value),
+                    Meaning::Variable(index) => self.graph.variable(index),
+                })
+            }
+            Token::Known(_) if self.function_at(word).is_none() => {
+                let written = &self.text.content()[word.range.clone()];
+                Err(self
+                    .mistake(ExpressionMistake::NotAFunction, word.range.clone())
+                    .with_hint(format!("to multiply, write `{written}*(…)`")))
+            }
+            Token::Known(_) | Token::Name => self.call(word, depth),
+            Token::Minus => {
+                let operand = self.expression(binding::SIGN, depth + 1)?;
+                Ok(self.graph.unary(Unary::Negate, operand))
+            }
+            Token::Plus => self.expression(binding::SIGN, depth + 1),
+            Token::Not => {
+                let operand = self.expression(binding::SIGN, depth + 1)?;
+                Ok(self.graph.unary(Unary::Not, operand))
+            }
+            Token::Open => {
+                let inner = self.expression(0, depth + 1)?;
+                self.close(word)?;
+                Ok(inner)
+            }
+            Token::Close if self.position == 1 => {
+                Err(self.mistake(ExpressionMistake::Unopened, word.range.clone()))
+            }
+            Token::Bad => Err(self.mistake(ExpressionMistake::BadLetter, word.range.clone())),
+            _ => Err(self.mistake(ExpressionMistake::MissingOperand, word.range.clone())),
+        }
+    }
+
+    fn close(&mut self, open: &Word) -> Result<(), ModelError> {
+        match self.peek() {
+            Some(word) if word.token == Token::Close => {
+                self.position += 1;
+                Ok(())
+            }
+            Some(word) => Err(self.unexpected(word)),
+            None => Err(self.mistake(ExpressionMistake::Unclosed, open.range.clone()).with_hint("add `)`")),
+        }
+    }
+
+    fn function_at(&self, word: &Word) -> Option<&'static Function> {
+        let written = &self.text.content()[word.range.clone()];
+        FUNCTIONS.iter().find(|function| function.name == written)
+    }
+
+    fn call(&mut self, word: &Word, depth: usize) -> Result<NodeId, ModelError> {
+        let opens = self.peek().filter(|next| next.token == Token::Open);
+        let Some(function) = self.function_at(word) else {
+            return Err(self.unknown(word, opens.is_some()));
+        };
+        let Some(open) = opens else {
+            return Err(self
+                .mistake(ExpressionMistake::FunctionWithoutArguments, word.range.clone())
+                .with_hint(format!("write `{}(…)`", function.name)));
+        };
+        self.position += 1;
+        let arguments = self.arguments(open, depth)?;
+        let wrong_count = |found| {
+            let mistake =
+                Mistake::ArgumentCount { function: function.name, expected: function.arity(), found };
+            ModelError::new(mistake, self.text.place_of(word.range.clone()))
+        };
+        match (function.operation, arguments.as_slice()) {
+            (super::Operation::One(unary), &[x]) => Ok(self.graph.unary(unary, x)),
+            (super::Operation::Two(binary), &[x, y]) => Ok(self.graph.binary(binary, x, y)),
+            (super::Operation::Choice, &[x, y, z]) => Ok(self.graph.select(x, y, z)),
+            (_, arguments) => Err(wrong_count(arguments.len())),
+        }
+    }
+
+    fn arguments(&mut self, open: &Word, depth: usize) -> Result<Vec<NodeId>, ModelError> {
+        let mut arguments = Vec::new();
+        if self.peek().is_some_and(|word| word.token == Token::Close) {
+            self.position += 1;
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(self.expression(0, depth + 1)?);
+            match self.peek() {
+                Some(word) if word.token == Token::Comma => self.position += 1,
+                _ => {
+                    self.close(open)?;
+                    return Ok(arguments);
+                }
+            }
+        }
+    }
+
+    /// Two operands without an operator: the second begins the unit if nothing is left open.
+    fn starts_unit(&self, word: &Word) -> bool {
+        matches!(word.token, Token::Name | Token::Known(_))
+    }
+
+    fn unexpected(&self, word: &Word) -> ModelError {
+        let mistake = match word.token {
+            Token::Close => ExpressionMistake::Unopened,
+            Token::Bad => ExpressionMistake::BadLetter,
+            _ => ExpressionMistake::MissingOperator,
+        };
+        let error = self.mistake(mistake, word.range.clone());
+        match &self.text.content()[word.range.clone()] {
+            "=" => error.with_hint("to compare, write `==`"),
+            "&" | "|" => error.with_hint("write `&&` for and, `||` for or"),
+            "," => {
+                error.with_hint("the decimal sign is a point; commas separate the arguments of a function")
+            }
+            "%" => error.with_hint("for the remainder, write `mod(a, b)`"),
+            _ if matches!(word.token, Token::Name | Token::Known(_)) => {
+                error.with_hint("a unit stands once, at the very end; to multiply, write `*`")
+            }
+            _ => error,
+        }
+    }
+
+    fn unknown(&self, word: &Word, called: bool) -> ModelError {
+        let content = self.text.content();
+        let written = &content[word.range.clone()];
+        if called {
+            let names = FUNCTIONS.iter().map(|function| function.name);
+            return ModelError::new(
+                Mistake::UnknownFunction(shortened(written)),
+                self.text.place_of(word.range.clone()),
+            )
+            .with_nearest(written, names);
+        }
+        let candidates = (self.vocabulary.candidates)();
+        let candidates = || candidates.iter().map(String::as_str);
+        // A misspelt name with dashes was cut at one of them: look for the whole first.
+        let start = lexer::run_start(content, word.range.start);
+        let run = &content[start..][..lexer::run_length(&content[start..])];
+        let (shown, range) = match name::nearest(run, candidates()) {
+            Some(_) => (run, start..start + run.len()),
+            None => (written, word.range.clone()),
+        };
+        let mistake = Mistake::UnknownName { what: self.vocabulary.what, name: shortened(shown) };
+        ModelError::new(mistake, self.text.place_of(range)).with_nearest(shown, candidates())
+    }
+}
+
+/// The beginning of a word that may be of any length.
+fn shortened(word: &str) -> String {
+    const LETTERS: usize = 60;
+    let mut short: String = word.chars().take(LETTERS).collect();
+    if short.len() < word.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// How tightly an operator binds to its left, and what its right side must bind at least.
+fn strengths(token: Token) -> Option<(u8, u8)> {
+    Some(match token {
+        Token::Or => (binding::OR, binding::OR + 1),
+        Token::And => (binding::AND, binding::AND + 1),
+        Token::Less
+        | Token::LessOrEqual
+        | Token::Greater
+        | Token::GreaterOrEqual
+        | Token::Equal
+        | Token::NotEqual => (binding::COMPARISON, binding::COMPARISON + 1),
+        Token::Plus | Token::Minus => (binding::SUM, binding::SUM + 1),
+        Token::Times | Token::Divide => (binding::PRODUCT, binding::PRODUCT + 1),
+        // From right to left, and 2^-1 is allowed: the sign is an operand of its own.
+        Token::Power => (binding::POWER, binding::POWER),
+        _ => return None,
+    })
+}

@@ -1,0 +1,163 @@
+//! A graph as a list of steps that is run without allocation.
+//!
+//! Results of steps live in slots that are used again as soon as nobody needs them. The slots lie on the
+//! stack of the caller, so that a program can be run by many threads at once through a shared reference.
+
+use super::MAX_SLOTS;
+use super::graph::{Binary, Graph, Node, NodeId, Unary};
+use crate::model::error::ExpressionMistake;
+
+/// Where a step finds and leaves its numbers.
+type Slot = u16;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Constant { value: f64, result: Slot },
+    Variable { index: u32, result: Slot },
+    Unary { function: Unary, x: Slot, result: Slot },
+    Binary { function: Binary, x: Slot, y: Slot, result: Slot },
+    Select { condition: Slot, then: Slot, otherwise: Slot, result: Slot },
+    Output { x: Slot, index: u32 },
+}
+
+/// Steps that compute some nodes of a graph from its variables.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    steps: Vec<Step>,
+    slot_count: usize,
+    output_count: usize,
+}
+
+impl Program {
+    /// Program whose outputs are the given nodes, in their order.
+    pub(crate) fn new(graph: &Graph, outputs: &[NodeId]) -> Result<Self, ExpressionMistake> {
+        let needed = graph.needed(outputs);
+        let mut last_use = vec![0; graph.len()];
+        for index in (0..graph.len()).filter(|&index| needed[index]) {
+            last_use[index] = index;
+            for operand in operands(graph.nodes_at(index)).into_iter().flatten() {
+                last_use[operand.index()] = index;
+            }
+        }
+        let mut compiler = Compiler {
+            slots: vec![0; graph.len()],
+            last_use,
+            free: Vec::new(),
+            slot_count: 0,
+            steps: Vec::new(),
+        };
+        for index in (0..graph.len()).filter(|&index| needed[index]) {
+            compiler.compile(index, graph.nodes_at(index), outputs)?;
+        }
+        Ok(Self { steps: compiler.steps, slot_count: compiler.slot_count, output_count: outputs.len() })
+    }
+
+    /// Runs the program; a variable that is missing counts as not a number.
+    pub(crate) fn run(&self, variables: &[f64], outputs: &mut [f64]) {
+        assert_eq!(outputs.len(), self.output_count, "one place per output");
+        // Clearing the slots costs time, so small programs get few.
+        match self.slot_count {
+            0..=16 => self.run_in(&mut [0.0; 16], variables, outputs),
+            17..=128 => self.run_in(&mut [0.0; 128], variables, outputs),
+            _ => self.run_in(&mut [0.0; MAX_SLOTS], variables, outputs),
+        }
+    }
+
+    fn run_in(&self, slots: &mut [f64], variables: &[f64], outputs: &mut [f64]) {
+        for step in &self.steps {
+            match *step {
+                Step::Constant { value, result } => slots[usize::from(result)] = value,
+                Step::Variable { index, result } => {
+                    slots[usize::from(result)] = variables.get(index as usize).copied().unwrap_or(f64::NAN);
+                }
+                Step::Unary { function, x, result } => {
+                    slots[usize::from(result)] = function.evaluate(slots[usize::from(x)]);
+                }
+                Step::Binary { function, x, y, result } => {
+                    slots[usize::from(result)] =
+                        function.evaluate(slots[usize::from(x)], slots[usize::from(y)]);
+                }
+                Step::Select { condition, then, otherwise, result } => {
+                    let chosen = if slots[usize::from(condition)] != 0.0 { then } else { otherwise };
+                    slots[usize::from(result)] = slots[usize::from(chosen)];
+                }
+                Step::Output { x, index } => outputs[index as usize] = slots[usize::from(x)],
+            }
+        }
+    }
+}
+
+fn operands(node: Node) -> [Option<NodeId>; 3] {
+    match node {
+        Node::Constant(_) | Node::Variable(_) => [None; 3],
+        Node::Unary(_, x) => [Some(x), None, None],
+        Node::Binary(_, x, y) => [Some(x), Some(y), None],
+        Node::Select(x, y, z) => [Some(x), Some(y), Some(z)],
+    }
+}
+
+/// Gives each node a slot while it is needed.
+struct Compiler {
+    slots: Vec<Slot>,
+    last_use: Vec<usize>,
+    free: Vec<Slot>,
+    slot_count: usize,
+    steps: Vec<Step>,
+}
+
+impl Compiler {
+    fn compile(&mut self, index: usize, node: Node, outputs: &[NodeId]) -> Result<(), ExpressionMistake> {
+        self.release_operands(index, node);
+        let result = self.allocate()?;
+        let slot = |id: NodeId| self.slots[id.index()];
+        let step = match node {
+            Node::Constant(bits) => Step::Constant { value: f64::from_bits(bits), result },
+            Node::Variable(index) => Step::Variable { index, result },
+            Node::Unary(function, x) => Step::Unary { function, x: slot(x), result },
+            Node::Binary(function, x, y) => Step::Binary { function, x: slot(x), y: slot(y), result },
+            Node::Select(condition, then, otherwise) => Step::Select {
+                condition: slot(condition),
+                then: slot(then),
+                otherwise: slot(otherwise),
+                result,
+            },
+        };
+        self.steps.push(step);
+        self.slots[index] = result;
+        for (position, output) in outputs.iter().enumerate() {
+            if output.index() == index {
+                self.steps.push(Step::Output { x: result, index: position as u32 });
+            }
+        }
+        if self.last_use[index] == index {
+            self.free.push(result);
+        }
+        Ok(())
+    }
+
+    /// Frees the slots of operands used here for the last time. The step reads before it writes, so its
+    /// own result may take one of them.
+    fn release_operands(&mut self, index: usize, node: Node) {
+        let mut released = [None; 3];
+        for (position, operand) in operands(node).into_iter().enumerate() {
+            if let Some(operand) = operand
+                && self.last_use[operand.index()] == index
+                && !released.contains(&Some(operand))
+            {
+                released[position] = Some(operand);
+                self.free.push(self.slots[operand.index()]);
+            }
+        }
+    }
+
+    fn allocate(&mut self) -> Result<Slot, ExpressionMistake> {
+        if let Some(slot) = self.free.pop() {
+            return Ok(slot);
+        }
+        if self.slot_count == MAX_SLOTS {
+            return Err(ExpressionMistake::TooComplex);
+        }
+        self.slot_count += 1;
+        Ok((self.slot_count - 1) as Slot)
+    }
+}

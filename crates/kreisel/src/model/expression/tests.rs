@@ -1,0 +1,247 @@
+use num_dual::{Dual64, DualNum};
+use proptest::prelude::*;
+
+use super::*;
+
+fn constants(name: &str) -> Option<f64> {
+    match name {
+        "l" => Some(0.5),
+        "w0" => Some(3.0),
+        "spring-rate" => Some(7.0),
+        "spring" => Some(100.0),
+        _ => None,
+    }
+}
+
+fn names() -> Vec<String> {
+    ["l", "w0", "spring-rate", "spring", "pi", "g0"].map(String::from).to_vec()
+}
+
+fn constant(text: &str) -> Result<f64, ModelError> {
+    constant_value(&Text::standalone("test", text), Some(Dimension::LENGTH), &constants, &names)
+}
+
+fn compile(text: &str) -> Result<Expression, ModelError> {
+    let known = |name: &str| {
+        matches!(name, "t" | "x" | "y" | "crank.angle" | "crank-pin.at-0.5.rate").then(|| name.to_string())
+    };
+    let candidates = || ["t", "x", "y", "crank.angle", "crank-pin.at-0.5.rate"].map(String::from).to_vec();
+    Expression::compile(&Text::standalone("test", text), Dimension::NONE, &constants, &known, &candidates)
+}
+
+#[test]
+fn constant_expressions_have_the_value_of_their_arithmetic() {
+    let cases = [
+        ("1", 1.0),
+        ("1.5e-3", 1.5e-3),
+        (".5", 0.5),
+        ("2 + 3*4", 14.0),
+        ("(2 + 3)*4", 20.0),
+        ("-2^2", -4.0),
+        ("2^3^2", 512.0),
+        ("2^-1", 0.5),
+        ("2^-1*4", 2.0),
+        ("10 - 4 - 3", 3.0),
+        ("24/4/3", 2.0),
+        ("--3", 3.0),
+        ("+3", 3.0),
+        ("2*w0", 6.0),
+        ("sqrt(16) + abs(-1)", 5.0),
+        ("min(2, 3)*max(2, 3)", 6.0),
+        ("atan2(1, 1)*4", std::f64::consts::PI),
+        ("pi", std::f64::consts::PI),
+        ("g0", 9.80665),
+        ("floor(-1.5) + ceil(-1.5)", -3.0),
+        ("sign(-3) + sign(0) + sign(2)", 0.0),
+        ("step(-1) + step(0)", 1.0),
+        ("mod(-1, 3)", 2.0),
+        ("if(w0 > 2, 10, 20)", 10.0),
+        ("1 < 2 && 2 <= 2 && !(3 < 2)", 1.0),
+        ("1 > 2 || 2 >= 3", 0.0),
+        ("1 == 1 && 1 != 2", 1.0),
+        ("1 + 1 == 2", 1.0),
+        ("ln(exp(2)) + log10(1000)", 5.0),
+        ("spring-rate", 7.0),
+        ("spring - w0", 97.0),
+        ("spring-w0", 97.0),
+        ("spring-rate-w0", 4.0),
+        ("w0-1", 2.0),
+        ("  120   mm ", 0.12),
+        ("10mm", 0.01),
+        ("10 + 20 mm", 0.03),
+        ("(l + 1) cm", 0.015),
+        ("l mm", 0.0005),
+        ("1 in", 0.0254),
+        ("2e3 mm", 2.0),
+    ];
+    for (text, expected) in cases {
+        let value = constant(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        // A few roundings.
+        assert!((value - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(), "{text}: {value}");
+    }
+}
+
+#[test]
+fn mistakes_in_expressions_are_named_with_their_column() {
+    let deep = "(".repeat(5_000);
+    let signs = "-".repeat(5_000) + "1";
+    let powers = "2^".repeat(4_000) + "1";
+    let long = "1+".repeat(10_000) + "1";
+    let cases = [
+        ("", 1, "empty", ""),
+        ("  ", 1, "empty", ""),
+        ("2 +", 3, "missing", "ends too early"),
+        ("2 + * 3", 5, "missing", ""),
+        ("(1 + 2", 1, "never closed", "add `)`"),
+        ("sin(1", 4, "never closed", ""),
+        ("1 + 2)", 6, "never opened", ""),
+        (")", 1, "never opened", ""),
+        ("2*lenght", 3, "no parameter `lenght`", ""),
+        ("2*w1", 3, "no parameter `w1`", "did you mean `w0`"),
+        ("spring-rat + 1", 1, "no parameter `spring-rat`", "`spring-rate`"),
+        ("sine(1)", 1, "no function `sine`", "`sin`"),
+        ("sin 1", 1, "needs its arguments", "sin(…)"),
+        ("sin(1, 2)", 1, "takes 1 argument(s), not 2", ""),
+        ("min(1)", 1, "takes 2 argument(s), not 1", ""),
+        ("sin()", 1, "takes 1 argument(s), not 0", ""),
+        ("l(2)", 1, "not a function", "`l*(…)`"),
+        ("1 $ 2", 3, "no meaning", ""),
+        ("1 < 2 < 3", 7, "chained", "&&"),
+        ("1 = 2", 3, "no meaning", "=="),
+        ("1,5", 2, "operator is missing", "decimal"),
+        ("7 % 2", 3, "no meaning", "mod"),
+        ("2 3", 3, "operator is missing", ""),
+        ("1/0", 1, "inf", "divided by zero"),
+        ("sqrt(-1)", 1, "NaN", ""),
+        ("5 parsec", 3, "no unit `parsec`", "known units"),
+        ("5 deg", 3, "length (m), not of angle", "`m`"),
+        ("5 mm + 1", 6, "not a unit", "one unit"),
+        ("(5 mm)", 4, "operator is missing", "at the very end"),
+        (&deep, 202, "nested more than 200", ""),
+        (&signs, 202, "nested more than 200", ""),
+        (&powers, 403, "nested more than 200", ""),
+        (&long, 10_001, "longer than 10000", ""),
+    ];
+    for (text, column, reason, hint) in cases {
+        let shown: String = text.chars().take(40).collect();
+        let error = constant(text).expect_err(&shown);
+        assert!(error.mistake().to_string().contains(reason), "{shown}: {error}");
+        assert!(error.hint().unwrap_or("").contains(hint), "{shown}: {error}");
+        assert_eq!(error.place().column(), column, "{shown}: {error}");
+    }
+}
+
+#[test]
+fn a_long_run_of_dashes_is_read_in_time() {
+    // Every cut of the run is tried as a name only up to the longest name.
+    assert!(constant(&("a-".repeat(4_000) + "a")).is_err());
+}
+
+#[test]
+fn dotted_and_dashed_names_are_variables() {
+    let expression = compile("2*crank.angle - crank-pin.at-0.5.rate-1").unwrap();
+    assert_eq!(expression.variables(), ["crank.angle", "crank-pin.at-0.5.rate"]);
+    assert_eq!(expression.value(&[3.0, 2.0]), 3.0);
+    let error = compile("2*crank.angel").unwrap_err();
+    assert_eq!(error.hint(), Some("did you mean `crank.angle`?"));
+    assert_eq!(error.place().text(), "crank.angel");
+}
+
+/// Expressions of x and y that are smooth where both lie between 0.2 and 0.9.
+const SMOOTH: &[&str] = &[
+    "x + 2*y - x*y/3",
+    "sin(x)*cos(y) + tan(x*y)",
+    "asin(x*y) + acos(x) + atan(x/y) + atan2(x, y)",
+    "sinh(x) + cosh(y*x) + tanh(x - y)",
+    "exp(-x*y)*ln(x + 2) + log10(y)",
+    "sqrt(x^2 + y^2) + x^3 + x^1.5 + y^-2",
+    "x^y + 2^x + (x + 1)^(y + 1)",
+    "abs(x - 5) + min(x, 10)*max(y, -1) + sign(x)*y",
+    "if(x > 0, x^2*y, y^2) + step(x)*x + mod(x + 7, 3)",
+    "(x - 3)^3*(y - 2)^2",
+    "-(-x) + 0*y + 1*x + x/1 + 0/x + y^1 + y^0",
+    "floor(x) + ceil(y) + !(x < y)*0 + x",
+];
+
+/// The same functions in dual numbers.
+fn dual(index: usize, x: Dual64, y: Dual64) -> Dual64 {
+    match index {
+        0 => x + y * 2.0 - x * y / 3.0,
+        1 => x.sin() * y.cos() + (x * y).tan(),
+        2 => (x * y).asin() + x.acos() + (x / y).atan() + x.atan2(y),
+        3 => x.sinh() + (y * x).cosh() + (x - y).tanh(),
+        4 => (-x * y).exp() * (x + 2.0).ln() + y.log10(),
+        5 => (x * x + y * y).sqrt() + x.powi(3) + x.powf(1.5) + y.powi(-2),
+        6 => x.powd(y) + Dual64::from(2.0).powd(x) + (x + 1.0).powd(y + 1.0),
+        7 => -(x - 5.0) + x * y + y,
+        8 => x * x * y + x + x + 1.0,
+        9 => (x - 3.0).powi(3) * (y - 2.0).powi(2),
+        10 => x * 3.0 + y + 1.0,
+        _ => x + 1.0,
+    }
+}
+
+proptest! {
+    #[test]
+    fn value_and_gradient_agree_with_dual_numbers(x in 0.2..0.9, y in 0.2..0.9) {
+        for (index, text) in SMOOTH.iter().enumerate() {
+            let expression = compile(text).unwrap();
+            let variables: Vec<f64> =
+                expression.variables().iter().map(|name| if name == "x" { x } else { y }).collect();
+            let mut gradient = vec![0.0; variables.len()];
+            let value = expression.value_and_gradient(&variables, &mut gradient);
+            prop_assert_eq!(value, expression.value(&variables));
+            for (name, slope) in expression.variables().iter().zip(gradient) {
+                let seed = |wanted| Dual64::new(if wanted == "x" { x } else { y }, f64::from(name == wanted));
+                let expected = dual(index, seed("x"), seed("y"));
+                // Both evaluate the same formula with some ten roundings; slopes reach about 250.
+                prop_assert!((value - expected.re).abs() < 1e-12, "{}: {} {}", text, value, expected.re);
+                prop_assert!((slope - expected.eps).abs() < 1e-11, "{}: {} {}", text, slope, expected.eps);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "[ -~äµ²]{0,40}") {
+        let _ = constant(&text);
+        let _ = compile(&text);
+    }
+}
+
+#[test]
+fn the_branch_not_taken_does_not_spoil_the_slope() {
+    let expression = compile("if(x > 0, sqrt(x), 0)").unwrap();
+    let mut gradient = [1.0];
+    assert_eq!(expression.value_and_gradient(&[0.0], &mut gradient), 0.0);
+    assert_eq!(gradient, [0.0]);
+}
+
+#[test]
+fn many_measured_quantities_are_refused() {
+    let text = (0..150).map(|index| format!("x{index}")).collect::<Vec<_>>().join("+");
+    let error = Expression::compile(
+        &Text::standalone("test", text),
+        Dimension::NONE,
+        &|_| None,
+        &|name| name.starts_with('x').then(|| name.to_string()),
+        &Vec::new,
+    );
+    assert!(error.unwrap_err().to_string().contains("more than 100 measured"));
+}
+
+#[test]
+fn a_long_series_and_its_derivatives_compile_and_run() {
+    let text = (1..500).map(|k| format!("sin({k}*x)/{k}^2")).collect::<Vec<_>>().join(" + ");
+    let expression = compile(&text).unwrap();
+    let expected: f64 = (1..500).map(f64::from).map(|k| (0.3 * k).cos() / k).sum();
+    let mut gradient = [0.0];
+    expression.value_and_gradient(&[0.3], &mut gradient);
+    // 500 terms of at most 1, each rounded a few times.
+    assert!((gradient[0] - expected).abs() < 1e-12);
+}
+
+#[test]
+fn expressions_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Expression>();
+}

@@ -1,0 +1,159 @@
+//! Functions of time, of measured quantities and of points, as a model file writes them.
+//!
+//! A law of time is
+//! - a number: always the same;
+//! - an expression of `t`: `"30*sin(2*t) deg"`;
+//! - `{ speed = "1500 rpm", start = "10 deg" }`: constant speed from a value at time zero;
+//! - `{ speed = -5, smooth-start = "500 ms", start-time = 1 }`: from rest to constant speed;
+//! - `{ points = [[0, 0], [1, 0.5], …], interpolation = "smooth", outside = "hold" }`: a table of times and
+//!   values, `smooth` (a spline) or `linear`; outside of it the end value is held, or the end slope is
+//!   kept with `continue`.
+//!
+//! A signal is a law or an expression that also uses measured quantities. A curve is a table like the
+//! last form, over another argument than time.
+
+use std::sync::Arc;
+
+use super::error::{Mistake, ModelError, ModelErrors};
+use super::fields::{Field, Fields};
+use super::kind::{CURVE_KEYS, INTERPOLATIONS, LAW_KEYS, OUTSIDES};
+use super::law::{Law, SmoothStart};
+use super::quantity::Dimension;
+use super::scope::MeasuredExpression;
+use super::table::{Interpolation, Outside, Table, TableMistake};
+use super::value::Content;
+
+/// A function of time, or of time and measured quantities.
+#[derive(Clone, Debug)]
+pub enum Signal {
+    /// Time alone decides.
+    Law(Law),
+    /// It must be compiled when all sensors are known.
+    Measured(MeasuredExpression),
+}
+
+/// Three values, each read by itself.
+pub(crate) fn read_three<T>(
+    field: Field<'_>,
+    read: impl Fn(Field<'_>) -> Result<T, ModelErrors>,
+) -> Result<[T; 3], ModelErrors> {
+    let values = field.array()?;
+    field.check_length(values.len(), &[3], "numbers, expressions or tables")?;
+    let part = |index: usize| read(field.with_value(&values[index]));
+    Ok([part(0)?, part(1)?, part(2)?])
+}
+
+pub(crate) fn read_curve(
+    field: Field<'_>,
+    argument: Dimension,
+    value: Dimension,
+) -> Result<Table, ModelErrors> {
+    let part = format!("the curve `{}`", field.key);
+    let fields = Fields { entries: field.table()?, context: field.context, part: &part };
+    fields.check_keys(CURVE_KEYS)?;
+    read_points(fields, argument, value)
+}
+
+/// A law: a number, an expression of `t`, or a table that gives speed or points.
+pub(crate) fn read_law(field: Field<'_>, dimension: Dimension) -> Result<Law, ModelErrors> {
+    match &field.value.content {
+        Content::Number(_) => Ok(Law::Constant(field.number(dimension)?)),
+        Content::Text(text) => Ok(field.context.law(text, dimension)?),
+        Content::Table(entries) => {
+            let part = format!("the law `{}`", field.key);
+            let fields = Fields { entries, context: field.context, part: &part };
+            fields.check_keys(LAW_KEYS)?;
+            read_law_table(fields, dimension)
+        }
+        _ => Err(field.wrong_type("a number, an expression of `t` or a table in braces").into()),
+    }
+}
+
+fn read_law_table(fields: Fields<'_>, dimension: Dimension) -> Result<Law, ModelErrors> {
+    let number = |key: &str, dimension| match fields.optional(key) {
+        Some(entry) => Field::new(entry, fields.context).number(dimension).map(Some),
+        None => Ok(None),
+    };
+    let allowed: &[&str] = match (fields.optional("points"), fields.optional("speed")) {
+        (Some(_), None) => CURVE_KEYS,
+        (None, Some(_)) if fields.optional("smooth-start").is_some() => {
+            &["speed", "start", "smooth-start", "start-time"]
+        }
+        (None, Some(_)) => &["speed", "start"],
+        (points, _) => {
+            let found = if points.is_some() { "both are given" } else { "none is given" };
+            let mistake = Mistake::Ambiguous {
+                part: fields.part.into(),
+                choices: "`speed`, `points`".into(),
+                found: found.into(),
+            };
+            return Err(ModelError::new(mistake, fields.entries.place().clone()).into());
+        }
+    };
+    if let Some(entry) = fields.entries.iter().find(|entry| !allowed.contains(&entry.key.as_str())) {
+        let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: fields.part.into() };
+        return Err(ModelError::new(mistake, entry.key_place.clone()).into());
+    }
+    let Some(speed) = number("speed", dimension.per_time())? else {
+        return Ok(Law::Table(Arc::new(read_points(fields, Dimension::TIME, dimension)?)));
+    };
+    let start = number("start", dimension)?.unwrap_or(0.0);
+    let Some(duration) = number("smooth-start", Dimension::TIME)? else {
+        return Ok(Law::ConstantSpeed { start, speed });
+    };
+    if duration <= 0.0 {
+        let field = Field::new(fields.required("smooth-start")?, fields.context);
+        return Err(field.unsuitable("a positive time", duration.to_string()).into());
+    }
+    let start_time = number("start-time", Dimension::TIME)?.unwrap_or(0.0);
+    Ok(Law::SmoothStart(SmoothStart { start, start_time, speed, duration }))
+}
+
+/// Points with their interpolation.
+fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Result<Table, ModelErrors> {
+    let field = Field::new(fields.required("points")?, fields.context);
+    let rows = field.array()?;
+    let mut points = Vec::with_capacity(rows.len());
+    for row in rows {
+        let pair = field.with_value(row);
+        let values = pair.array()?;
+        pair.check_length(values.len(), &[2], "numbers")?;
+        let read = |index: usize, dimension| field.with_value(&values[index]).number(dimension);
+        points.push((read(0, argument)?, read(1, value)?));
+    }
+    let choice = |key: &str, choices: &[&'static str]| match fields.optional(key) {
+        Some(entry) => Field::new(entry, fields.context).choice(choices),
+        None => Ok(choices[0]),
+    };
+    let interpolation = match choice("interpolation", INTERPOLATIONS)? {
+        "linear" => Interpolation::Linear,
+        _ => Interpolation::Smooth,
+    };
+    let outside = match choice("outside", OUTSIDES)? {
+        "continue" => Outside::Continue,
+        _ => Outside::Hold,
+    };
+    Table::new(&points, interpolation, outside).map_err(|mistake| {
+        match mistake {
+            TableMistake::TooFew => field.unsuitable("at least two points", points.len().to_string()),
+            TableMistake::NotAscending(index) => field
+                .with_value(&rows[index])
+                .unsuitable("ascending points", format!("{} after {}", points[index].0, points[index - 1].0)),
+        }
+        .into()
+    })
+}
+
+/// A law if time alone decides, else an expression to be compiled later.
+pub(crate) fn read_signal(field: Field<'_>, dimension: Dimension) -> Result<Signal, ModelErrors> {
+    let Content::Text(text) = &field.value.content else {
+        return read_law(field, dimension).map(Signal::Law);
+    };
+    match field.context.law(text, dimension) {
+        Ok(law) => Ok(Signal::Law(law)),
+        Err(error) if matches!(error.mistake(), Mistake::UnknownName { .. }) => {
+            Ok(Signal::Measured(MeasuredExpression::new(text, field.context, dimension)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,277 @@
+//! Laws of time: prescribed motions and loads with their first and second derivatives.
+//!
+//! A drive needs value, rate and acceleration. Expressions are differentiated symbolically, tables by
+//! their spline. The smooth start brings a drive from rest to constant speed without a jump of the
+//! acceleration [BrulsCardonaArnold2012, Eq. (86)]. [`Law::corners`] names the times on which steps must
+//! land: jumps and kinks of the value or of its rate.
+
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+use super::error::{ExpressionMistake, Mistake, ModelError};
+use super::expression::program::Program;
+use super::expression::{self, CornerFinder, Expression};
+use super::source::Text;
+use super::table::Table;
+
+/// Value of a law with its derivatives in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawValue {
+    /// The value.
+    pub value: f64,
+    /// First derivative in time.
+    pub rate: f64,
+    /// Second derivative in time.
+    pub acceleration: f64,
+}
+
+/// A function of time.
+#[derive(Clone, Debug)]
+pub enum Law {
+    /// Always the same.
+    Constant(f64),
+    /// A straight line in time.
+    ConstantSpeed {
+        /// Value at time zero.
+        start: f64,
+        /// Change per second.
+        speed: f64,
+    },
+    /// From rest to constant speed with a smooth acceleration.
+    SmoothStart(SmoothStart),
+    /// An expression of `t`.
+    Expression(Arc<TimeExpression>),
+    /// Interpolated points.
+    Table(Arc<Table>),
+}
+
+/// The smooth start [BrulsCardonaArnold2012, Eq. (86)], begun at any time and value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SmoothStart {
+    /// Value before the start.
+    pub start: f64,
+    /// Time t₀ at which the motion begins, in s.
+    pub start_time: f64,
+    /// Speed ω that is reached.
+    pub speed: f64,
+    /// Time t_s that the acceleration takes, in s; positive.
+    pub duration: f64,
+}
+
+impl SmoothStart {
+    /// θ = (ω/t_s)(t²/2 + (t_s/2π)² (cos(2πt/t_s) − 1)) while accelerating, then ω(t − t_s/2)
+    /// [BrulsCardonaArnold2012, Eq. (86), with t counted from the start].
+    pub fn evaluate(&self, time: f64) -> LawValue {
+        let Self { start, speed, duration, .. } = *self;
+        let t = time - self.start_time;
+        if t <= 0.0 {
+            return LawValue { value: start, rate: 0.0, acceleration: 0.0 };
+        }
+        if t >= duration {
+            return LawValue { value: start + speed * (t - 0.5 * duration), rate: speed, acceleration: 0.0 };
+        }
+        let phase = TAU * t / duration;
+        let half_sine = (0.5 * phase).sin();
+        // cos φ − 1 = −2 sin²(φ/2) keeps the digits near the start.
+        let cosine_less_one = -2.0 * half_sine * half_sine;
+        let radius = duration / TAU;
+        LawValue {
+            value: start + speed / duration * (0.5 * t * t + radius * radius * cosine_less_one),
+            rate: speed / duration * (t - radius * phase.sin()),
+            acceleration: -speed / duration * cosine_less_one,
+        }
+    }
+}
+
+/// An expression of time alone, with its derivatives and its corners.
+#[derive(Debug)]
+pub struct TimeExpression {
+    motion: Program,
+    corners: CornerFinder,
+}
+
+impl TimeExpression {
+    fn evaluate(&self, time: f64) -> LawValue {
+        let mut outputs = [0.0; 3];
+        self.motion.run(&[time], &mut outputs);
+        let [value, rate, acceleration] = outputs;
+        LawValue { value, rate, acceleration }
+    }
+}
+
+impl Law {
+    /// Law of an expression that has no variable but time.
+    pub fn from_expression(expression: &Expression, text: &Text) -> Result<Self, ModelError> {
+        if let Some(value) = expression.constant() {
+            return expression::finite(value, text).map(Self::Constant);
+        }
+        let build = || -> Result<TimeExpression, ExpressionMistake> {
+            Ok(TimeExpression { motion: expression.motion_program()?, corners: expression.corner_finder()? })
+        };
+        build()
+            .map(|law| Self::Expression(Arc::new(law)))
+            .map_err(|mistake| ModelError::new(Mistake::Expression(mistake), text.place().clone()))
+    }
+
+    /// Value and derivatives at a time; allocates nothing.
+    pub fn evaluate(&self, time: f64) -> LawValue {
+        match self {
+            Self::Constant(value) => LawValue { value: *value, rate: 0.0, acceleration: 0.0 },
+            Self::ConstantSpeed { start, speed } => {
+                LawValue { value: start + speed * time, rate: *speed, acceleration: 0.0 }
+            }
+            Self::SmoothStart(law) => law.evaluate(time),
+            Self::Expression(law) => law.evaluate(time),
+            Self::Table(table) => {
+                let [value, rate, acceleration] = table.evaluate(time);
+                LawValue { value, rate, acceleration }
+            }
+        }
+    }
+
+    /// Times in a range at which the law or its rate jumps, ascending. The smooth start and a smooth
+    /// table have none inside (their second derivatives are continuous). Conditions of an expression that
+    /// are linear in `t` are solved exactly, others by sampling.
+    pub fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let mut corners = match self {
+            Self::Constant(_) | Self::ConstantSpeed { .. } | Self::SmoothStart(_) => Vec::new(),
+            Self::Expression(law) => law.corners.corners(from, to),
+            Self::Table(table) => table.corners(),
+        };
+        corners.retain(|time| (from..=to).contains(time));
+        corners.sort_by(f64::total_cmp);
+        corners.dedup();
+        corners
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_dual::{Dual2_64, DualNum};
+
+    use super::*;
+    use crate::model::quantity::Dimension;
+    use crate::model::table::{Interpolation, Outside};
+
+    fn law(text: &str) -> Law {
+        let text = Text::standalone("test", text);
+        let time = |name: &str| (name == "t").then(|| name.to_string());
+        let expression = Expression::compile(&text, Dimension::NONE, &|_| None, &time, &Vec::new).unwrap();
+        Law::from_expression(&expression, &text).unwrap()
+    }
+
+    /// Compares rate and acceleration with central differences of the value.
+    fn check_derivatives(law: &Law, times: impl IntoIterator<Item = f64>, scale: f64) {
+        // The error of differences with step h is h² times a fourth derivative plus ε/h² of rounding.
+        let step = 1e-4;
+        for time in times {
+            let [before, here, after] = [time - step, time, time + step].map(|time| law.evaluate(time));
+            let rate = (after.value - before.value) / (2.0 * step);
+            let acceleration = (after.rate - before.rate) / (2.0 * step);
+            assert!((here.rate - rate).abs() < 1e-5 * scale, "t = {time}: {} {rate}", here.rate);
+            assert!(
+                (here.acceleration - acceleration).abs() < 1e-5 * scale,
+                "t = {time}: {} {acceleration}",
+                here.acceleration
+            );
+        }
+    }
+
+    #[test]
+    fn expressions_have_the_derivatives_of_dual_numbers() {
+        let law = law("0.3*sin(5*t)*exp(-t/2) + t^3/(1 + t^2) + sqrt(t + 1)");
+        for time in [0.0, 0.1, 0.7, 2.5] {
+            let t = Dual2_64::from_re(time).derivative();
+            let expected =
+                (t * 5.0).sin() * 0.3 * (-t / 2.0).exp() + t.powi(3) / (t.powi(2) + 1.0) + (t + 1.0).sqrt();
+            let found = law.evaluate(time);
+            // Some twenty roundings of terms below 10.
+            assert!((found.value - expected.re).abs() < 1e-13);
+            assert!((found.rate - expected.v1).abs() < 1e-13);
+            assert!((found.acceleration - expected.v2).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_constant_expression_becomes_a_constant() {
+        assert!(matches!(law("2*pi"), Law::Constant(_)));
+    }
+
+    #[test]
+    fn the_smooth_start_matches_its_published_form_and_is_smooth() {
+        // The four-bar mechanism of the paper: t_s = 0.5 s, ω = −5 rad/s.
+        let (omega, ts) = (-5.0, 0.5);
+        let start = SmoothStart { start: 0.0, start_time: 0.0, speed: omega, duration: ts };
+        for time in [0.01_f64, 0.1, 0.25, 0.4, 0.499] {
+            let published =
+                (omega / ts) * (time * time / 2.0 + (ts / TAU).powi(2) * ((TAU * time / ts).cos() - 1.0));
+            assert!((start.evaluate(time).value - published).abs() < 1e-15);
+        }
+        assert_eq!(start.evaluate(2.0).value, omega * (2.0 - 0.25));
+        let law = Law::SmoothStart(start);
+        check_derivatives(&law, [-0.1, 0.003, 0.1, 0.25, 0.4, 0.497, 0.6], 1e2);
+        for time in [0.0, ts] {
+            let (before, after) = (law.evaluate(time - 1e-9), law.evaluate(time + 1e-9));
+            // The third derivative vanishes at both ends, so only the motion itself is left.
+            assert!((before.value - after.value).abs() < 1.1e-8);
+            assert!((before.rate - after.rate).abs() < 1e-12);
+            assert!((before.acceleration - after.acceleration).abs() < 1e-6);
+        }
+        assert!(law.corners(-1.0, 1.0).is_empty());
+    }
+
+    #[test]
+    fn the_smooth_start_keeps_its_digits_in_the_first_moment() {
+        // For small t the value is ω π² t⁴/(6 t_s³), by the series of the cosine; relative error (2πt/t_s)²/30.
+        let start = SmoothStart { start: 0.0, start_time: 1.0, speed: 1.0, duration: 1.0 };
+        let t = 1e-3;
+        let series = std::f64::consts::PI.powi(2) * t * t * t * t / 6.0;
+        // t²/2 + … cancels to the fourth order: ε/t² digits are left.
+        assert!((start.evaluate(1.0 + t).value / series - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn tables_and_straight_lines_have_consistent_derivatives() {
+        let points: Vec<(f64, f64)> = (0..12).map(|k| (0.3 * f64::from(k), f64::from(k).sin())).collect();
+        let table = Table::new(&points, Interpolation::Smooth, Outside::Continue).unwrap();
+        check_derivatives(&Law::Table(Arc::new(table)), (1..70).map(|k| 0.05 * f64::from(k) + 0.001), 1e3);
+        check_derivatives(&Law::ConstantSpeed { start: 1.0, speed: 3.0 }, [0.0, 1.0], 1.0);
+    }
+
+    #[test]
+    fn corners_of_conditions_linear_in_time_are_exact() {
+        assert_eq!(law("abs(2*t - 1)").corners(0.0, 10.0), [0.5]);
+        assert_eq!(law("step(t - 1)*2 + min(t/4, 1)").corners(0.0, 10.0), [1.0, 4.0]);
+        assert_eq!(law("if(t < 0.25 || t > 0.75, 0, 1)").corners(0.0, 1.0), [0.25, 0.75]);
+        assert_eq!(law("floor(2*t)").corners(0.1, 1.6), [0.5, 1.0, 1.5]);
+        assert_eq!(law("mod(t, 2)").corners(0.5, 5.0), [2.0, 4.0]);
+        assert_eq!(law("abs(t - 20)").corners(0.0, 10.0), [0.0_f64; 0]);
+        assert!(law("sin(t) + t^2").corners(0.0, 10.0).is_empty());
+    }
+
+    #[test]
+    fn corners_of_curved_conditions_are_found_by_sampling() {
+        let corners = law("abs(sin(t))").corners(1.0, 10.0);
+        let expected = [1.0, 2.0, 3.0].map(|k| k * std::f64::consts::PI);
+        assert_eq!(corners.len(), 3);
+        for (found, expected) in corners.iter().zip(expected) {
+            // Bisection ends at neighbouring numbers; sin itself is exact to half a rounding.
+            assert!((found - expected).abs() < 1e-14 * expected);
+        }
+    }
+
+    #[test]
+    fn corners_of_strange_ranges_and_conditions_are_few() {
+        let infinite = f64::INFINITY;
+        assert_eq!(law("abs(t - 1) + floor(t) + abs(sin(t))").corners(0.0, infinite), [1.0]);
+        assert!(law("step(sqrt(-1 - t))").corners(0.0, 1.0).is_empty());
+        assert!(law("floor(1e9*t)").corners(0.0, 1.0).is_empty());
+        assert!(law("abs(sin(t))").corners(3.0, 1.0).is_empty());
+    }
+
+    #[test]
+    fn laws_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Law>();
+    }
+}

@@ -1,0 +1,163 @@
+//! Rotations as a model file may write them.
+//!
+//! One of these forms, as a table:
+//! - `{ quaternion = [w, x, y, z] }`, scalar first, of length one;
+//! - `{ axis = [x, y, z], angle = "30 deg" }`;
+//! - `{ euler = ["10 deg", 0, "5 deg"], sequence = "zyx" }`: turns about the named axes, each of them
+//!   carried along by the turns before it (intrinsic);
+//! - `{ matrix = [[…], […], […]] }`: rows of the matrix that turns part axes into world axes;
+//! - `{ z-axis = [x, y, z] }`: the z axis of the part points there; with `x-axis = […]` its x axis points
+//!   that way as nearly as it can, without it the part is turned the shortest way.
+
+use nalgebra::{Matrix3, Rotation3, Unit, UnitQuaternion, Vector3};
+
+use super::error::{Mistake, ModelError, ModelErrors};
+use super::fields::{Field, Fields};
+use super::kind::ORIENTATION_KEYS;
+use super::name;
+use super::quantity::Dimension;
+
+/// How far a quaternion or matrix may be from a rotation: four digits are often copied from elsewhere,
+/// and what is left is removed.
+const TOLERANCE: f64 = 1e-3;
+
+/// The keys of which exactly one chooses the form.
+const FORMS: &[&str] = &["quaternion", "axis", "euler", "matrix", "z-axis"];
+
+/// Reads a rotation from part axes to world axes.
+pub(crate) fn read(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelErrors> {
+    let part = format!("the orientation `{}`", field.key);
+    let fields = Fields { entries: field.table()?, context: field.context, part: &part };
+    fields.check_keys(ORIENTATION_KEYS)?;
+    let form = single_form(fields)?;
+    let companions: &[&str] = match form {
+        "axis" => &["angle"],
+        "euler" => &["sequence"],
+        "z-axis" => &["x-axis"],
+        _ => &[],
+    };
+    for entry in fields.entries.iter() {
+        if entry.key != form && !companions.contains(&entry.key.as_str()) {
+            let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: part.clone() };
+            return Err(ModelError::new(mistake, entry.key_place.clone()).into());
+        }
+    }
+    let main = Field::new(fields.required(form)?, field.context);
+    Ok(match form {
+        "quaternion" => quaternion(main),
+        "axis" => axis_angle(main, fields),
+        "euler" => euler(main, fields),
+        "matrix" => matrix(main),
+        _ => z_axis(main, fields),
+    }?)
+}
+
+fn single_form(fields: Fields<'_>) -> Result<&'static str, ModelError> {
+    let given: Vec<&'static str> =
+        FORMS.iter().copied().filter(|form| fields.optional(form).is_some()).collect();
+    match given.as_slice() {
+        [form] => Ok(form),
+        _ => {
+            let found = match given.len() {
+                0 => "none is given".to_string(),
+                _ => format!("{} are given", name::list(&given)),
+            };
+            let mistake = Mistake::Ambiguous { part: fields.part.into(), choices: name::list(FORMS), found };
+            Err(ModelError::new(mistake, fields.entries.place().clone()))
+        }
+    }
+}
+
+fn quaternion(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let numbers = field.numbers(Dimension::NONE, &[4])?;
+    let quaternion = nalgebra::Quaternion::new(numbers[0], numbers[1], numbers[2], numbers[3]);
+    let length = quaternion.norm();
+    if (length - 1.0).abs() <= TOLERANCE {
+        return Ok(UnitQuaternion::from_quaternion(quaternion));
+    }
+    let error = field.unsuitable("a quaternion w, x, y, z of length 1", format!("of length {length}"));
+    if length == 0.0 || !length.is_finite() {
+        return Err(error.with_hint("no rotation is [1, 0, 0, 0]"));
+    }
+    let scaled = quaternion / length;
+    Err(error.with_hint(format!(
+        "divided by its length: [{}, {}, {}, {}]",
+        scaled.w, scaled.i, scaled.j, scaled.k
+    )))
+}
+
+fn axis_angle(axis: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let angle = Field::new(fields.required("angle")?, axis.context).number(Dimension::ANGLE)?;
+    Ok(UnitQuaternion::from_axis_angle(&Unit::new_unchecked(axis.direction()?), angle))
+}
+
+fn euler(angles: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let sequence = Field::new(fields.required("sequence")?, angles.context);
+    let axes = axes(sequence)?;
+    let angles = angles.vector3(Dimension::ANGLE)?;
+    let turn = |index: usize| UnitQuaternion::from_axis_angle(&axes[index], angles[index]);
+    Ok(turn(0) * turn(1) * turn(2))
+}
+
+/// The three axes of a sequence such as `zyx`; the same axis twice in a row would waste an angle.
+fn axes(sequence: Field<'_>) -> Result<[Unit<Vector3<f64>>; 3], ModelError> {
+    let text = sequence.text()?;
+    let letters: Vec<char> = text.content().chars().collect();
+    let axis = |letter: char| match letter {
+        'x' => Some(Vector3::x_axis()),
+        'y' => Some(Vector3::y_axis()),
+        'z' => Some(Vector3::z_axis()),
+        _ => None,
+    };
+    if let [a, b, c] = *letters.as_slice()
+        && let (Some(first), Some(second), Some(third)) = (axis(a), axis(b), axis(c))
+        && a != b
+        && b != c
+    {
+        return Ok([first, second, third]);
+    }
+    let requirement = "three of the letters x, y, z without the same one twice in a row";
+    Err(sequence
+        .unsuitable(requirement, sequence.value.description())
+        .with_hint("for instance `zyx` or `zxz`"))
+}
+
+fn matrix(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let rows = field.matrix(Dimension::NONE, 3, 3)?;
+    let matrix = Matrix3::from_fn(|row, column| rows[row][column]);
+    let error = (matrix.transpose() * matrix - Matrix3::identity()).amax();
+    if error.is_nan() || error > TOLERANCE {
+        let found = format!("one whose columns miss that by {error:.2e}");
+        return Err(field.unsuitable("a rotation matrix (orthonormal columns)", found));
+    }
+    if matrix.determinant() < 0.0 {
+        return Err(field
+            .unsuitable("a rotation matrix", "a reflection (its determinant is −1)")
+            .with_hint("turn the sign of one axis"));
+    }
+    // Gram–Schmidt removes what the rounding of the entries left.
+    let x = matrix.column(0).normalize();
+    let z = x.cross(&matrix.column(1)).normalize();
+    Ok(from_axes(x, z))
+}
+
+fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let z = field.direction()?;
+    let Some(entry) = fields.optional("x-axis") else {
+        // Against the z axis every half turn is the shortest; take the one about x.
+        let half_turn = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
+        return Ok(UnitQuaternion::rotation_between(&Vector3::z(), &z).unwrap_or(half_turn));
+    };
+    let x_field = Field::new(entry, field.context);
+    let wish = x_field.direction()?;
+    let x = wish - z * z.dot(&wish);
+    if x.norm() < 1e-6 {
+        return Err(x_field.unsuitable("a direction other than the z axis", "parallel to it"));
+    }
+    Ok(from_axes(x.normalize(), z))
+}
+
+fn from_axes(x: Vector3<f64>, z: Vector3<f64>) -> UnitQuaternion<f64> {
+    let matrix = Matrix3::from_columns(&[x, z.cross(&x), z]);
+    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix))
+}

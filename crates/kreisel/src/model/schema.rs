@@ -1,0 +1,279 @@
+//! The JSON Schema for editors and the reference page of the book, both made from the kinds' tables.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::expression::{CONSTANTS, FUNCTIONS};
+use super::kind::{
+    COMMON_KEYS, INTERPOLATIONS, Key, Need, OUTSIDES, Occurrence, PartKind, REPETITION_KEYS, ValueKind,
+};
+use super::quantity::Dimension;
+use super::reader;
+use super::value::{Content, Value};
+
+/// JSON Schema (draft 2020-12) of a model file with the given kinds of parts.
+pub fn schema(kinds: &[&'static PartKind]) -> Json {
+    let mut properties = Map::new();
+    let numbers = json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/number" } });
+    properties.insert("parameters".into(), described(numbers, "Named numbers for expressions."));
+    properties.insert("include".into(), include());
+    for kind in kinds {
+        let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+        let table = described(table(kind.keys.iter().chain(common)), kind.doc);
+        let table = match kind.occurrence {
+            Occurrence::Many => json!({ "type": "array", "items": table, "description": kind.doc }),
+            Occurrence::Once => table,
+        };
+        properties.insert(kind.name.into(), table);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Kreisel model",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "$defs": definitions(),
+    })
+}
+
+fn described(mut schema: Json, doc: &str) -> Json {
+    schema["description"] = doc.into();
+    schema
+}
+
+fn definitions() -> Json {
+    let number = json!({ "type": ["number", "string"] });
+    let vector = json!({ "type": "array", "items": number, "minItems": 3, "maxItems": 3 });
+    let points = json!({
+        "type": "array",
+        "items": { "type": "array", "items": number, "minItems": 2, "maxItems": 2 },
+        "minItems": 2,
+    });
+    let curve = json!({
+        "points": points,
+        "interpolation": { "enum": INTERPOLATIONS },
+        "outside": { "enum": OUTSIDES },
+    });
+    let law = json!({
+        "speed": number, "start": number, "smooth-start": number, "start-time": number,
+        "points": points,
+        "interpolation": { "enum": INTERPOLATIONS },
+        "outside": { "enum": OUTSIDES },
+    });
+    let orientation = json!({
+        "quaternion": { "type": "array", "items": number, "minItems": 4, "maxItems": 4 },
+        "axis": vector, "angle": number,
+        "euler": vector, "sequence": { "type": "string", "pattern": "^[xyz]{3}$" },
+        "matrix": { "type": "array", "items": vector, "minItems": 3, "maxItems": 3 },
+        "z-axis": vector, "x-axis": vector,
+    });
+    let closed = |properties: Json| json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    json!({
+        "number": described(number, "A number in base units, or an expression in quotes with a unit if wanted."),
+        "vector3": vector,
+        "curve": closed(curve),
+        "law": { "anyOf": [{ "$ref": "#/$defs/number" }, closed(law)] },
+        "orientation": closed(orientation),
+    })
+}
+
+fn include() -> Json {
+    let number = json!({ "$ref": "#/$defs/number" });
+    json!({
+        "description": "Other files whose parts belong to this model.",
+        "type": "array",
+        "items": { "anyOf": [
+            { "type": "string" },
+            {
+                "type": "object",
+                "properties": {
+                    "file": { "type": "string", "description": "Path from this file." },
+                    "prefix": { "type": "string", "description": "What stands before all names of the file." },
+                    "position": { "$ref": "#/$defs/vector3" },
+                    "rotation": { "$ref": "#/$defs/orientation" },
+                    "parameters": { "type": "object", "additionalProperties": number },
+                    "repeat": number,
+                    "when": { "type": ["number", "string", "boolean"] },
+                },
+                "required": ["file"],
+                "additionalProperties": false,
+            },
+        ]},
+    })
+}
+
+/// Schema of a table with the given keys.
+fn table(keys: impl Iterator<Item = &'static Key>) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for key in keys {
+        let mut schema = described(value(key), &documented(key));
+        match key.need {
+            Need::Required => required.push(Json::from(key.name)),
+            Need::Optional => {}
+            Need::Default(text) => schema["default"] = json_value(&reader::default_value(key.name, text)),
+        }
+        properties.insert(key.name.into(), schema);
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn documented(key: &Key) -> String {
+    match unit(key.value) {
+        Some(unit) if !unit.is_empty() => format!("{} [{unit}]", key.doc),
+        _ => key.doc.into(),
+    }
+}
+
+/// The base unit of a key's numbers.
+fn unit(kind: ValueKind) -> Option<String> {
+    match kind {
+        ValueKind::Number(dimension)
+        | ValueKind::NumberOr(dimension, _)
+        | ValueKind::Vector3(dimension)
+        | ValueKind::Numbers(dimension, _)
+        | ValueKind::Matrix(dimension, ..)
+        | ValueKind::Symmetric3(dimension)
+        | ValueKind::Law(dimension)
+        | ValueKind::Law3(dimension)
+        | ValueKind::Signal(dimension)
+        | ValueKind::Signal3(dimension) => Some(dimension.unit()),
+        ValueKind::Curve(argument, value) => {
+            let shown = |dimension: Dimension| match dimension.unit() {
+                unit if unit.is_empty() => "1".to_string(),
+                unit => unit,
+            };
+            Some(format!("{} → {}", shown(argument), shown(value)))
+        }
+        _ => None,
+    }
+}
+
+fn value(key: &Key) -> Json {
+    let number = json!({ "$ref": "#/$defs/number" });
+    let array = |items: Json, lengths: &[usize]| {
+        let mut schema = json!({ "type": "array", "items": items });
+        if let (Some(least), Some(most)) = (lengths.iter().min(), lengths.iter().max()) {
+            schema["minItems"] = (*least).into();
+            schema["maxItems"] = (*most).into();
+        }
+        schema
+    };
+    match key.value {
+        // A condition may also be a plain truth value.
+        ValueKind::Number(_) if key.name == "when" => json!({ "type": ["number", "string", "boolean"] }),
+        ValueKind::Number(_) | ValueKind::NumberOr(..) | ValueKind::Count => number,
+        ValueKind::Vector3(_) => json!({ "$ref": "#/$defs/vector3" }),
+        ValueKind::Numbers(_, lengths) => array(number, lengths),
+        ValueKind::Matrix(_, rows, columns) => array(array(number, &[columns]), &[rows]),
+        ValueKind::Symmetric3(_) => json!({ "anyOf": [
+            array(number.clone(), &[3, 6]),
+            array(array(number, &[3]), &[3]),
+        ]}),
+        ValueKind::Text | ValueKind::Reference => json!({ "type": "string" }),
+        ValueKind::Boolean => json!({ "type": "boolean" }),
+        ValueKind::Choice(choices) => json!({ "enum": choices }),
+        ValueKind::References(lengths) => array(json!({ "type": "string" }), lengths),
+        ValueKind::Orientation => json!({ "$ref": "#/$defs/orientation" }),
+        ValueKind::Law(_) | ValueKind::Signal(_) => json!({ "$ref": "#/$defs/law" }),
+        ValueKind::Law3(_) | ValueKind::Signal3(_) => array(json!({ "$ref": "#/$defs/law" }), &[3]),
+        ValueKind::Curve(..) => json!({ "$ref": "#/$defs/curve" }),
+        ValueKind::Table(keys) => table(keys.iter()),
+        ValueKind::Tables(keys) => {
+            json!({ "type": "array", "items": table(keys.iter().chain(REPETITION_KEYS)) })
+        }
+    }
+}
+
+fn json_value(value: &Value) -> Json {
+    match &value.content {
+        // Whole defaults are shown as they are written: 0, not 0.0.
+        Content::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => json!(*number as i64),
+        Content::Number(number) => json!(number),
+        Content::Text(text) => json!(text.content()),
+        Content::Boolean(value) => json!(value),
+        Content::Date => Json::Null,
+        Content::Array(values) => values.iter().map(json_value).collect(),
+        Content::Table(entries) => {
+            Json::Object(entries.iter().map(|entry| (entry.key.clone(), json_value(&entry.value))).collect())
+        }
+    }
+}
+
+/// Reference page of the model file in Markdown: every kind with its keys, and the functions of
+/// expressions.
+pub fn reference_page(kinds: &[&'static PartKind]) -> String {
+    let mut page = String::new();
+    for kind in kinds {
+        page.push_str(&format!("## `{}`\n\n{}\n\n", kind.header(), kind.doc));
+        page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+        rows(&mut page, "", kind.keys);
+        page.push('\n');
+    }
+    page.push_str("## Keys of every part\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
+    rows(&mut page, "", COMMON_KEYS);
+    page.push_str("\n## Functions and constants\n\n| name | meaning |\n|---|---|\n");
+    for function in FUNCTIONS {
+        let arguments = ["x", "x, y", "x, y, z"][function.arity() - 1];
+        page.push_str(&format!("| `{}({arguments})` | {} |\n", function.name, function.doc));
+    }
+    for (name, value) in CONSTANTS {
+        page.push_str(&format!("| `{name}` | {value} |\n"));
+    }
+    page
+}
+
+fn rows(page: &mut String, parent: &str, keys: &'static [Key]) {
+    for key in keys {
+        let default = match key.need {
+            Need::Required => "required".into(),
+            Need::Optional => String::new(),
+            Need::Default(text) => format!("`{text}`"),
+        };
+        let name = format!("{parent}{}", key.name);
+        page.push_str(&format!("| `{name}` | {} | {default} | {} |\n", words(key.value), key.doc));
+        if let ValueKind::Table(keys) | ValueKind::Tables(keys) = key.value {
+            rows(page, &format!("{name}."), keys);
+        }
+    }
+}
+
+/// What a value is, in words.
+fn words(kind: ValueKind) -> String {
+    let of = |thing: &str| match unit(kind) {
+        Some(unit) if !unit.is_empty() => format!("{thing}, `{unit}`"),
+        _ => thing.to_string(),
+    };
+    let lengths = |lengths: &[usize]| match lengths {
+        [] => "some".to_string(),
+        _ => lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or "),
+    };
+    let choices =
+        |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match kind {
+        ValueKind::Number(_) => of("number"),
+        ValueKind::NumberOr(_, words) => format!("{} or {}", of("number"), choices(words)),
+        ValueKind::Count => "whole number".into(),
+        ValueKind::Vector3(_) => of("3 numbers"),
+        ValueKind::Numbers(_, counts) => of(&format!("{} numbers", lengths(counts))),
+        ValueKind::Matrix(_, rows, columns) => of(&format!("{rows} × {columns} matrix")),
+        ValueKind::Symmetric3(_) => of("3 or 6 numbers, or a symmetric 3 × 3 matrix"),
+        ValueKind::Text => "text".into(),
+        ValueKind::Boolean => "`true` or `false`".into(),
+        ValueKind::Choice(words) => choices(words),
+        ValueKind::Reference => "name of a part".into(),
+        ValueKind::References(counts) => format!("{} names of parts", lengths(counts)),
+        ValueKind::Orientation => "orientation".into(),
+        ValueKind::Law(_) => of("law of time"),
+        ValueKind::Law3(_) => of("3 laws of time"),
+        ValueKind::Signal(_) => of("law of time or measured quantities"),
+        ValueKind::Signal3(_) => of("3 laws of time or measured quantities"),
+        ValueKind::Curve(..) => of("curve"),
+        ValueKind::Table(_) => "table".into(),
+        ValueKind::Tables(_) => "tables".into(),
+    }
+}

@@ -1,0 +1,411 @@
+//! What names mean at a place of a model: parameters, the counter of a repeated part, and the prefix and
+//! placement of an included file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nalgebra::Isometry3;
+
+use super::error::{Mistake, ModelError, ModelErrors};
+use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, TIME, Vocabulary};
+use super::law::Law;
+use super::name::{self, GROUND};
+use super::quantity::Dimension;
+use super::source::{Place, Text};
+use super::value::{Content, Entries};
+
+/// Values of parameters by name.
+pub type Parameters = BTreeMap<String, f64>;
+
+/// What all parts of one file share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    /// Parameters that expressions may use.
+    pub parameters: Parameters,
+    /// What stands before every name of an included file; empty for the model itself.
+    pub prefix: String,
+    /// Where the file's world lies in the world of the model.
+    pub placement: Isometry3<f64>,
+}
+
+/// A scope and the counter of a repeated part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    scope: Arc<Scope>,
+    index: Option<u32>,
+}
+
+impl Context {
+    /// Context of a part, with its counter if it is repeated.
+    pub fn new(scope: Arc<Scope>, index: Option<u32>) -> Self {
+        Self { scope, index }
+    }
+
+    /// The same with another counter.
+    pub(crate) fn counted(&self, index: u32) -> Self {
+        Self { scope: Arc::clone(&self.scope), index: Some(index) }
+    }
+
+    /// The scope of the file.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// The counter of a repeated part, from 0.
+    pub fn index(&self) -> Option<u32> {
+        self.index
+    }
+
+    fn value_of(&self, name: &str) -> Option<f64> {
+        if name == INDEX {
+            return self.index.map(f64::from);
+        }
+        self.scope.parameters.get(name).copied()
+    }
+
+    fn candidates(&self) -> Vec<String> {
+        let constants = CONSTANTS.iter().map(|constant| constant.0.to_string());
+        let index = self.index.map(|_| INDEX.to_string());
+        constants.chain(index).chain(self.scope.parameters.keys().cloned()).collect()
+    }
+
+    /// The number that an expression means.
+    pub fn number(&self, text: &Text, dimension: Dimension) -> Result<f64, ModelError> {
+        let text = self.substitute(text)?;
+        expression::constant_value(&text, Some(dimension), &|name| self.value_of(name), &|| self.candidates())
+            .map_err(|error| self.explain_index(error))
+    }
+
+    /// The number that an expression means, whatever its unit.
+    pub(crate) fn number_of_any_unit(&self, text: &Text) -> Result<f64, ModelError> {
+        let text = self.substitute(text)?;
+        expression::constant_value(&text, None, &|name| self.value_of(name), &|| self.candidates())
+            .map_err(|error| self.explain_index(error))
+    }
+
+    /// The law that an expression of time means.
+    pub fn law(&self, text: &Text, dimension: Dimension) -> Result<Law, ModelError> {
+        let text = self.substitute(text)?;
+        let time = |name: &str| (name == TIME).then(|| name.to_string());
+        let candidates = || [self.candidates(), vec![TIME.into()]].concat();
+        let expression =
+            Expression::compile(&text, dimension, &|name| self.value_of(name), &time, &candidates)
+                .map_err(|error| self.explain_index(error))?;
+        Law::from_expression(&expression, &text)
+    }
+
+    /// An unknown `i` outside of a repeated part is a forgotten `repeat`.
+    fn explain_index(&self, error: ModelError) -> ModelError {
+        match error.mistake() {
+            Mistake::UnknownName { name, .. } if name == INDEX && self.index.is_none() => {
+                error.with_hint("`i` counts repeated parts: add `repeat = …`")
+            }
+            Mistake::UnknownName { name, .. } if name == TIME => {
+                error.with_hint("`t` is time; this number is needed before the simulation begins")
+            }
+            _ => error,
+        }
+    }
+
+    /// Replaces `{i}`, `{i+1}` and other whole-number expressions in braces.
+    pub fn substitute(&self, text: &Text) -> Result<Text, ModelError> {
+        let content = text.content();
+        if !content.contains(['{', '}']) {
+            return Ok(text.clone());
+        }
+        let mut replaced = String::with_capacity(content.len());
+        let mut position = 0;
+        while let Some(offset) = content[position..].find(['{', '}']) {
+            let start = position + offset;
+            let length = content[start..].find('}').filter(|_| content[start..].starts_with('{'));
+            let Some(length) = length else {
+                return Err(bad_index(text, start..content.len()));
+            };
+            replaced.push_str(&content[position..start]);
+            let inner =
+                Text::new(&content[start + 1..start + length], text.place_of(start + 1..start + length));
+            replaced.push_str(&self.whole_number(&inner)?);
+            position = start + length + 1;
+        }
+        replaced.push_str(&content[position..]);
+        Ok(text.with_content(replaced))
+    }
+
+    fn whole_number(&self, text: &Text) -> Result<String, ModelError> {
+        let constant = |name: &str| self.value_of(name);
+        let value = expression::constant_value(text, Some(Dimension::NONE), &constant, &|| self.candidates())
+            .map_err(|error| self.explain_index(error))?;
+        // Whole numbers are exact up to 2⁵³.
+        if value.fract() == 0.0 && value.abs() < 9e15 {
+            return Ok(format!("{}", value as i64));
+        }
+        Err(bad_index(text, 0..text.content().len()))
+    }
+
+    /// The full name of a part of this file. `ground` has no prefix, but a marker on it has:
+    /// `ground.pivot` becomes `ground.left-pivot`.
+    pub fn full_name(&self, name: &str) -> String {
+        let prefix = &self.scope.prefix;
+        match name.strip_prefix(GROUND) {
+            Some("") => name.to_string(),
+            Some(rest) if rest.starts_with('.') => format!("{GROUND}.{prefix}{}", &rest[1..]),
+            _ => format!("{prefix}{name}"),
+        }
+    }
+}
+
+fn bad_index(text: &Text, range: std::ops::Range<usize>) -> ModelError {
+    let shown = text.content()[range.clone()].chars().take(30).collect();
+    ModelError::new(Mistake::BadIndex(shown), text.place_of(range))
+        .with_hint("braces hold a whole number: `{i}`, `{i+1}`")
+}
+
+/// Quantities that expressions may measure while the simulation runs.
+#[derive(Clone, Copy)]
+pub struct Quantities<'a> {
+    /// Whether a full name such as `crank.angle` is a quantity.
+    pub known: &'a dyn Fn(&str) -> bool,
+    /// Names to suggest in place of an unknown one.
+    pub candidates: &'a dyn Fn() -> Vec<String>,
+}
+
+/// An expression of time and measured quantities, which can be compiled once all sensors are known.
+#[derive(Clone, Debug)]
+pub struct MeasuredExpression {
+    text: Text,
+    context: Context,
+    dimension: Dimension,
+}
+
+impl MeasuredExpression {
+    /// Expression in the context of a part.
+    pub fn new(text: &Text, context: &Context, dimension: Dimension) -> Result<Self, ModelError> {
+        Ok(Self { text: context.substitute(text)?, context: context.clone(), dimension })
+    }
+
+    /// Where it stands in the file.
+    pub fn place(&self) -> &Place {
+        self.text.place()
+    }
+
+    /// Compiles the expression. In an included file a name means first the quantity of that file, then the
+    /// one of the whole model.
+    pub fn compile(&self, quantities: Quantities<'_>) -> Result<Expression, ModelError> {
+        let context = &self.context;
+        let variable = |name: &str| {
+            if name == TIME {
+                return Some(name.to_string());
+            }
+            let full = context.full_name(name);
+            [full, name.to_string()].into_iter().find(|name| (quantities.known)(name))
+        };
+        let candidates = || {
+            let prefix = &context.scope.prefix;
+            let mut names = (quantities.candidates)();
+            let local: Vec<String> =
+                names.iter().filter_map(|name| name.strip_prefix(prefix).map(str::to_string)).collect();
+            names.extend(local);
+            names.extend(context.candidates());
+            names
+        };
+        Expression::compile(
+            &self.text,
+            self.dimension,
+            &|name| context.value_of(name),
+            &variable,
+            &candidates,
+        )
+        .map_err(|error| context.explain_index(error))
+    }
+}
+
+/// How a parameter is defined.
+#[derive(Clone, Debug)]
+pub(crate) enum Definition {
+    Number(f64, Place),
+    Expression(Text),
+}
+
+impl Definition {
+    fn place(&self) -> &Place {
+        match self {
+            Self::Number(_, place) => place,
+            Self::Expression(text) => text.place(),
+        }
+    }
+}
+
+/// Definitions of a `[parameters]` table, by name.
+pub(crate) fn definitions(entries: &Entries, errors: &mut ModelErrors) -> BTreeMap<String, Definition> {
+    let mut definitions = BTreeMap::new();
+    for entry in entries.iter() {
+        let definition = match &entry.value.content {
+            Content::Number(value) if value.is_finite() => {
+                Definition::Number(*value, entry.value.place.clone())
+            }
+            Content::Number(value) => {
+                errors.push(ModelError::new(Mistake::NotFinite(*value), entry.value.place.clone()));
+                continue;
+            }
+            Content::Text(text) => Definition::Expression(text.clone()),
+            _ => {
+                let mistake = Mistake::WrongType {
+                    key: entry.key.clone(),
+                    expected: "a number or an expression in quotes".into(),
+                    found: entry.value.description(),
+                };
+                errors.push(ModelError::new(mistake, entry.value.place.clone()));
+                continue;
+            }
+        };
+        match check_parameter_name(&entry.key) {
+            Ok(()) => {
+                definitions.insert(entry.key.clone(), definition);
+            }
+            Err(mistake) => errors.push(ModelError::new(mistake, entry.key_place.clone())),
+        }
+    }
+    definitions
+}
+
+fn check_parameter_name(name: &str) -> Result<(), Mistake> {
+    name::check(name)?;
+    let bad = |reason| Err(Mistake::BadName { name: name.into(), reason });
+    let taken = name == INDEX
+        || name == TIME
+        || CONSTANTS.iter().any(|constant| constant.0 == name)
+        || FUNCTIONS.iter().any(|function| function.name == name);
+    if taken {
+        return bad("it already has a meaning in expressions");
+    }
+    if !name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') {
+        return bad("a parameter begins with a letter");
+    }
+    if name.ends_with('-') {
+        return bad("a parameter does not end in a dash");
+    }
+    Ok(())
+}
+
+/// Computes all parameters; they may use each other in any order, and those of the file around.
+pub(crate) fn resolve(
+    definitions: &BTreeMap<String, Definition>,
+    outer: &Parameters,
+    errors: &mut ModelErrors,
+) -> Parameters {
+    let mut resolved = outer.clone();
+    resolved.retain(|name, _| !definitions.contains_key(name));
+    let mut waiting: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut broken = false;
+    for (name, definition) in definitions {
+        match needs(definition, definitions, &resolved) {
+            Ok(needs) => {
+                waiting.insert(name, needs);
+            }
+            Err(error) => {
+                errors.push(error);
+                broken = true;
+            }
+        }
+    }
+    if broken {
+        return resolved;
+    }
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut open_needs: BTreeMap<&str, usize> = BTreeMap::new();
+    for (&name, needs) in &waiting {
+        open_needs.insert(name, needs.len());
+        needs.iter().for_each(|need| users.entry(need).or_default().push(name));
+    }
+    let mut ready: Vec<&str> =
+        open_needs.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect();
+    while let Some(name) = ready.pop() {
+        let Some(value) = errors.keep(evaluate(&definitions[name], &resolved)) else {
+            // What depends on it cannot be computed, but is not to blame.
+            return resolved;
+        };
+        resolved.insert(name.to_string(), value);
+        for &user in users.get(name).into_iter().flatten() {
+            let count = open_needs.get_mut(user).expect("every user waits");
+            *count -= 1;
+            if *count == 0 {
+                ready.push(user);
+            }
+        }
+    }
+    waiting.retain(|name, _| !resolved.contains_key(*name));
+    if let Some(&first) = waiting.keys().next() {
+        errors.push(cycle(first, &waiting, definitions));
+    }
+    resolved
+}
+
+/// Parameters of the same file that a definition uses.
+fn needs(
+    definition: &Definition,
+    definitions: &BTreeMap<String, Definition>,
+    outer: &Parameters,
+) -> Result<Vec<String>, ModelError> {
+    let Definition::Expression(text) = definition else { return Ok(Vec::new()) };
+    let used = std::cell::RefCell::new(Vec::new());
+    let meaning = |name: &str| {
+        if definitions.contains_key(name) {
+            used.borrow_mut().push(name.to_string());
+            // The value does not matter yet; a variable keeps the expression from being computed.
+            return Some(Meaning::Variable(0));
+        }
+        expression::builtin(name).or_else(|| outer.get(name).copied()).map(Meaning::Constant)
+    };
+    let candidates = || {
+        let constants = CONSTANTS.iter().map(|constant| constant.0.to_string());
+        constants.chain(definitions.keys().cloned()).chain(outer.keys().cloned()).collect()
+    };
+    let vocabulary = Vocabulary { meaning: &meaning, candidates: &candidates, what: "parameter" };
+    let parsed = expression::parser::parse(text, &vocabulary)?;
+    // Names in the unit are no parameters: `m` may be both.
+    let expression_part = parsed.unit.map_or(text.content(), |unit| &text.content()[..unit.start]);
+    used.borrow_mut().clear();
+    let words = expression::lexer::words(expression_part, &vocabulary);
+    debug_assert!(words.is_ok(), "a part of what was read");
+    Ok(used.into_inner())
+}
+
+fn evaluate(definition: &Definition, known: &Parameters) -> Result<f64, ModelError> {
+    match definition {
+        Definition::Number(value, _) => Ok(*value),
+        Definition::Expression(text) => {
+            expression::constant_value(text, None, &|name| known.get(name).copied(), &Vec::new)
+        }
+    }
+}
+
+/// Follows the needs of an unresolved parameter until one comes back.
+fn cycle(
+    first: &str,
+    waiting: &BTreeMap<&str, Vec<String>>,
+    definitions: &BTreeMap<String, Definition>,
+) -> ModelError {
+    let mut path: Vec<&str> = vec![first];
+    let start = loop {
+        let last = path[path.len() - 1];
+        let next = waiting[last]
+            .iter()
+            .find_map(|name| waiting.get_key_value(name.as_str()))
+            .map_or(first, |(name, _)| *name);
+        if let Some(start) = path.iter().position(|name| *name == next) {
+            break start;
+        }
+        path.push(next);
+    };
+    let mut circle = path[start..].to_vec();
+    circle.push(circle[0]);
+    let shown: Vec<String> = circle.iter().map(|name| format!("`{name}`")).collect();
+    const MAX_SHOWN: usize = 10;
+    let text = if shown.len() > MAX_SHOWN {
+        format!("{} → …", shown[..MAX_SHOWN].join(" → "))
+    } else {
+        shown.join(" → ")
+    };
+    let place = definitions[circle[0]].place().clone();
+    ModelError::new(Mistake::ParameterCycle(text), place).with_hint("give one of them a number")
+}
