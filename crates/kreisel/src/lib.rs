@@ -5,6 +5,7 @@ pub mod element;
 pub mod integrate;
 pub mod joint;
 pub mod lie;
+pub mod machine;
 pub mod model;
 pub mod problem;
 pub mod results;

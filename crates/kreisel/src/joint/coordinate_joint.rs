@@ -111,6 +111,11 @@ impl Row {
         Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Constant(value) }
     }
 
+    fn locks_translation(&self, axis: usize) -> bool {
+        matches!(self.target, Target::Constant(0.0))
+            && matches!(self.terms.as_slice(), [term] if term.coordinate == Coordinate::Translation(axis))
+    }
+
     /// A row that leads one coordinate of the first pair.
     pub fn lead(coordinate: Coordinate, law: Arc<dyn TimeLaw>) -> Self {
         Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Law(law) }
@@ -133,9 +138,24 @@ impl CoordinateJoint {
     }
 
     /// A joint of rows between two frames, each on a node or on the ground.
-    pub fn between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], rows: Vec<Row>) -> Self {
+    ///
+    /// Origins that stay together may be written in axes of either frame. In those of a moving body the gradient
+    /// is constant on SE(3) [ArnoldCardonaBruls2015, Lemma 3.5], so a first frame on the ground leaves it to the
+    /// second.
+    pub fn between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], mut rows: Vec<Row>) -> Self {
+        let on_ground = nodes[0].is_none() && nodes[1].is_some();
         let (nodes, pair) = pair_between(nodes, offsets);
-        Self::new(nodes, vec![pair], rows)
+        let mut pairs = vec![pair];
+        let together = (0..3).all(|axis| rows.iter().any(|row| row.locks_translation(axis)));
+        if on_ground && together {
+            let [first, second] = &pairs[0].frames;
+            let frames = [second.clone(), first.clone()];
+            pairs.push(FramePair { nodes: [pairs[0].nodes[1], pairs[0].nodes[0]], frames });
+            for row in rows.iter_mut().filter(|row| (0..3).any(|axis| row.locks_translation(axis))) {
+                row.terms[0].pair = 1;
+            }
+        }
+        Self::new(nodes, pairs, rows)
     }
 
     /// The pairs of frames.

@@ -117,6 +117,13 @@ impl Place {
     }
 }
 
+/// The beginning of an empty text: for what no user wrote.
+impl Default for Place {
+    fn default() -> Self {
+        Self { file: SourceFile::new("", ""), start: 0, end: 0 }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.file.name, self.line(), self.column())

@@ -1,0 +1,387 @@
+//! Collects the parts of a machine by name while its document is read.
+
+use std::collections::HashMap;
+
+use super::settings::RunSettings;
+use super::{Machine, part};
+use crate::dae::Scales;
+use crate::element::{Element, NodeId};
+use crate::integrate::{Parameters, Settings};
+use crate::joint::{Coordinate, Joint};
+use crate::lie::{Group, Pose, UnitQuaternion, Vector3, Vector6};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Document, PartReader, Place, Reference};
+use crate::system::SystemBuilder;
+
+/// A body with its node and markers.
+#[derive(Clone, Debug)]
+pub struct BodyEntry {
+    /// Name.
+    pub name: String,
+    /// Node that moves with it.
+    pub node: NodeId,
+    /// Mass in kg.
+    pub mass: f64,
+    /// Initial pose of the body frame (at the centre of mass) in the world.
+    pub pose: Pose,
+    /// Markers: name and pose in body axes.
+    pub markers: Vec<(String, Pose)>,
+}
+
+/// A joint with the frames it stands between.
+#[derive(Clone, Debug)]
+pub struct JointEntry {
+    /// Name.
+    pub name: String,
+    /// Kind, as in the model file.
+    pub kind: &'static str,
+    /// Index in the system.
+    pub index: usize,
+    /// Nodes of the first and second frame; `None` is the ground.
+    pub nodes: [Option<NodeId>; 2],
+    /// Frames in body axes, or in the world on the ground.
+    pub offsets: [Pose; 2],
+    /// Free coordinates that can be measured, driven and coupled: name and coordinate.
+    pub coordinates: &'static [(&'static str, Coordinate)],
+}
+
+/// Where something is attached.
+#[derive(Clone, Copy, Debug)]
+pub struct Attachment {
+    /// Node, or `None` for the ground.
+    pub node: Option<NodeId>,
+    /// Initial pose of the node in the world (identity for the ground).
+    pub body: Pose,
+    /// Frame in body axes, if a marker was named.
+    pub marker: Option<Pose>,
+}
+
+impl Attachment {
+    /// Pose in body axes of a frame given in the world of the initial configuration.
+    pub fn offset_of(&self, world: &Pose) -> Pose {
+        self.body.inverse().compose(world)
+    }
+}
+
+/// A scalar coordinate between two frames, or its rate.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredCoordinate {
+    /// Nodes of the frames.
+    pub nodes: [Option<NodeId>; 2],
+    /// Frames in body axes.
+    pub offsets: [Pose; 2],
+    /// The coordinate.
+    pub coordinate: Coordinate,
+    /// Whether its rate is meant.
+    pub rate: bool,
+    /// Unit of the value.
+    pub unit: &'static str,
+}
+
+/// Parts read so far.
+pub struct Assembler {
+    pub(super) builder: SystemBuilder,
+    pub(super) settings: Option<RunSettings>,
+    pub(super) gravity: Vector3,
+    bodies: Vec<BodyEntry>,
+    bodies_by_name: HashMap<String, usize>,
+    ground_markers: Vec<(String, Pose)>,
+    joints: Vec<JointEntry>,
+    joints_by_name: HashMap<String, usize>,
+    /// Work that needs all names, done when every part was read.
+    deferred: Vec<Deferred>,
+    pub(super) assumptions: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Work that needs all names.
+type Deferred = Box<dyn FnOnce(&mut Assembler) -> Result<(), ModelErrors>>;
+
+impl Assembler {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self {
+            builder: SystemBuilder::new(),
+            settings: None,
+            gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
+            bodies: Vec::new(),
+            bodies_by_name: HashMap::new(),
+            ground_markers: Vec::new(),
+            joints: Vec::new(),
+            joints_by_name: HashMap::new(),
+            deferred: Vec::new(),
+            assumptions: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Acceleration of gravity in m/s².
+    pub fn gravity(&self) -> Vector3 {
+        self.gravity
+    }
+
+    /// Group of bodies that do not name their own.
+    pub fn default_group(&self) -> Group {
+        self.settings.as_ref().map_or(RunSettings::DEFAULT_GROUP, |settings| settings.group)
+    }
+
+    /// Adds a node for a body with its initial twist in body axes; the body's element comes apart.
+    pub fn add_body(
+        &mut self,
+        entry: impl FnOnce(NodeId) -> BodyEntry,
+        group: Group,
+        pose: Pose,
+        twist: Vector6,
+        name: &str,
+    ) -> NodeId {
+        let node = self.builder.node(name, group, pose, twist);
+        let entry = entry(node);
+        self.bodies_by_name.insert(entry.name.clone(), self.bodies.len());
+        self.bodies.push(entry);
+        node
+    }
+
+    /// Adds an element.
+    pub fn add_element(&mut self, name: &str, element: impl Element + 'static) {
+        self.builder.element(name, element);
+    }
+
+    /// Adds a joint of a kind with its frames and free coordinates.
+    pub fn add_joint(
+        &mut self,
+        joint: impl Joint + 'static,
+        entry: impl FnOnce(usize) -> JointEntry,
+        name: &str,
+    ) {
+        let index = self.builder.joint(name, joint);
+        let entry = entry(index);
+        self.joints_by_name.insert(entry.name.clone(), self.joints.len());
+        self.joints.push(entry);
+    }
+
+    /// Adds equations that belong to no joint of their own (drives, couplings).
+    pub fn add_constraint(&mut self, name: &str, joint: impl Joint + 'static) -> usize {
+        self.builder.joint(name, joint)
+    }
+
+    /// Adds a marker to a body or, without one, to the ground; the pose is in body axes or in the world.
+    pub fn add_marker(
+        &mut self,
+        body: Option<&str>,
+        name: String,
+        pose: Pose,
+        place: &Place,
+    ) -> Result<(), ModelError> {
+        let (owner, markers) = match body.and_then(|name| self.bodies_by_name.get(name)) {
+            Some(&index) => {
+                let entry = &mut self.bodies[index];
+                (entry.name.clone(), &mut entry.markers)
+            }
+            None => ("ground".to_string(), &mut self.ground_markers),
+        };
+        if markers.iter().any(|(known, _)| *known == name) {
+            let mistake = Mistake::Unsuitable {
+                what: format!("the marker name `{name}`"),
+                requirement: format!("used once on `{owner}`"),
+                found: "a second marker of this name".to_string(),
+            };
+            return Err(ModelError::new(mistake, place.clone()));
+        }
+        markers.push((name, pose));
+        Ok(())
+    }
+
+    /// Bodies so far.
+    pub fn bodies(&self) -> &[BodyEntry] {
+        &self.bodies
+    }
+
+    /// Joints so far.
+    pub fn joints(&self) -> &[JointEntry] {
+        &self.joints
+    }
+
+    /// A body by its name.
+    pub fn body(&self, reference: &Reference) -> Result<&BodyEntry, ModelError> {
+        match self.bodies_by_name.get(&reference.name) {
+            Some(&index) => Ok(&self.bodies[index]),
+            None => Err(reference.unknown("body", self.bodies.iter().map(|body| body.name.as_str()))),
+        }
+    }
+
+    /// A joint by its name.
+    pub fn joint(&self, reference: &Reference) -> Result<&JointEntry, ModelError> {
+        match self.joints_by_name.get(&reference.name) {
+            Some(&index) => Ok(&self.joints[index]),
+            None => Err(reference.unknown("joint", self.joints.iter().map(|joint| joint.name.as_str()))),
+        }
+    }
+
+    /// What `body`, `body.marker`, `ground` or `ground.marker` means.
+    pub fn attachment(&self, reference: &Reference) -> Result<Attachment, ModelError> {
+        let (owner, marker) = match reference.name.split_once('.') {
+            Some((owner, marker)) => (owner, Some(marker)),
+            None => (reference.name.as_str(), None),
+        };
+        let (node, body, markers) = if owner == "ground" {
+            (None, Pose::identity(), &self.ground_markers)
+        } else {
+            let owner = Reference { name: owner.to_string(), place: reference.place.clone() };
+            let entry = self.body(&owner)?;
+            (Some(entry.node), entry.pose, &entry.markers)
+        };
+        let marker = match marker {
+            None => None,
+            Some(name) => {
+                let found = markers.iter().find(|(known, _)| known == name);
+                let names: Vec<String> = markers.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
+                let unknown = || reference.unknown("marker", names.iter().map(String::as_str));
+                Some(found.ok_or_else(unknown)?.1)
+            }
+        };
+        Ok(Attachment { node, body, marker })
+    }
+
+    /// Does something once all parts were read.
+    pub fn defer(&mut self, work: impl FnOnce(&mut Assembler) -> Result<(), ModelErrors> + 'static) {
+        self.deferred.push(Box::new(work));
+    }
+
+    /// What a measured quantity such as `crank.angle`, `crank.rate` or `top.tip.position.z` means, if it is a function of
+    /// positions and velocities.
+    pub fn measured(&self, name: &str) -> Option<MeasuredCoordinate> {
+        let (part, quantity) = name.split_once('.')?;
+        if let Some(&index) = self.joints_by_name.get(part) {
+            return self.joint_quantity(&self.joints[index], quantity);
+        }
+        self.point_quantity(name)
+    }
+
+    /// `angle`, `displacement` and so on, each with its rate: `rate` if there is one coordinate, `angle-rate` otherwise.
+    fn joint_quantity(&self, joint: &JointEntry, quantity: &str) -> Option<MeasuredCoordinate> {
+        let single = joint.coordinates.len() == 1;
+        joint.coordinates.iter().find_map(|&(name, coordinate)| {
+            let rate = quantity.strip_suffix("-rate") == Some(name) || (single && quantity == "rate");
+            (rate || quantity == name).then(|| {
+                let unit = match (coordinate, rate) {
+                    (Coordinate::Angle | Coordinate::RotationVector(_), false) => "rad",
+                    (Coordinate::Angle | Coordinate::RotationVector(_), true) => "rad/s",
+                    (Coordinate::Direction(..), _) => "1",
+                    (_, false) => "m",
+                    (_, true) => "m/s",
+                };
+                MeasuredCoordinate { nodes: joint.nodes, offsets: joint.offsets, coordinate, rate, unit }
+            })
+        })
+    }
+
+    /// `body.position.z`, `body.marker.velocity.x`: in world axes.
+    fn point_quantity(&self, name: &str) -> Option<MeasuredCoordinate> {
+        let (rest, component) = name.rsplit_once('.')?;
+        let (point, quantity) = rest.rsplit_once('.')?;
+        let axis = ["x", "y", "z"].iter().position(|axis| *axis == component)?;
+        let (rate, unit) = match quantity {
+            "position" => (false, "m"),
+            "velocity" => (true, "m/s"),
+            _ => return None,
+        };
+        let reference = Reference { name: point.to_string(), place: Place::default() };
+        let at = self.attachment(&reference).ok()?;
+        Some(MeasuredCoordinate {
+            nodes: [None, at.node],
+            offsets: [Pose::identity(), at.marker.unwrap_or_default()],
+            coordinate: Coordinate::Translation(axis),
+            rate,
+            unit,
+        })
+    }
+
+    /// Builds the machine.
+    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        for work in std::mem::take(&mut self.deferred) {
+            errors.keep(work(&mut self));
+        }
+        errors.into_result()?;
+        let settings = self.settings.take().unwrap_or_default();
+        if self.bodies.is_empty() {
+            return Err(part::body::none(document).into());
+        }
+        self.builder.scales(self.scales());
+        let (system, initial) = match self.builder.build(settings.start_time) {
+            Ok(built) => built,
+            Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
+        };
+        Ok(Machine {
+            system,
+            initial,
+            settings,
+            bodies: self.bodies,
+            joints: self.joints,
+            assumptions: self.assumptions,
+            warnings: self.warnings,
+        })
+    }
+
+    /// Mean mass, and the extent of bodies, markers and joints as length.
+    fn scales(&self) -> Scales {
+        let masses: Vec<f64> = self.bodies.iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
+        let mean = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
+        Scales { length: self.extent(), mass: mean, stiffness: 0.0 }
+    }
+
+    /// Largest distance of a joint or marker from its body's centre, or of neighbouring bodies; 1 m if there is none.
+    fn extent(&self) -> f64 {
+        let arms = (self.joints.iter())
+            .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
+            .filter(|(node, _)| node.is_some())
+            .map(|(_, offset)| offset.position.norm());
+        let markers =
+            self.bodies.iter().flat_map(|body| body.markers.iter().map(|(_, pose)| pose.position.norm()));
+        let largest = arms.chain(markers).fold(0.0, f64::max);
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+}
+
+impl Default for Assembler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Pose that a part's `position` and `orientation` give, in the world of the model.
+pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
+    let position = reader.vector3("position")?;
+    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+    let placement = placement(reader);
+    Ok(placement.compose(&Pose::new(rotation, position)))
+}
+
+/// Where the world of a part's file lies in the world of the model.
+pub(super) fn placement(reader: &PartReader) -> Pose {
+    let placement = reader.placement();
+    Pose::new(placement.rotation, placement.translation.vector)
+}
+
+impl RunSettings {
+    /// Group of bodies when nothing is said.
+    pub const DEFAULT_GROUP: Group = Group::Se3;
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
+        let newton = Settings::new(crate::integrate::Method::Index2, parameters, 1.0);
+        Self {
+            start_time: 0.0,
+            end_time: None,
+            step: None,
+            output_step: None,
+            method: newton.method,
+            parameters,
+            newton_rtol: newton.newton_rtol,
+            newton_atol: newton.newton_atol,
+            group: Self::DEFAULT_GROUP,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `[[body]]`: a rigid body.
+
+use crate::element::Body;
+use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::assembler::{placement, read_pose};
+use crate::machine::part::simulation::group;
+use crate::machine::{Assembler, BodyEntry};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place, ValueKind,
+};
+use crate::system::join;
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+static MARKER: &[Key] = &[
+    key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),
+    key(
+        "position",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Default("[0, 0, 0]"),
+        "Position in body axes.",
+    ),
+    key("orientation", ValueKind::Orientation, Need::Optional, "Rotation from marker axes to body axes."),
+];
+
+/// Keys of `[[body]]`.
+pub static KIND: PartKind = PartKind {
+    name: "body",
+    doc: "A rigid body; its frame stands at the centre of mass.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("mass", ValueKind::Number(Dimension::MASS), Need::Required, "Mass."),
+        key(
+            "inertia",
+            ValueKind::Symmetric3(Dimension::INERTIA),
+            Need::Required,
+            "Inertia about the centre of mass in body axes.",
+        ),
+        key(
+            "position",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Default("[0, 0, 0]"),
+            "Initial position of the centre of mass.",
+        ),
+        key(
+            "orientation",
+            ValueKind::Orientation,
+            Need::Optional,
+            "Initial rotation from body axes to world axes.",
+        ),
+        key(
+            "velocity",
+            ValueKind::Vector3(Dimension::SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial velocity of the centre of mass.",
+        ),
+        key(
+            "angular-velocity",
+            ValueKind::Vector3(Dimension::ANGULAR_SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial angular velocity.",
+        ),
+        key(
+            "velocity-axes",
+            ValueKind::Choice(&["world", "body"]),
+            Need::Default("\"world\""),
+            "Axes in which the velocities are given.",
+        ),
+        key(
+            "group",
+            ValueKind::Choice(&["se3", "so3xr3"]),
+            Need::Optional,
+            "Lie group of the body; that of the simulation if not given.",
+        ),
+        key("markers", ValueKind::Tables(MARKER), Need::Optional, "Named frames on the body."),
+    ],
+};
+
+/// Adds a body, its element and its markers.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let mass = reader.positive("mass")?;
+    let inertia = reader.symmetric3("inertia")?;
+    check_inertia(&reader, &inertia)?;
+    let pose = read_pose(&reader)?;
+    let (angular, linear) = velocities(&reader, &pose)?;
+    let group = reader.optional_choice("group")?.map_or(assembler.default_group(), group);
+    let name = part.name();
+    let twist = join(&angular, &linear);
+    let entry = |node| BodyEntry { name: name.to_string(), node, mass, pose, markers: Vec::new() };
+    let node = assembler.add_body(entry, group, pose, twist, name);
+    assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    for marker in reader.tables("markers")? {
+        let marker_name = marker.text("name")?;
+        let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+        let frame = Pose::new(rotation, marker.vector3("position")?);
+        assembler.add_marker(Some(name), marker_name.content().to_string(), frame, marker_name.place())?;
+        marker.finish()?;
+    }
+    reader.finish()
+}
+
+/// Angular and linear velocity in body axes.
+fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), ModelErrors> {
+    let (angular, linear) = (reader.vector3("angular-velocity")?, reader.vector3("velocity")?);
+    if reader.choice("velocity-axes")? == "body" {
+        return Ok((angular, linear));
+    }
+    let to_body =
+        |vector: &Vector3| pose.rotation.inverse_transform_vector(&(placement(reader).rotation * vector));
+    Ok((to_body(&angular), to_body(&linear)))
+}
+
+/// Principal moments are positive, and none is larger than the sum of the others.
+fn check_inertia(reader: &PartReader, inertia: &Matrix3) -> Result<(), ModelErrors> {
+    let moments = inertia.symmetric_eigenvalues();
+    let (sum, largest) = (moments.sum(), moments.max());
+    let slack = 1e-9 * sum.abs();
+    if moments.min() <= 0.0 {
+        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
+        return Err(reader.unsuitable("inertia", "positive definite", found).into());
+    }
+    if largest > sum - largest + slack {
+        let requirement = "the inertia of a body: no principal moment may exceed the sum of the other two";
+        let found = format!("{largest:.4e} against {:.4e}", sum - largest);
+        return Err(reader.unsuitable("inertia", requirement, found).into());
+    }
+    Ok(())
+}
+
+/// The error of a model without bodies.
+pub fn none(document: &Document) -> ModelError {
+    let mistake = Mistake::Unsuitable {
+        what: "the model".to_string(),
+        requirement: "made of at least one body".to_string(),
+        found: "none".to_string(),
+    };
+    ModelError::new(mistake, beginning(document)).with_hint("add a `[[body]]` with `mass` and `inertia`")
+}
+
+/// The error of parts that do not fit together.
+pub fn not_assembled(document: &Document, reason: &str) -> ModelError {
+    let mistake = Mistake::Unsuitable {
+        what: "the model".to_string(),
+        requirement: "assembled".to_string(),
+        found: reason.to_string(),
+    };
+    ModelError::new(mistake, beginning(document))
+}
+
+fn beginning(document: &Document) -> Place {
+    document.sources().first().map(|source| Place::new(source, 0..0)).unwrap_or_default()
+}
