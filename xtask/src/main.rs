@@ -3,6 +3,7 @@
 //!
 //! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
 
+mod bench;
 mod book;
 mod cargo;
 mod steps;
@@ -16,6 +17,7 @@ cargo xtask test           run every step that must hold
 cargo xtask test STEP…     run some of them
 cargo xtask test --list    list them
 cargo xtask refresh        rewrite what is generated
+cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
 ";
 
 fn main() -> ExitCode {
@@ -35,6 +37,13 @@ fn main() -> ExitCode {
             }
         },
         ["refresh"] => match refresh() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                say(&format!("{failure}\n"));
+                ExitCode::from(1)
+            }
+        },
+        ["bench", ref options @ ..] => match bench::run(options) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => {
                 say(&format!("{failure}\n"));
