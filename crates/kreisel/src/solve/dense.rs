@@ -97,9 +97,13 @@ impl DenseLu {
             }
             let inverse = 1.0 / columns[k][k];
             self.inverse_pivots[k] = inverse;
-            let multipliers: [f64; N] =
-                std::array::from_fn(|row| if row > k { columns[k][row] * inverse } else { 0.0 });
-            columns[k][k + 1..].copy_from_slice(&multipliers[k + 1..]);
+            let mut multipliers = [0.0; N];
+            for (row, value) in columns[k].iter_mut().enumerate() {
+                // A choice of values, not of paths: the compiler makes vector operations of it.
+                let scaled = *value * inverse;
+                multipliers[row] = if row > k { scaled } else { 0.0 };
+                *value = if row > k { scaled } else { *value };
+            }
             for column in &mut columns[k + 1..] {
                 let factor = column[k];
                 for (value, multiplier) in column.iter_mut().zip(&multipliers) {

@@ -31,29 +31,62 @@ fn add_scaled<const ROWS: usize>(target: &mut [f64; ROWS], factor: f64, column: 
     target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c);
 }
 
+/// `target = a`.
+pub fn copy(target: Target, a: Block) {
+    match a.rows {
+        0 => {}
+        3 => copy_sized::<3>(target, a),
+        6 => copy_sized::<6>(target, a),
+        rows => {
+            for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
+                target[..rows].copy_from_slice(column);
+            }
+        }
+    }
+}
+
+/// [`copy`] for a number of rows known to the compiler.
+fn copy_sized<const ROWS: usize>(target: Target, a: Block) {
+    let (columns, _) = a.values.as_chunks::<ROWS>();
+    for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        *target = *column;
+    }
+}
+
 /// `target += factor · a`.
 pub fn add(target: Target, factor: f64, a: Block) {
-    if a.rows == 0 {
-        return;
+    match a.rows {
+        0 => {}
+        3 => add_sized::<3>(target, factor, a),
+        6 => add_sized::<6>(target, factor, a),
+        rows => {
+            for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
+                add_scaled_column(&mut target[..rows], factor, column);
+            }
+        }
     }
-    for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(a.rows)) {
-        add_scaled_column(&mut target[..a.rows], factor, column);
+}
+
+/// [`add`] for a number of rows known to the compiler.
+fn add_sized<const ROWS: usize>(target: Target, factor: f64, a: Block) {
+    let (columns, _) = a.values.as_chunks::<ROWS>();
+    for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        add_scaled(target, factor, column);
     }
 }
 
 /// `target += factor · aᵀ`.
 pub fn add_transposed(target: Target, factor: f64, a: Block) {
-    if a.rows == 0 {
-        return;
-    }
-    for (row, column) in a.values.chunks_exact(a.rows).enumerate() {
-        for (j, value) in column.iter().enumerate() {
-            target.values[j * target.stride + row] += factor * value;
+    for (row, target) in target.values.chunks_mut(target.stride).take(a.rows).enumerate() {
+        for (target, value) in target.iter_mut().zip(a.values[row..].iter().step_by(a.rows)) {
+            *target += factor * value;
         }
     }
 }
 
-/// `target += factor · a b`, where `a` has as many columns as `b` rows.
+/// `target += factor · a b`, where `a` has as many columns as `b` rows; further rows of `b` do not count.
 pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
     if a.rows == 0 || b.rows == 0 {
         return;
