@@ -7,7 +7,7 @@
 use crate::{root, say};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// The program that ratios refer to.
 const PEER: &str = "exudyn";
@@ -30,9 +30,18 @@ struct Request {
     json: Option<PathBuf>,
 }
 
-/// Runs every benchmark; the error says why it could not or that the words made no sense.
-pub fn run(words: &[&str]) -> Result<(), String> {
-    let request = parse(words)?;
+/// Runs every benchmark and prints the table.
+pub fn run(words: &[&str]) -> ExitCode {
+    let (failure, code) = match parse(words).map(measure) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(failure)) => (failure, 1),
+        Err(senseless) => (senseless, 2),
+    };
+    say(&format!("{failure}\n"));
+    ExitCode::from(code)
+}
+
+fn measure(request: Request) -> Result<(), String> {
     let python = peers()?;
     let mut results = Results::default();
     for round in 0..request.rounds {
@@ -40,7 +49,9 @@ pub fn run(words: &[&str]) -> Result<(), String> {
             say(&format!("{}: round {} of {}\n", benchmark.target, round + 1, request.rounds));
             let runs = request.runs.to_string();
             let script = root().join("benches").join(benchmark.script);
-            results.take(round, &output(Command::new(&python).arg(script).args(["--runs", &runs]))?);
+            // -B: no compiled copies of the scripts beside them.
+            results
+                .take(round, &output(Command::new(&python).arg("-B").arg(script).args(["--runs", &runs]))?);
             let target = ["bench", "--quiet", "--package", "kreisel", "--bench", benchmark.target];
             let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
             let mut command = Command::new(cargo);

@@ -43,13 +43,7 @@ fn main() -> ExitCode {
                 ExitCode::from(1)
             }
         },
-        ["bench", ref options @ ..] => match bench::run(options) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                say(&format!("{failure}\n"));
-                ExitCode::from(1)
-            }
-        },
+        ["bench", ref options @ ..] => bench::run(options),
         _ => {
             say(USAGE);
             ExitCode::from(2)
