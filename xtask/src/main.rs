@@ -3,6 +3,7 @@
 //!
 //! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
 
+mod bench;
 mod book;
 mod cargo;
 mod steps;
@@ -16,6 +17,7 @@ cargo xtask test           run every step that must hold
 cargo xtask test STEP…     run some of them
 cargo xtask test --list    list them
 cargo xtask refresh        rewrite what is generated
+cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
                 ExitCode::from(1)
             }
         },
+        ["bench", ref options @ ..] => bench::run(options),
         _ => {
             say(USAGE);
             ExitCode::from(2)

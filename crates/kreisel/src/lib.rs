@@ -1,5 +1,7 @@
 //! Kreisel simulates machines made of rigid and flexible parts.
 
+#![forbid(unsafe_code)]
+
 pub mod dae;
 pub mod element;
 pub mod integrate;

@@ -232,37 +232,56 @@ pub(super) fn place_values(matrix: &mut BlockMatrix, block: BlockId) -> &mut [f6
     &mut matrix.values_mut()[range]
 }
 
+/// Form of a node's tangent operator.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// R^k: the identity.
+    Identity,
+    /// SO(3)×R³: that of SO(3), and the identity for the position.
+    Rotation,
+    /// Any matrix.
+    Full,
+}
+
 /// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
 #[derive(Clone, Debug)]
 pub(super) struct TangentOperators {
-    /// First value of each node's operator; `None` where it is the identity.
-    starts: Vec<Option<usize>>,
-    sizes: Vec<usize>,
+    nodes: Vec<Operator>,
     values: Vec<f64>,
+}
+
+/// Where the operator of a node is stored.
+#[derive(Clone, Copy, Debug)]
+struct Operator {
+    form: Form,
+    start: usize,
+    size: usize,
 }
 
 impl TangentOperators {
     pub fn new(space: &Space) -> Self {
         let mut total = 0;
-        let sizes: Vec<usize> = (0..space.factor_count()).map(|i| space.group(i).dimension()).collect();
-        let starts = (0..space.factor_count())
-            .map(|node| match space.group(node) {
-                Group::Vector(_) => None,
-                group => {
-                    let start = total;
-                    total += group.dimension() * group.dimension();
-                    Some(start)
-                }
-            })
-            .collect();
-        Self { starts, sizes, values: vec![0.0; total] }
+        let operator = |node| {
+            let group = space.group(node);
+            let form = match group {
+                Group::Vector(_) => Form::Identity,
+                Group::So3xR3 => Form::Rotation,
+                Group::So3 | Group::Se3 => Form::Full,
+            };
+            let (start, size) = (total, group.dimension());
+            if !matches!(form, Form::Identity) {
+                total += size * size;
+            }
+            Operator { form, start, size }
+        };
+        let nodes = (0..space.factor_count()).map(operator).collect();
+        Self { nodes, values: vec![0.0; total] }
     }
 
     /// Evaluates the operators at an increment.
     pub fn evaluate(&mut self, space: &Space, increment: &[f64]) {
-        for (node, start) in self.starts.iter().enumerate() {
-            if let Some(start) = *start {
-                let size = self.sizes[node];
+        for (node, &Operator { form, start, size }) in self.nodes.iter().enumerate() {
+            if !matches!(form, Form::Identity) {
                 let out = &mut self.values[start..start + size * size];
                 space.tangent_operator(node, &increment[space.velocity_range(node)], out);
             }
@@ -271,12 +290,22 @@ impl TangentOperators {
 
     /// `target += factor · a T` with the operator of a node.
     pub fn add_product(&self, node: usize, target: Target, factor: f64, a: Block) {
-        match self.starts[node] {
-            None => add(target, factor, a),
-            Some(start) => {
-                let size = self.sizes[node];
+        let Operator { form, start, size } = self.nodes[node];
+        match form {
+            Form::Identity => add(target, factor, a),
+            Form::Full => {
                 let operator = Block { values: &self.values[start..start + size * size], rows: size };
                 add_product(target, factor, a, operator);
+            }
+            Form::Rotation => {
+                let (rotation, position) = target.values.split_at_mut(3 * target.stride);
+                let (of_rotation, of_position) = a.values.split_at(3 * a.rows);
+                // Columns of six of which three rows count: `a` has three columns here.
+                let operator = Block { values: &self.values[start..start + 3 * size], rows: size };
+                let left = Block { values: of_rotation, rows: a.rows };
+                add_product(Target { values: rotation, stride: target.stride }, factor, left, operator);
+                let right = Block { values: of_position, rows: a.rows };
+                add(Target { values: position, stride: target.stride }, factor, right);
             }
         }
     }

@@ -20,45 +20,81 @@ pub struct Target<'a> {
 
 fn add_scaled_column(target: &mut [f64], factor: f64, column: &[f64]) {
     // Six and three rows are nearly all there is: with the length known the loop becomes a few vector operations.
-    match (target, column) {
-        ([t0, t1, t2, t3, t4, t5], &[c0, c1, c2, c3, c4, c5]) => {
-            *t0 += factor * c0;
-            *t1 += factor * c1;
-            *t2 += factor * c2;
-            *t3 += factor * c3;
-            *t4 += factor * c4;
-            *t5 += factor * c5;
+    match (target.as_mut_array(), column.as_array()) {
+        (Some(target), Some(column)) => add_scaled::<6>(target, factor, column),
+        _ => target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c),
+    }
+}
+
+#[inline]
+fn add_scaled<const ROWS: usize>(target: &mut [f64; ROWS], factor: f64, column: &[f64; ROWS]) {
+    target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c);
+}
+
+/// `target = a`.
+pub fn copy(target: Target, a: Block) {
+    match a.rows {
+        0 => {}
+        3 => copy_sized::<3>(target, a),
+        6 => copy_sized::<6>(target, a),
+        rows => {
+            for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
+                target[..rows].copy_from_slice(column);
+            }
         }
-        (target, column) => target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c),
+    }
+}
+
+/// [`copy`] for a number of rows known to the compiler.
+fn copy_sized<const ROWS: usize>(target: Target, a: Block) {
+    let (columns, _) = a.values.as_chunks::<ROWS>();
+    for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        *target = *column;
     }
 }
 
 /// `target += factor · a`.
 pub fn add(target: Target, factor: f64, a: Block) {
-    if a.rows == 0 {
-        return;
+    match a.rows {
+        0 => {}
+        3 => add_sized::<3>(target, factor, a),
+        6 => add_sized::<6>(target, factor, a),
+        rows => {
+            for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
+                add_scaled_column(&mut target[..rows], factor, column);
+            }
+        }
     }
-    for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(a.rows)) {
-        add_scaled_column(&mut target[..a.rows], factor, column);
+}
+
+/// [`add`] for a number of rows known to the compiler.
+fn add_sized<const ROWS: usize>(target: Target, factor: f64, a: Block) {
+    let (columns, _) = a.values.as_chunks::<ROWS>();
+    for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        add_scaled(target, factor, column);
     }
 }
 
 /// `target += factor · aᵀ`.
 pub fn add_transposed(target: Target, factor: f64, a: Block) {
-    if a.rows == 0 {
-        return;
-    }
-    for (row, column) in a.values.chunks_exact(a.rows).enumerate() {
-        for (j, value) in column.iter().enumerate() {
-            target.values[j * target.stride + row] += factor * value;
+    for (row, target) in target.values.chunks_mut(target.stride).take(a.rows).enumerate() {
+        for (target, value) in target.iter_mut().zip(a.values[row..].iter().step_by(a.rows)) {
+            *target += factor * value;
         }
     }
 }
 
-/// `target += factor · a b`, where `a` has as many columns as `b` rows.
+/// `target += factor · a b`, where `a` has as many columns as `b` rows; further rows of `b` do not count.
 pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
     if a.rows == 0 || b.rows == 0 {
         return;
+    }
+    match a.rows {
+        3 => return add_product_sized::<3>(target, factor, a, b),
+        6 => return add_product_sized::<6>(target, factor, a, b),
+        _ => {}
     }
     for (target, b_column) in target.values.chunks_mut(target.stride).zip(b.values.chunks_exact(b.rows)) {
         let target = &mut target[..a.rows];
@@ -70,10 +106,31 @@ pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
     }
 }
 
+/// [`add_product`] for a number of rows known to the compiler: a column of the sum stays in registers.
+fn add_product_sized<const ROWS: usize>(target: Target, factor: f64, a: Block, b: Block) {
+    let (a_columns, _) = a.values.as_chunks::<ROWS>();
+    for (target, b_column) in target.values.chunks_mut(target.stride).zip(b.values.chunks_exact(b.rows)) {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        let mut sum = *target;
+        for (column, b) in a_columns.iter().zip(b_column) {
+            // Tangent operators are half zeros.
+            if *b != 0.0 {
+                add_scaled(&mut sum, factor * b, column);
+            }
+        }
+        *target = sum;
+    }
+}
+
 /// `target += factor · a bᵀ`, where `a` and `b` have the same number of columns.
 pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
     if a.rows == 0 || b.rows == 0 {
         return;
+    }
+    match a.rows {
+        3 => return add_product_transposed_sized::<3>(target, factor, a, b),
+        6 => return add_product_transposed_sized::<6>(target, factor, a, b),
+        _ => {}
     }
     for (a_column, b_column) in a.values.chunks_exact(a.rows).zip(b.values.chunks_exact(b.rows)) {
         for (target, b) in target.values.chunks_mut(target.stride).zip(b_column) {
@@ -81,6 +138,21 @@ pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
                 add_scaled_column(&mut target[..a.rows], factor * b, a_column);
             }
         }
+    }
+}
+
+/// [`add_product_transposed`] for a number of rows known to the compiler.
+fn add_product_transposed_sized<const ROWS: usize>(target: Target, factor: f64, a: Block, b: Block) {
+    let (a_columns, _) = a.values.as_chunks::<ROWS>();
+    for (row, target) in target.values.chunks_mut(target.stride).take(b.rows).enumerate() {
+        let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
+        let mut sum = *target;
+        for (column, b) in a_columns.iter().zip(b.values[row..].iter().step_by(b.rows)) {
+            if *b != 0.0 {
+                add_scaled(&mut sum, factor * b, column);
+            }
+        }
+        *target = sum;
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
+use super::kernel::{self, Block, Target};
 
 /// What a group of unknowns is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +53,9 @@ impl LinearSolver {
             if rows.is_empty() {
                 continue;
             }
-            let values = &matrix.values()[pattern.value_range(block)];
-            for (column, values) in pattern.column_range(column).zip(values.chunks_exact(rows.len())) {
-                dense[column * size + rows.start..column * size + rows.end].copy_from_slice(values);
-            }
+            let block = Block { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
+            let first = pattern.column_range(column).start * size + rows.start;
+            kernel::copy(Target { values: &mut dense[first..], stride: size }, block);
         }
         match self.lu.factor() {
             Ok(smallest_pivot_ratio) => Ok(Health { smallest_pivot_ratio }),

@@ -1,0 +1,252 @@
+//! `cargo xtask bench`: Kreisel and its peers side by side, as ratios.
+//!
+//! Programs take turns, round after round, so that what else the computer does falls on all of them; within a
+//! round each runs a few times. A program prints one line per run, with tabs: benchmark, program, CPU time per
+//! step in µs, error.
+
+use crate::{root, say};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The program that ratios refer to.
+const PEER: &str = "exudyn";
+
+/// One model that Kreisel and the peer both run. A new one is one line.
+struct Benchmark {
+    /// Target of `cargo bench`.
+    target: &'static str,
+    /// Script in `benches/`.
+    script: &'static str,
+}
+
+const BENCHMARKS: &[Benchmark] = &[Benchmark { target: "heavy_top", script: "heavy_top.py" }];
+
+/// What was asked for.
+#[derive(Debug, PartialEq)]
+struct Request {
+    rounds: usize,
+    runs: usize,
+    json: Option<PathBuf>,
+}
+
+/// Runs every benchmark and prints the table.
+pub fn run(words: &[&str]) -> ExitCode {
+    let (failure, code) = match parse(words).map(measure) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(failure)) => (failure, 1),
+        Err(senseless) => (senseless, 2),
+    };
+    say(&format!("{failure}\n"));
+    ExitCode::from(code)
+}
+
+fn measure(request: Request) -> Result<(), String> {
+    let python = peers()?;
+    let mut results = Results::default();
+    for round in 0..request.rounds {
+        for benchmark in BENCHMARKS {
+            say(&format!("{}: round {} of {}\n", benchmark.target, round + 1, request.rounds));
+            let runs = request.runs.to_string();
+            let script = root().join("benches").join(benchmark.script);
+            // -B: no compiled copies of the scripts beside them.
+            results
+                .take(round, &output(Command::new(&python).arg("-B").arg(script).args(["--runs", &runs]))?);
+            let target = ["bench", "--quiet", "--package", "kreisel", "--bench", benchmark.target];
+            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+            let mut command = Command::new(cargo);
+            results.take(round, &output(command.args(target).args(["--", "--runs", &runs]))?);
+        }
+    }
+    let rows = results.rows();
+    say(&table(&rows));
+    match request.json {
+        None => Ok(()),
+        Some(path) => std::fs::write(&path, json(&rows)).map_err(|e| format!("{}: {e}", path.display())),
+    }
+}
+
+fn parse(words: &[&str]) -> Result<Request, String> {
+    let mut request = Request { rounds: 7, runs: 5, json: None };
+    for word in words {
+        match word.split_once('=') {
+            None if *word == "--quick" => (request.rounds, request.runs) = (3, 3),
+            Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
+            _ => {
+                return Err(format!("`{word}` is no option; there are --quick and --json=FILE"));
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// Installs the peers once, into `target/`; gives their Python.
+fn peers() -> Result<PathBuf, String> {
+    let folder = root().join("target").join("peers");
+    let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let (python, done) = (binaries.join("python"), folder.join("installed"));
+    if !done.exists() {
+        say("installing exudyn, numpy and scipy\n");
+        output(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        let packages = ["-m", "pip", "install", "--quiet", PEER, "numpy", "scipy"];
+        output(Command::new(&python).args(packages))?;
+        write_empty(&done)?;
+    }
+    Ok(python)
+}
+
+fn write_empty(path: &Path) -> Result<(), String> {
+    std::fs::write(path, "").map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// What a command prints; its own words about a failure become the error.
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = format!("{:?}", command.get_program());
+    let output =
+        command.current_dir(root()).output().map_err(|error| format!("{name} did not start: {error}"))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{name} failed: {}\n{words}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Times of one program on one benchmark.
+#[derive(Default)]
+struct Runs {
+    /// µs per step with the number of the round.
+    times: Vec<(usize, f64)>,
+    error: f64,
+}
+
+impl Runs {
+    fn median(&self) -> f64 {
+        median(self.times.iter().map(|&(_, time)| time).collect())
+    }
+
+    fn median_of_round(&self, round: usize) -> f64 {
+        median(self.times.iter().filter(|&&(of, _)| of == round).map(|&(_, time)| time).collect())
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Every run so far, by benchmark and program.
+#[derive(Default)]
+struct Results(BTreeMap<(String, String), Runs>);
+
+/// One line of the table.
+#[derive(Debug, PartialEq)]
+struct Row {
+    benchmark: String,
+    program: String,
+    cpu_us_per_step: f64,
+    error: f64,
+    /// Against the peer's median.
+    ratio: f64,
+    /// Smallest and largest ratio of a single round.
+    spread: (f64, f64),
+}
+
+impl Results {
+    /// Takes the measurements out of what a program printed; other lines are its own talk.
+    fn take(&mut self, round: usize, printed: &str) {
+        for line in printed.lines() {
+            let words: Vec<&str> = line.split('\t').collect();
+            let [benchmark, program, time, error] = words[..] else { continue };
+            let (Ok(time), Ok(error)) = (time.parse(), error.parse()) else { continue };
+            let runs = self.0.entry((benchmark.to_owned(), program.to_owned())).or_default();
+            runs.times.push((round, time));
+            runs.error = error;
+        }
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let row = |((benchmark, program), runs): (&(String, String), &Runs)| {
+            let peer = self.0.get(&(benchmark.clone(), PEER.to_owned()))?;
+            let rounds: Vec<usize> = runs.times.iter().map(|&(round, _)| round).collect();
+            let ratios =
+                rounds.iter().map(|&round| runs.median_of_round(round) / peer.median_of_round(round));
+            let spread =
+                ratios.fold((f64::INFINITY, 0.0_f64), |(low, high), ratio| (low.min(ratio), high.max(ratio)));
+            Some(Row {
+                benchmark: benchmark.clone(),
+                program: program.clone(),
+                cpu_us_per_step: runs.median(),
+                error: runs.error,
+                ratio: runs.median() / peer.median(),
+                spread,
+            })
+        };
+        self.0.iter().filter_map(row).collect()
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "\n| benchmark | program | ratio to Exudyn | of single rounds | CPU µs a step | error |\n|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let Row { benchmark, program, cpu_us_per_step, error, ratio, spread: (low, high) } = row;
+        text += &format!(
+            "| {benchmark} | {program} | {ratio:.3} | {low:.3} to {high:.3} | {cpu_us_per_step:.2} | {error:.2e} |\n"
+        );
+    }
+    text
+}
+
+/// The rows as JSON; names hold no characters that JSON escapes.
+fn json(rows: &[Row]) -> String {
+    let object = |row: &Row| {
+        format!(
+            "  {{\"benchmark\": \"{}\", \"program\": \"{}\", \"cpu_us_per_step\": {}, \"error\": {:e}, \
+             \"ratio_to_exudyn\": {}}}",
+            row.benchmark, row.program, row.cpu_us_per_step, row.error, row.ratio
+        )
+    };
+    format!("[\n{}\n]\n", rows.iter().map(object).collect::<Vec<_>>().join(",\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_rounds() -> Vec<Row> {
+        let mut results = Results::default();
+        results.take(
+            0,
+            "Imported exudyn\ntop\texudyn\t10\t2e-5\ntop\texudyn\t12\t2e-5\ntop\texudyn\t11\t2e-5\n",
+        );
+        results.take(0, "top\tkreisel\t1.1\t1e-5\n");
+        results.take(1, "top\texudyn\t22\t2e-5\n");
+        results.take(1, "top\tkreisel\t4.4\t1e-5\n");
+        results.rows()
+    }
+
+    #[test]
+    fn ratios_are_those_of_medians_and_their_spread_that_of_rounds() {
+        let rows = two_rounds();
+        let kreisel = rows.iter().find(|row| row.program == "kreisel").unwrap();
+        // Upper medians of an even number of values: 4.4 of (1.1, 4.4) and 12 of (10, 11, 12, 22).
+        assert!((kreisel.ratio - 4.4 / 12.0).abs() < 1e-12);
+        assert!((kreisel.spread.0 - 0.1).abs() < 1e-12 && (kreisel.spread.1 - 0.2).abs() < 1e-12);
+        assert_eq!(rows.iter().find(|row| row.program == PEER).unwrap().ratio, 1.0);
+    }
+
+    #[test]
+    fn the_json_is_a_list_with_one_object_per_program() {
+        let text = json(&two_rounds());
+        assert_eq!(text.matches("\"benchmark\": \"top\"").count(), 2);
+        assert!(text.contains("\"program\": \"kreisel\", \"cpu_us_per_step\": 4.4, \"error\": 1e-5,"));
+    }
+
+    #[test]
+    fn unknown_options_are_refused() {
+        assert_eq!(parse(&["--quick"]).unwrap().rounds, 3);
+        assert_eq!(parse(&["--json=a.json"]).unwrap().json, Some("a.json".into()));
+        assert!(parse(&["--json"]).is_err() && parse(&["--json="]).is_err() && parse(&["quick"]).is_err());
+    }
+}
