@@ -1,7 +1,7 @@
 """The heavy top in Exudyn: a rigid body and a spherical joint at the origin.
 
 Data of BrulsCardonaArnold2012, Sec. 7.1. Ratios refer to the Lie-group node, which is the same method as
-Kreisel's on SO(3)xR3; Euler parameters with modified Newton are the fastest choice that was found. Prints one line per run: benchmark, program, CPU time per step in
+Kreisel's on SO(3)xR3; Euler parameters with modified Newton are a faster choice. Prints one line per run: benchmark, program, CPU time per step in
 microseconds, error of the position at the end.
 """
 import numpy as np
