@@ -1,0 +1,455 @@
+//! Block multifrontal LU for matrices of bodies and multipliers.
+//!
+//! Takes a [`BlockPattern`] whose groups are *primaries* (unknowns with a diagonal block of their own) and
+//! *multipliers* (unknowns whose diagonal block is zero or tiny), analyses it once, and then factors and
+//! solves any number of matrices of that pattern without allocating.
+//!
+//! # How it works
+//!
+//! 1. **Order.** The primaries form a graph in which two are neighbours if they share a block or a
+//!    multiplier. Approximate minimum degree orders it.
+//! 2. **Place of the multipliers.** A multiplier is eliminated together with the *last* of the primaries it
+//!    meets, primary rows first.
+//! 3. **Tree.** Eliminating a node connects the groups around it, its *border*; the first of them to be
+//!    eliminated is in its parent. A node joins its parent where that saves work. All unknowns are numbered
+//!    in elimination order, and every front has its place in one array.
+//! 4. **Numbers.** A front adds up its blocks of the matrix and the Schur complements of its children,
+//!    eliminates its pivots by LU with row exchanges among the pivot rows, and leaves a Schur complement.
+//!
+//! # Why the pivot blocks have full rank
+//!
+//! A step can fail only if a leading block of the matrix in elimination order is singular. That block is
+//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far. By rule 2 no row of B' lacks
+//! a primary: B' holds *whole* rows of B, so its rows are independent if those of B are, however many loops
+//! close at one body. With M' definite on the kernel of B' the block is regular. Nothing has to be matched,
+//! and a dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
+//!
+//! The price is that a hub gathers the multipliers of all its arms in one front. If these are more than a
+//! few, multipliers that are *bridges* of the constraint graph (they lie on no loop, loops through the
+//! ground included) go with the primary on their outer side instead. Seen from the ground, or else from the
+//! primary eliminated last, each part between bridges is the outer side of at most one. So B' is
+//! block-triangular over these parts, and each diagonal block holds whole rows and one bridge. For
+//! constraints on relative motion that bridge acts on the motion of the part as a whole, which no other row
+//! of the part restrains: the rows stay independent.
+//!
+//! # What can still go wrong, and what happens then
+//!
+//! Each pivot is compared with the magnitudes it was added up from, the diagonal of |A| + |L| |U|. If that
+//! ratio is small, one system with a known solution is solved as a check. If the check fails, faer's sparse LU
+//! with row exchanges over the whole matrix takes over; if that fails too, the matrix is reported as
+//! singular, with the group and row of the smallest pivot. A primary that is singular by itself (a massless
+//! part) is met by [`SparseLu::adapt`], which merges the fronts that fail into their parents, where more
+//! rows are at hand. Redundant equations are met by [`Regularization`].
+
+mod fallback;
+mod kernel;
+mod numeric;
+mod ordering;
+mod regularize;
+#[doc(hidden)]
+pub mod samples;
+mod symbolic;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use regularize::Regularization;
+use thiserror::Error;
+
+use self::fallback::Fallback;
+use self::numeric::Numeric;
+use self::ordering::Plan;
+use self::regularize::Shifter;
+use self::symbolic::Symbolic;
+use super::block::{BlockMatrix, BlockPattern};
+
+/// Below this pivot ratio ten digits are gone, and the factors are checked.
+const SUSPICIOUS_RATIO: f64 = 1e-10;
+/// Above this growth the factors are checked.
+const SUSPICIOUS_GROWTH: f64 = 1e10;
+/// Largest residual of the check, relative to the right-hand side.
+const RESIDUAL_LIMIT: f64 = 1e-9;
+/// Largest error of the check, relative to the known solution; a singular matrix gives about 1.
+const ERROR_LIMIT: f64 = 1e-3;
+/// Refinements of a solve whose factors were suspicious.
+const REFINEMENTS: usize = 2;
+/// A refinement that changes less than this, relatively, is the last.
+const REFINED: f64 = 4.0 * f64::EPSILON;
+/// Rounds of merging in [`SparseLu::adapt`].
+const ADAPT_ROUNDS: usize = 24;
+
+/// What a group of unknowns is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Unknowns with a diagonal block of their own: a body, a node, a state.
+    Primary,
+    /// Unknowns whose diagonal block is zero or tiny: the multipliers of a joint.
+    Multiplier,
+}
+
+/// Why a matrix could not be analysed or factored.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SparseLuError {
+    /// Row and column groups differ in size or number.
+    #[error("the pattern is not square")]
+    NotSquare,
+    /// The number of roles is not that of groups.
+    #[error("{groups} groups have {roles} roles")]
+    RoleCount {
+        /// Groups of the pattern.
+        groups: usize,
+        /// Roles given.
+        roles: usize,
+    },
+    /// The number of weights is neither zero nor that of unknowns.
+    #[error("{unknowns} unknowns have {weights} weights")]
+    WeightCount {
+        /// Unknowns of the pattern.
+        unknowns: usize,
+        /// Weights given.
+        weights: usize,
+    },
+    /// The matrix has another pattern than the analysed one.
+    #[error("the matrix does not have the analysed pattern")]
+    OtherPattern,
+    /// An entry is infinite or not a number.
+    #[error("the matrix has an entry that is not finite, in block ({row_group}, {column_group})")]
+    NotFinite {
+        /// Row group of the entry.
+        row_group: usize,
+        /// Column group of the entry.
+        column_group: usize,
+    },
+    /// The matrix is singular to working precision.
+    #[error("the matrix is singular: pivot {row} of group {group} has lost all digits (ratio {ratio:.1e})")]
+    Singular {
+        /// Group of the smallest pivot.
+        group: usize,
+        /// Its row inside the group.
+        row: usize,
+        /// The pivot divided by the magnitudes it was added up from.
+        ratio: f64,
+    },
+}
+
+/// How well a factorisation went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Health {
+    /// Smallest |pivot| divided by the magnitudes it was added up from; 10⁻ᵏ means k digits lost there.
+    pub smallest_pivot_ratio: f64,
+    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest entry of A.
+    pub growth: f64,
+    /// Relative residual of a system with known solution, if the pivots gave reason to solve one.
+    pub residual: Option<f64>,
+    /// Whether faer's LU had to take over.
+    pub fallback_used: bool,
+    /// Group of the smallest pivot ratio.
+    pub worst_group: usize,
+    /// Row of the smallest pivot ratio inside its group.
+    pub worst_row: usize,
+}
+
+/// A pivot that lost many digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeakPivot {
+    /// Its group.
+    pub group: usize,
+    /// Its row inside the group.
+    pub row: usize,
+    /// The pivot divided by the magnitudes it was added up from.
+    pub ratio: f64,
+}
+
+/// Sparse LU of block matrices with one pattern.
+#[derive(Clone, Debug)]
+pub struct SparseLu {
+    pattern: Arc<BlockPattern>,
+    roles: Vec<Role>,
+    forced: Vec<bool>,
+    symbolic: Symbolic,
+    numeric: Numeric,
+    fallback: Option<Fallback>,
+    fallback_used: bool,
+    regularization: Option<(Regularization, Shifter)>,
+    /// The matrix as it was given, to refine and check against.
+    matrix: BlockMatrix,
+    refinements: usize,
+    right_side: Vec<f64>,
+    residual: Vec<f64>,
+    check: Vec<f64>,
+}
+
+impl SparseLu {
+    /// Analyses a square pattern whose groups have these roles.
+    pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Result<Self, SparseLuError> {
+        let groups = pattern.row_group_count();
+        let same_size = |group| pattern.row_range(group) == pattern.column_range(group);
+        if groups != pattern.column_group_count() || !(0..groups).all(same_size) {
+            return Err(SparseLuError::NotSquare);
+        }
+        if roles.len() != groups {
+            return Err(SparseLuError::RoleCount { groups, roles: roles.len() });
+        }
+        let plan = Plan::new(&pattern, roles);
+        let forced = vec![false; plan.nodes.len()];
+        let symbolic = Symbolic::new(&pattern, &plan, &forced);
+        let numeric = Numeric::new(&symbolic);
+        let size = pattern.row_count();
+        Ok(Self {
+            roles: roles.to_vec(),
+            forced,
+            symbolic,
+            numeric,
+            fallback: None,
+            fallback_used: false,
+            regularization: None,
+            matrix: BlockMatrix::zeros(pattern.clone()),
+            refinements: 0,
+            right_side: vec![0.0; size],
+            residual: vec![0.0; size],
+            check: vec![0.0; size],
+            pattern,
+        })
+    }
+
+    /// Makes redundant equations harmless from the next factorisation on.
+    pub fn regularize(&mut self, regularization: Regularization) -> Result<(), SparseLuError> {
+        let (unknowns, weights) = (self.pattern.row_count(), regularization.weights.len());
+        if weights != 0 && weights != unknowns {
+            return Err(SparseLuError::WeightCount { unknowns, weights });
+        }
+        let shifter = Shifter::new(&self.pattern, &self.roles, &self.symbolic, &regularization.weights);
+        self.regularization = Some((regularization, shifter));
+        Ok(())
+    }
+
+    /// Number of values in the factors.
+    pub fn factor_value_count(&self) -> usize {
+        self.symbolic.factor_len
+    }
+
+    /// Merges fronts whose pivots vanish into their parents until none is left that could be, and returns
+    /// how many were merged.
+    ///
+    /// Meant to be called once, with a typical matrix, before the first factorisation: later
+    /// factorisations use the merged fronts. It allocates.
+    pub fn adapt(&mut self, matrix: &BlockMatrix) -> Result<usize, SparseLuError> {
+        self.take(matrix)?;
+        let mut merged = 0;
+        for _ in 0..ADAPT_ROUNDS {
+            self.factor_fronts();
+            let failing = self.failing_nodes();
+            if failing.is_empty() {
+                break;
+            }
+            merged += failing.len();
+            failing.into_iter().for_each(|node| self.forced[node] = true);
+            let plan = Plan::new(&self.pattern, &self.roles);
+            self.symbolic = Symbolic::new(&self.pattern, &plan, &self.forced);
+            self.numeric = Numeric::new(&self.symbolic);
+            if let Some((regularization, _)) = self.regularization.take() {
+                self.regularize(regularization)?;
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Top nodes of the fronts with a vanishing pivot and a parent, lowest ones only: what comes above a
+    /// failing front says nothing.
+    fn failing_nodes(&self) -> Vec<usize> {
+        let mut doubtful = vec![false; self.symbolic.fronts.len()];
+        let mut nodes = Vec::new();
+        for (index, front) in self.symbolic.fronts.iter().enumerate() {
+            let ratios = &self.numeric.ratios()[front.pivot_start..][..front.pivots];
+            let fails = !ratios.iter().all(|&ratio| ratio >= SUSPICIOUS_RATIO);
+            let Some(parent) = front.parent else { continue };
+            if fails && !doubtful[index] {
+                nodes.push(front.top_node);
+            }
+            doubtful[parent] |= fails || doubtful[index];
+        }
+        nodes
+    }
+
+    /// Factors a matrix of the analysed pattern; without allocating, unless the fall-back is needed.
+    pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+        self.take(matrix)?;
+        let mut health = self.factor_fronts();
+        let ratio_limit = match &self.regularization {
+            Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
+            None => SUSPICIOUS_RATIO,
+        };
+        self.refinements = self.regularization.as_ref().map_or(0, |(chosen, _)| chosen.refinements);
+        let sound = health.smallest_pivot_ratio >= ratio_limit && health.growth <= SUSPICIOUS_GROWTH;
+        if sound {
+            return Ok(health);
+        }
+        self.refuse_non_finite()?;
+        self.refinements = self.refinements.max(REFINEMENTS);
+        health.residual = self.checked();
+        if health.residual.is_some() {
+            return Ok(health);
+        }
+        self.factor_fallback();
+        health.fallback_used = true;
+        health.residual = self.checked();
+        match health.residual {
+            Some(_) => Ok(health),
+            None => Err(SparseLuError::Singular {
+                group: health.worst_group,
+                row: health.worst_row,
+                ratio: health.smallest_pivot_ratio,
+            }),
+        }
+    }
+
+    /// Solves with the last factorisation, in place; without allocating, unless the fall-back is in use.
+    pub fn solve(&mut self, right_side: &mut [f64]) {
+        if self.refinements == 0 {
+            return self.solve_once(right_side);
+        }
+        self.right_side.copy_from_slice(right_side);
+        self.solve_once(right_side);
+        let mut last_change = f64::INFINITY;
+        for _ in 0..self.refinements {
+            let mut residual = std::mem::take(&mut self.residual);
+            residual.copy_from_slice(&self.right_side);
+            self.matrix.multiply_add(-1.0, right_side, &mut residual);
+            self.solve_once(&mut residual);
+            let change = self.largest_primary(&residual);
+            // Noise that no longer shrinks is not added.
+            if change < last_change {
+                right_side.iter_mut().zip(&residual).for_each(|(value, change)| *value += change);
+            }
+            self.residual = residual;
+            if !(change < last_change) || change <= REFINED * self.largest_primary(right_side) {
+                break;
+            }
+            last_change = change;
+        }
+    }
+
+    /// Pivots of the last factorisation with a ratio below a limit, in order of elimination.
+    ///
+    /// With [`Regularization`], redundant equations show as ratios of about ε.
+    pub fn weak_pivots(&self, limit: f64) -> impl Iterator<Item = WeakPivot> + '_ {
+        let ratios = self.numeric.ratios().iter().enumerate();
+        ratios.filter(move |(_, ratio)| !(**ratio >= limit)).map(|(place, &ratio)| {
+            let (group, row) = self.group_and_row(place);
+            WeakPivot { group, row, ratio }
+        })
+    }
+
+    fn group_and_row(&self, place: usize) -> (usize, usize) {
+        let group = self.symbolic.group_at.get(place).map_or(0, |&group| group as usize);
+        let unknown = self.symbolic.unknown_at.get(place).map_or(0, |&unknown| unknown as usize);
+        (
+            group,
+            unknown.saturating_sub(if self.roles.is_empty() {
+                0
+            } else {
+                self.pattern.row_range(group).start
+            }),
+        )
+    }
+
+    /// Keeps a copy of the matrix, if it has the analysed pattern.
+    fn take(&mut self, matrix: &BlockMatrix) -> Result<(), SparseLuError> {
+        if !Arc::ptr_eq(matrix.pattern(), &self.pattern) && **matrix.pattern() != *self.pattern {
+            return Err(SparseLuError::OtherPattern);
+        }
+        self.matrix.values_mut().copy_from_slice(matrix.values());
+        Ok(())
+    }
+
+    fn factor_fronts(&mut self) -> Health {
+        self.fallback_used = false;
+        let values = self.matrix.values();
+        let shift: &[f64] = match &mut self.regularization {
+            Some((regularization, shifter)) => {
+                shifter.update(values, regularization.epsilon);
+                &shifter.shift
+            }
+            None => &[],
+        };
+        let report = self.numeric.factor(&self.symbolic, values, shift);
+        let largest = values
+            .iter()
+            .fold(0.0, |largest: f64, value| if value.abs() > largest { value.abs() } else { largest });
+        let (worst_group, worst_row) = self.group_and_row(report.worst);
+        Health {
+            smallest_pivot_ratio: report.smallest_ratio,
+            growth: if largest > 0.0 { report.largest_magnitude / largest } else { 1.0 },
+            residual: None,
+            fallback_used: false,
+            worst_group,
+            worst_row,
+        }
+    }
+
+    fn factor_fallback(&mut self) {
+        let fallback = self.fallback.get_or_insert_with(|| Fallback::new(&self.pattern));
+        let size = self.pattern.row_count();
+        let mut shift = vec![0.0; size];
+        if let Some((_, shifter)) = &self.regularization {
+            for (value, &unknown) in shifter.shift.iter().zip(&self.symbolic.unknown_at) {
+                shift[unknown as usize] = *value;
+            }
+        }
+        fallback.factor(self.matrix.values(), |unknown| shift[unknown]);
+        self.fallback_used = true;
+    }
+
+    fn solve_once(&mut self, values: &mut [f64]) {
+        match &self.fallback {
+            Some(fallback) if self.fallback_used => fallback.solve(values),
+            _ => self.numeric.solve(&self.symbolic, values),
+        }
+    }
+
+    /// Solves a system with a known solution and returns its relative residual, if both the residual and
+    /// the error are small. The shared part of redundant multipliers is not unique, so with
+    /// regularization the error counts only primary unknowns.
+    fn checked(&mut self) -> Option<f64> {
+        let mut check = std::mem::take(&mut self.check);
+        let known = |unknown: usize| 1.0 + 0.5 * ((unknown % 7) as f64 - 3.0);
+        let mut right_side = vec![0.0; check.len()];
+        check.iter_mut().enumerate().for_each(|(unknown, value)| *value = known(unknown));
+        self.matrix.multiply_add(1.0, &check, &mut right_side);
+        let size = largest(&right_side);
+        check.copy_from_slice(&right_side);
+        self.solve(&mut check);
+        self.matrix.multiply_add(-1.0, &check, &mut right_side);
+        let residual = largest(&right_side) / size.max(f64::MIN_POSITIVE);
+        check.iter_mut().enumerate().for_each(|(unknown, value)| *value -= known(unknown));
+        let error =
+            if self.regularization.is_some() { self.largest_primary(&check) } else { largest(&check) };
+        self.check = check;
+        (residual <= RESIDUAL_LIMIT && error <= ERROR_LIMIT).then_some(residual)
+    }
+
+    fn largest_primary(&self, values: &[f64]) -> f64 {
+        let primaries = self.roles.iter().enumerate().filter(|(_, role)| **role == Role::Primary);
+        primaries.fold(0.0, |size, (group, _)| maximum(size, largest(&values[self.pattern.row_range(group)])))
+    }
+
+    fn refuse_non_finite(&self) -> Result<(), SparseLuError> {
+        for (block, row_group, column_group) in self.pattern.blocks() {
+            let values = &self.matrix.values()[self.pattern.value_range(block)];
+            if !values.iter().all(|value| value.is_finite()) {
+                return Err(SparseLuError::NotFinite { row_group, column_group });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Larger of two magnitudes; a NaN wins, so that it is not overlooked.
+fn maximum(one: f64, other: f64) -> f64 {
+    if other.is_nan() || other > one { other } else { one }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| maximum(largest, value.abs()))
+}

@@ -1,0 +1,249 @@
+//! Factors and triangular solves over the assembly tree.
+
+use super::kernel::FrontMut;
+use super::symbolic::{Front, Run, Symbolic};
+
+/// The numbers of a factorisation, and the work space to renew it.
+#[derive(Clone, Debug)]
+pub(super) struct Numeric {
+    /// Panel and right part of front after front.
+    factors: Vec<f64>,
+    schur: Vec<f64>,
+    swaps: Vec<u32>,
+    /// For each pivot, what its diagonal entry was added up from, in magnitudes: the diagonal of |A| + |L| |U|.
+    magnitude: Vec<f64>,
+    /// |pivot| / magnitude.
+    ratio: Vec<f64>,
+    /// Unknowns in elimination order.
+    ordered: Vec<f64>,
+    border: Vec<f64>,
+}
+
+/// What a factorisation tells about itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PivotReport {
+    pub smallest_ratio: f64,
+    /// Place of the smallest ratio in elimination order.
+    pub worst: usize,
+    pub largest_magnitude: f64,
+}
+
+impl Numeric {
+    pub fn new(symbolic: &Symbolic) -> Self {
+        let count = symbolic.unknown_at.len();
+        Self {
+            factors: vec![0.0; symbolic.factor_len],
+            schur: vec![0.0; symbolic.schur_len],
+            swaps: vec![0; count],
+            magnitude: vec![0.0; count],
+            ratio: vec![0.0; count],
+            ordered: vec![0.0; count],
+            border: vec![0.0; symbolic.largest_border],
+        }
+    }
+
+    /// |pivot| / magnitude of each unknown in elimination order.
+    pub fn ratios(&self) -> &[f64] {
+        &self.ratio
+    }
+
+    /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
+    /// subtracted from the diagonal.
+    pub fn factor(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
+        self.magnitude.fill(0.0);
+        let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
+        for front in &symbolic.fronts {
+            self.assemble(symbolic, front, values, shift);
+            self.eliminate(front, &mut report);
+            self.pass_magnitudes(symbolic, front);
+        }
+        report
+    }
+
+    /// Adds up the matrix blocks of a front and the Schur complements of its children.
+    fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
+        self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
+        self.schur[front.schur_range()].fill(0.0);
+        for entry in &symbolic.entries[front.entries.clone()] {
+            let block = &values[entry.value..entry.value + entry.rows * entry.columns];
+            let target = &mut self.factors[entry.target..];
+            for (column, source) in block.chunks_exact(entry.rows).enumerate() {
+                target[column * entry.stride..][..entry.rows].copy_from_slice(source);
+            }
+        }
+        let diagonal_step = front.pivots + front.border + 1;
+        if !shift.is_empty() {
+            for (k, shift) in shift[front.pivot_start..][..front.pivots].iter().enumerate() {
+                self.factors[front.panel + k * diagonal_step] -= shift;
+            }
+        }
+        for &child in &symbolic.children[front.children.clone()] {
+            let child = &symbolic.fronts[child];
+            let runs = &symbolic.runs[child.runs.clone()];
+            let (source, schur) = two_ranges(&mut self.schur, child, front);
+            let factors = &mut self.factors[front.panel..];
+            add_schur(front, runs, source, child.border, factors, schur);
+        }
+    }
+
+    fn eliminate(&mut self, front: &Front, report: &mut PivotReport) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let own = front.pivot_start..front.pivot_start + pivots;
+        let (panel, right) = self.factors[front.panel..][..front.panel_len() + front.right_len()]
+            .split_at_mut(front.panel_len());
+        let magnitude = &mut self.magnitude[own.clone()];
+        for (k, magnitude) in magnitude.iter_mut().enumerate() {
+            *magnitude += panel[k * (height + 1)].abs();
+        }
+        FrontMut {
+            pivots,
+            border: front.border,
+            panel,
+            right,
+            schur: &mut self.schur[front.schur_range()],
+            swaps: &mut self.swaps[own.clone()],
+        }
+        .eliminate();
+        for (k, (magnitude, ratio)) in magnitude.iter_mut().zip(&mut self.ratio[own]).enumerate() {
+            let column = &panel[k * height..][..=k];
+            let terms: f64 = (0..k).map(|inner| (panel[inner * height + k] * column[inner]).abs()).sum();
+            let pivot = column[k].abs();
+            *magnitude += terms;
+            // Row exchanges can make the pivot larger than everything that met on the old diagonal.
+            *ratio = if pivot == 0.0 { 0.0 } else { pivot / magnitude.max(pivot) };
+            report.largest_magnitude = maximum(report.largest_magnitude, *magnitude);
+            // A pivot that is not a number counts as no pivot at all.
+            let ratio = if ratio.is_nan() { 0.0 } else { *ratio };
+            if ratio < report.smallest_ratio {
+                (report.smallest_ratio, report.worst) = (ratio, front.pivot_start + k);
+            }
+        }
+    }
+
+    /// Adds what a front subtracts from the diagonal of its border to the magnitudes there.
+    fn pass_magnitudes(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let factors = &self.factors[front.panel..];
+        let (panel, right) = factors.split_at(front.panel_len());
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (i, (&row, column)) in rows.iter().zip(right.chunks_exact(pivots.max(1))).enumerate() {
+            let terms: f64 = column
+                .iter()
+                .zip(panel[pivots + i..].iter().step_by(height))
+                .map(|(upper, lower)| (upper * lower).abs())
+                .sum();
+            self.magnitude[row as usize] += terms;
+        }
+    }
+
+    /// Solves for one right-hand side, in place.
+    pub fn solve(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
+        for (ordered, &unknown) in self.ordered.iter_mut().zip(&symbolic.unknown_at) {
+            *ordered = values[unknown as usize];
+        }
+        symbolic.fronts.iter().for_each(|front| self.forward(symbolic, front));
+        symbolic.fronts.iter().rev().for_each(|front| self.backward(symbolic, front));
+        for (ordered, &unknown) in self.ordered.iter().zip(&symbolic.unknown_at) {
+            values[unknown as usize] = *ordered;
+        }
+    }
+
+    fn forward(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let panel = &self.factors[front.panel..][..front.panel_len()];
+        let own = front.pivot_start..front.pivot_start + pivots;
+        let ordered = &mut self.ordered[own.clone()];
+        for (row, &other) in self.swaps[own].iter().enumerate() {
+            ordered.swap(row, other as usize);
+        }
+        let border = &mut self.border[..front.border];
+        border.fill(0.0);
+        for (k, column) in panel.chunks_exact(height.max(1)).enumerate() {
+            let (upper, lower) = column.split_at(pivots);
+            let (head, tail) = ordered.split_at_mut(k + 1);
+            let value = head[k];
+            tail.iter_mut().zip(&upper[k + 1..]).for_each(|(target, l)| *target -= value * l);
+            border.iter_mut().zip(lower).for_each(|(target, l)| *target += value * l);
+        }
+        for (value, &row) in border.iter().zip(&symbolic.border_rows[front.border_rows.clone()]) {
+            self.ordered[row as usize] -= value;
+        }
+    }
+
+    fn backward(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
+        let (panel, right) = factors.split_at(front.panel_len());
+        let (before, after) = self.ordered.split_at_mut(front.pivot_start + pivots);
+        let own = &mut before[front.pivot_start..];
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        let behind = front.pivot_start + pivots;
+        for (&row, column) in rows.iter().zip(right.chunks_exact(pivots.max(1))) {
+            let value = after[row as usize - behind];
+            own.iter_mut().zip(column).for_each(|(target, u)| *target -= value * u);
+        }
+        for k in (0..pivots).rev() {
+            let column = &panel[k * height..][..=k];
+            let value = own[k] / column[k];
+            own[k] = value;
+            own[..k].iter_mut().zip(column).for_each(|(target, u)| *target -= value * u);
+        }
+    }
+}
+
+/// Larger of two numbers; a NaN wins, so that it is not overlooked.
+fn maximum(one: f64, other: f64) -> f64 {
+    if one >= other { one } else { other }
+}
+
+/// The Schur complement of a child to read, and that of its parent to write.
+fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [f64], &'a mut [f64]) {
+    let (read, write) = (child.schur_range(), parent.schur_range());
+    if write.is_empty() {
+        (&schur[read], &mut [])
+    } else if read.start < write.start {
+        let (low, high) = schur.split_at_mut(write.start);
+        (&low[read], &mut high[..write.len()])
+    } else {
+        let (low, high) = schur.split_at_mut(write.end);
+        let offset = write.end;
+        (&high[read.start - offset..read.end - offset], &mut low[write])
+    }
+}
+
+/// Adds the Schur complement of a child to the front of its parent; `factors` begins at its panel.
+fn add_schur(
+    front: &Front,
+    runs: &[Run],
+    source: &[f64],
+    source_size: usize,
+    factors: &mut [f64],
+    schur: &mut [f64],
+) {
+    let (pivots, border) = (front.pivots, front.border);
+    let (panel, right) = factors.split_at_mut(front.panel_len());
+    for columns in runs {
+        for column in 0..columns.len {
+            let source = &source[(columns.from + column) * source_size..][..source_size];
+            let target = columns.to + column;
+            if target < pivots {
+                let panel = &mut panel[target * (pivots + border)..][..pivots + border];
+                runs.iter().for_each(|run| add(&mut panel[run.to..][..run.len], &source[run.from..]));
+                continue;
+            }
+            let right = &mut right[(target - pivots) * pivots..][..pivots];
+            let schur = &mut schur[(target - pivots) * border..][..border];
+            for run in runs {
+                if run.to < pivots {
+                    add(&mut right[run.to..][..run.len], &source[run.from..]);
+                } else {
+                    add(&mut schur[run.to - pivots..][..run.len], &source[run.from..]);
+                }
+            }
+        }
+    }
+}
+
+fn add(target: &mut [f64], source: &[f64]) {
+    target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
+}
