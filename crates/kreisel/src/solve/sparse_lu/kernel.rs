@@ -5,8 +5,19 @@
 
 use std::ops::Range;
 
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
+use faer::{Accum, MatMut, MatRef, Par};
+
 /// Columns eliminated at a time; the packed factors of a block stay in registers and first-level cache.
 const BLOCK: usize = 16;
+
+/// Products of more multiplications than this are left to faer, which packs them and uses wider vectors.
+const LARGE: usize = 4000;
+
+/// A primary takes its pivots from its own rows unless these are smaller than others by this factor.
+/// Multiplier rows then remain for multiplier columns, so that a redundant one shows as a vanishing pivot.
+const OWN_ROWS_FIRST: f64 = 1e-8;
 
 /// The three parts of a front, see [`super::symbolic::Front`].
 pub(super) struct FrontMut<'a> {
@@ -15,6 +26,8 @@ pub(super) struct FrontMut<'a> {
     pub panel: &'a mut [f64],
     pub right: &'a mut [f64],
     pub schur: &'a mut [f64],
+    /// For each pivot, the end of the rows that are searched first.
+    pub search_ends: &'a [u32],
     /// For each pivot, the row that was exchanged with it.
     pub swaps: &'a mut [u32],
 }
@@ -42,6 +55,9 @@ impl FrontMut<'_> {
                 column.swap(row, other as usize);
             }
         }
+        if pivots * self.border * height > LARGE {
+            return eliminate_from_large_right(self.panel, height, pivots, self.right, self.schur);
+        }
         let mut first = 0;
         while first < pivots {
             let block = first..(first + BLOCK).min(pivots);
@@ -50,11 +66,23 @@ impl FrontMut<'_> {
         }
     }
 
+    /// The largest candidate among the rows of the own group, unless these have next to nothing.
+    fn pivot_row(&self, k: usize) -> usize {
+        let height = self.pivots + self.border;
+        let own = largest(&self.panel[k * height + k..][..self.search_ends[k] as usize - k]);
+        let others = &self.panel[k * height + self.search_ends[k] as usize..k * height + self.pivots];
+        let limit = own.1 / OWN_ROWS_FIRST;
+        if others.iter().all(|value| value.abs() <= limit) {
+            return own.0 + k;
+        }
+        largest(&self.panel[k * height + k..k * height + self.pivots]).0 + k
+    }
+
     /// LU of some columns of the panel that earlier columns are already eliminated from.
     fn factor_block(&mut self, block: Range<usize>) {
         let (pivots, height) = (self.pivots, self.pivots + self.border);
         for k in block.clone() {
-            let row = largest(&self.panel[k * height + k..k * height + pivots]) + k;
+            let row = self.pivot_row(k);
             self.swaps[k] = row as u32;
             if row != k {
                 self.panel.chunks_exact_mut(height).for_each(|column| column.swap(k, row));
@@ -78,25 +106,45 @@ impl FrontMut<'_> {
     }
 }
 
-/// Index of the entry of largest magnitude, the first among equals.
-fn largest(values: &[f64]) -> usize {
+/// Index and size of the entry of largest magnitude, the first among equals.
+fn largest(values: &[f64]) -> (usize, f64) {
     let (mut index, mut size) = (0, 0.0);
     for (i, value) in values.iter().enumerate() {
         if value.abs() > size {
             (index, size) = (i, value.abs());
         }
     }
-    index
+    (index, size)
 }
 
-/// `target −= factor · column`.
-#[inline]
-fn subtract(target: &mut [f64], column: &[f64], factor: f64) {
-    target.iter_mut().zip(column).for_each(|(target, value)| *target -= factor * value);
+/// `target −= factor · column`; in steps of four, because most columns are short.
+#[inline(always)]
+pub(super) fn subtract(target: &mut [f64], column: &[f64], factor: f64) {
+    let (target4, target1) = target.as_chunks_mut::<4>();
+    let (column4, column1) = column.as_chunks::<4>();
+    for (target, column) in target4.iter_mut().zip(column4) {
+        for i in 0..4 {
+            target[i] -= factor * column[i];
+        }
+    }
+    for (target, value) in target1.iter_mut().zip(column1) {
+        *target -= factor * value;
+    }
 }
 
 /// Eliminates a block of factored columns from the panel columns `rest` behind it.
 fn eliminate_from_panel(done: &[f64], height: usize, pivots: usize, block: Range<usize>, rest: &mut [f64]) {
+    let columns = rest.len() / height;
+    if block.len() * columns * (height - block.end) > LARGE {
+        rest.chunks_exact_mut(height)
+            .for_each(|column| solve_unit_lower(done, height, block.clone(), column));
+        let rest = MatMut::from_column_major_slice_mut(rest, height, columns);
+        let (above, below) = rest.split_at_row_mut(block.end);
+        let lower = MatRef::from_column_major_slice(&done[block.start * height..], height, block.len());
+        let factors = above.subrows_mut(block.start, block.len());
+        let lower = lower.subrows(block.end, height - block.end);
+        return matmul(below, Accum::Add, lower, factors.as_ref(), -1.0, Par::Seq);
+    }
     let mut pairs = rest.chunks_exact_mut(2 * height);
     for pair in &mut pairs {
         let (one, other) = pair.split_at_mut(height);
@@ -107,6 +155,32 @@ fn eliminate_from_panel(done: &[f64], height: usize, pivots: usize, block: Range
     if !single.is_empty() {
         let (upper, lower) = single.split_at_mut(pivots);
         eliminate_from(done, height, block, [upper], [lower]);
+    }
+}
+
+/// Eliminates all pivots from `[right; schur]` with products of large matrices.
+fn eliminate_from_large_right(
+    panel: &[f64],
+    height: usize,
+    pivots: usize,
+    right: &mut [f64],
+    schur: &mut [f64],
+) {
+    let border = height - pivots;
+    let lower = MatRef::from_column_major_slice(panel, height, pivots);
+    let mut upper = MatMut::from_column_major_slice_mut(right, pivots, border);
+    let triangle = lower.subrows(0, pivots);
+    solve_unit_lower_triangular_in_place(triangle, upper.as_mut(), Par::Seq);
+    let schur = MatMut::from_column_major_slice_mut(schur, border, border);
+    matmul(schur, Accum::Add, lower.subrows(pivots, border), upper.as_ref(), -1.0, Par::Seq);
+}
+
+/// Solves with the unit lower triangle of a block of factored columns.
+fn solve_unit_lower(panel: &[f64], height: usize, block: Range<usize>, values: &mut [f64]) {
+    for k in block.clone() {
+        let (head, tail) = values.split_at_mut(k + 1);
+        let column = &panel[k * height + k + 1..k * height + block.end];
+        subtract(&mut tail[..column.len()], column, head[k]);
     }
 }
 
@@ -215,6 +289,7 @@ mod tests {
                 panel: panel.as_mut_slice(),
                 right: right.as_mut_slice(),
                 schur: schur.as_mut_slice(),
+                search_ends: &vec![pivots as u32; pivots],
                 swaps: &mut swaps,
             }
             .eliminate();

@@ -178,6 +178,7 @@ pub struct SparseLu {
     right_side: Vec<f64>,
     residual: Vec<f64>,
     check: Vec<f64>,
+    check_side: Vec<f64>,
 }
 
 impl SparseLu {
@@ -193,7 +194,7 @@ impl SparseLu {
         }
         let plan = Plan::new(&pattern, roles);
         let forced = vec![false; plan.nodes.len()];
-        let symbolic = Symbolic::new(&pattern, &plan, &forced);
+        let symbolic = Symbolic::new(&pattern, roles, &plan, &forced);
         let numeric = Numeric::new(&symbolic);
         let size = pattern.row_count();
         Ok(Self {
@@ -209,6 +210,7 @@ impl SparseLu {
             right_side: vec![0.0; size],
             residual: vec![0.0; size],
             check: vec![0.0; size],
+            check_side: vec![0.0; size],
             pattern,
         })
     }
@@ -246,7 +248,7 @@ impl SparseLu {
             merged += failing.len();
             failing.into_iter().for_each(|node| self.forced[node] = true);
             let plan = Plan::new(&self.pattern, &self.roles);
-            self.symbolic = Symbolic::new(&self.pattern, &plan, &self.forced);
+            self.symbolic = Symbolic::new(&self.pattern, &self.roles, &plan, &self.forced);
             self.numeric = Numeric::new(&self.symbolic);
             if let Some((regularization, _)) = self.regularization.take() {
                 self.regularize(regularization)?;
@@ -341,17 +343,15 @@ impl SparseLu {
         })
     }
 
+    /// Group of a place in elimination order, and the row inside it; zeros for the empty matrix.
     fn group_and_row(&self, place: usize) -> (usize, usize) {
-        let group = self.symbolic.group_at.get(place).map_or(0, |&group| group as usize);
-        let unknown = self.symbolic.unknown_at.get(place).map_or(0, |&unknown| unknown as usize);
-        (
-            group,
-            unknown.saturating_sub(if self.roles.is_empty() {
-                0
-            } else {
-                self.pattern.row_range(group).start
-            }),
-        )
+        match (self.symbolic.group_at.get(place), self.symbolic.unknown_at.get(place)) {
+            (Some(&group), Some(&unknown)) => {
+                let group = group as usize;
+                (group, unknown as usize - self.pattern.row_range(group).start)
+            }
+            _ => (0, 0),
+        }
     }
 
     /// Keeps a copy of the matrix, if it has the analysed pattern.
@@ -374,9 +374,7 @@ impl SparseLu {
             None => &[],
         };
         let report = self.numeric.factor(&self.symbolic, values, shift);
-        let largest = values
-            .iter()
-            .fold(0.0, |largest: f64, value| if value.abs() > largest { value.abs() } else { largest });
+        let largest = largest_finite(values);
         let (worst_group, worst_row) = self.group_and_row(report.worst);
         Health {
             smallest_pivot_ratio: report.smallest_ratio,
@@ -414,7 +412,8 @@ impl SparseLu {
     fn checked(&mut self) -> Option<f64> {
         let mut check = std::mem::take(&mut self.check);
         let known = |unknown: usize| 1.0 + 0.5 * ((unknown % 7) as f64 - 3.0);
-        let mut right_side = vec![0.0; check.len()];
+        let mut right_side = std::mem::take(&mut self.check_side);
+        right_side.fill(0.0);
         check.iter_mut().enumerate().for_each(|(unknown, value)| *value = known(unknown));
         self.matrix.multiply_add(1.0, &check, &mut right_side);
         let size = largest(&right_side);
@@ -425,7 +424,7 @@ impl SparseLu {
         check.iter_mut().enumerate().for_each(|(unknown, value)| *value -= known(unknown));
         let error =
             if self.regularization.is_some() { self.largest_primary(&check) } else { largest(&check) };
-        self.check = check;
+        (self.check, self.check_side) = (check, right_side);
         (residual <= RESIDUAL_LIMIT && error <= ERROR_LIMIT).then_some(residual)
     }
 
@@ -447,9 +446,22 @@ impl SparseLu {
 
 /// Larger of two magnitudes; a NaN wins, so that it is not overlooked.
 fn maximum(one: f64, other: f64) -> f64 {
-    if other.is_nan() || other > one { other } else { one }
+    if one >= other || one.is_nan() { one } else { other }
 }
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| maximum(largest, value.abs()))
+}
+
+/// Largest magnitude of many numbers, several at a time; entries that are not numbers are passed over.
+fn largest_finite(values: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let chunks = values.chunks_exact(lanes.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value.abs() > *lane { value.abs() } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |largest, value| value.abs().max(largest))
 }

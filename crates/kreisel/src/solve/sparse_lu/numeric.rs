@@ -1,6 +1,6 @@
 //! Factors and triangular solves over the assembly tree.
 
-use super::kernel::FrontMut;
+use super::kernel::{FrontMut, subtract};
 use super::symbolic::{Front, Run, Symbolic};
 
 /// The numbers of a factorisation, and the work space to renew it.
@@ -10,13 +10,14 @@ pub(super) struct Numeric {
     factors: Vec<f64>,
     schur: Vec<f64>,
     swaps: Vec<u32>,
+    inverse_pivots: Vec<f64>,
     /// For each pivot, what its diagonal entry was added up from, in magnitudes: the diagonal of |A| + |L| |U|.
     magnitude: Vec<f64>,
     /// |pivot| / magnitude.
     ratio: Vec<f64>,
     /// Unknowns in elimination order.
     ordered: Vec<f64>,
-    border: Vec<f64>,
+    local: Vec<f64>,
 }
 
 /// What a factorisation tells about itself.
@@ -35,10 +36,11 @@ impl Numeric {
             factors: vec![0.0; symbolic.factor_len],
             schur: vec![0.0; symbolic.schur_len],
             swaps: vec![0; count],
+            inverse_pivots: vec![0.0; count],
             magnitude: vec![0.0; count],
             ratio: vec![0.0; count],
             ordered: vec![0.0; count],
-            border: vec![0.0; symbolic.largest_border],
+            local: vec![0.0; symbolic.largest_front],
         }
     }
 
@@ -54,7 +56,7 @@ impl Numeric {
         let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
         for front in &symbolic.fronts {
             self.assemble(symbolic, front, values, shift);
-            self.eliminate(front, &mut report);
+            self.eliminate(symbolic, front, &mut report);
             self.pass_magnitudes(symbolic, front);
         }
         report
@@ -68,7 +70,9 @@ impl Numeric {
             let block = &values[entry.value..entry.value + entry.rows * entry.columns];
             let target = &mut self.factors[entry.target..];
             for (column, source) in block.chunks_exact(entry.rows).enumerate() {
-                target[column * entry.stride..][..entry.rows].copy_from_slice(source);
+                let target = &mut target[column * entry.stride..][..entry.rows];
+                // Faster than a call to copy memory: blocks have few rows.
+                target.iter_mut().zip(source).for_each(|(target, value)| *target = *value);
             }
         }
         let diagonal_step = front.pivots + front.border + 1;
@@ -86,7 +90,7 @@ impl Numeric {
         }
     }
 
-    fn eliminate(&mut self, front: &Front, report: &mut PivotReport) {
+    fn eliminate(&mut self, symbolic: &Symbolic, front: &Front, report: &mut PivotReport) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let own = front.pivot_start..front.pivot_start + pivots;
         let (panel, right) = self.factors[front.panel..][..front.panel_len() + front.right_len()]
@@ -101,9 +105,13 @@ impl Numeric {
             panel,
             right,
             schur: &mut self.schur[front.schur_range()],
+            search_ends: &symbolic.search_ends[own.clone()],
             swaps: &mut self.swaps[own.clone()],
         }
         .eliminate();
+        for (k, inverse) in self.inverse_pivots[own.clone()].iter_mut().enumerate() {
+            *inverse = 1.0 / panel[k * (height + 1)];
+        }
         for (k, (magnitude, ratio)) in magnitude.iter_mut().zip(&mut self.ratio[own]).enumerate() {
             let column = &panel[k * height..][..=k];
             let terms: f64 = (0..k).map(|inner| (panel[inner * height + k] * column[inner]).abs()).sum();
@@ -111,7 +119,7 @@ impl Numeric {
             *magnitude += terms;
             // Row exchanges can make the pivot larger than everything that met on the old diagonal.
             *ratio = if pivot == 0.0 { 0.0 } else { pivot / magnitude.max(pivot) };
-            report.largest_magnitude = maximum(report.largest_magnitude, *magnitude);
+            report.largest_magnitude = super::maximum(report.largest_magnitude, *magnitude);
             // A pivot that is not a number counts as no pivot at all.
             let ratio = if ratio.is_nan() { 0.0 } else { *ratio };
             if ratio < report.smallest_ratio {
@@ -156,17 +164,18 @@ impl Numeric {
         for (row, &other) in self.swaps[own].iter().enumerate() {
             ordered.swap(row, other as usize);
         }
-        let border = &mut self.border[..front.border];
-        border.fill(0.0);
+        // Pivots and border side by side, so that each column is one run.
+        let local = &mut self.local[..height];
+        local[..pivots].copy_from_slice(ordered);
+        local[pivots..].fill(0.0);
         for (k, column) in panel.chunks_exact(height.max(1)).enumerate() {
-            let (upper, lower) = column.split_at(pivots);
-            let (head, tail) = ordered.split_at_mut(k + 1);
-            let value = head[k];
-            tail.iter_mut().zip(&upper[k + 1..]).for_each(|(target, l)| *target -= value * l);
-            border.iter_mut().zip(lower).for_each(|(target, l)| *target += value * l);
+            let (head, tail) = local.split_at_mut(k + 1);
+            subtract(tail, &column[k + 1..], head[k]);
         }
-        for (value, &row) in border.iter().zip(&symbolic.border_rows[front.border_rows.clone()]) {
-            self.ordered[row as usize] -= value;
+        ordered.copy_from_slice(&local[..pivots]);
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (value, &row) in local[pivots..].iter().zip(rows) {
+            self.ordered[row as usize] += value;
         }
     }
 
@@ -180,20 +189,15 @@ impl Numeric {
         let behind = front.pivot_start + pivots;
         for (&row, column) in rows.iter().zip(right.chunks_exact(pivots.max(1))) {
             let value = after[row as usize - behind];
-            own.iter_mut().zip(column).for_each(|(target, u)| *target -= value * u);
+            subtract(own, column, value);
         }
         for k in (0..pivots).rev() {
             let column = &panel[k * height..][..=k];
-            let value = own[k] / column[k];
+            let value = own[k] * self.inverse_pivots[front.pivot_start + k];
             own[k] = value;
-            own[..k].iter_mut().zip(column).for_each(|(target, u)| *target -= value * u);
+            subtract(&mut own[..k], &column[..k], value);
         }
     }
-}
-
-/// Larger of two numbers; a NaN wins, so that it is not overlooked.
-fn maximum(one: f64, other: f64) -> f64 {
-    if one >= other { one } else { other }
 }
 
 /// The Schur complement of a child to read, and that of its parent to write.

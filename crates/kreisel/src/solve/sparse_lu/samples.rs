@@ -112,6 +112,25 @@ impl Sample {
         Self::new(Machine { body_count: arm_count + 1, beams: Vec::new(), joints })
     }
 
+    /// Square lattice of nodes: beams along the rows; along the columns a beam to a node of its own, which
+    /// a spherical joint holds to the next. About fifteen unknowns a node.
+    pub fn lattice(side: usize) -> Self {
+        let nodes = side * side;
+        let mut machine = Machine { body_count: nodes, ..Machine::default() };
+        for node in 0..nodes {
+            if node % side + 1 < side {
+                machine.beams.push((node, node + 1));
+            }
+            if node + side < nodes {
+                let end = machine.body_count;
+                machine.body_count += 1;
+                machine.beams.push((node, end));
+                machine.joints.push((vec![end, node + side], 3));
+            }
+        }
+        Self::new(machine)
+    }
+
     /// Square lattice of crossing beams, held together by a spherical joint at every crossing; fifteen
     /// unknowns a crossing.
     pub fn grid(side: usize) -> Self {
@@ -129,21 +148,24 @@ impl Sample {
         Self::new(machine)
     }
 
-    /// Random tree with random loop closures of at most as many rows as there are freedoms left.
+    /// Random tree with random loop closures. Every joint can be given to one of its bodies such that none
+    /// has more rows than unknowns, so that random rows are independent.
     pub fn random(seed: u64, body_count: usize, closure_count: usize) -> Self {
         let mut random = Random::new(seed);
         let mut machine = Machine { body_count, ..Machine::default() };
+        let mut freedoms = vec![BODY; body_count];
         for body in 1..body_count {
-            machine.joints.push((vec![random.below(body), body], 1 + random.below(4)));
+            let rows = 1 + random.below(4);
+            freedoms[body] -= rows;
+            machine.joints.push((vec![random.below(body), body], rows));
         }
-        let mut freedoms = BODY * body_count - machine.joints.iter().map(|joint| joint.1).sum::<usize>();
         for _ in 0..closure_count {
             let rows = 1 + random.below(3);
             let mut bodies: Vec<usize> = (0..2 + random.below(2)).map(|_| random.below(body_count)).collect();
             bodies.sort_unstable();
             bodies.dedup();
-            if rows < freedoms {
-                freedoms -= rows;
+            if let Some(&owner) = bodies.iter().find(|&&body| freedoms[body] >= rows) {
+                freedoms[owner] -= rows;
                 machine.joints.push((bodies, rows));
             }
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Role;
 use super::ordering::Plan;
 use crate::solve::block::BlockPattern;
 
@@ -84,9 +85,12 @@ pub(super) struct Symbolic {
     pub unknown_at: Vec<u32>,
     /// For each place in elimination order, its group.
     pub group_at: Vec<u32>,
+    /// For each pivot, counted from the first of its front, the end of the rows to search first: those of
+    /// its own group for a primary, all for a multiplier.
+    pub search_ends: Vec<u32>,
     pub factor_len: usize,
     pub schur_len: usize,
-    pub largest_border: usize,
+    pub largest_front: usize,
 }
 
 /// The tree of nodes before merging.
@@ -229,7 +233,7 @@ impl Places {
 
 impl Symbolic {
     /// Analyses a square pattern; nodes whose `forced` flag is set are merged with their parents.
-    pub fn new(pattern: &BlockPattern, plan: &Plan, forced: &[bool]) -> Self {
+    pub fn new(pattern: &BlockPattern, roles: &[Role], plan: &Plan, forced: &[bool]) -> Self {
         let tree = Tree::new(pattern, plan);
         let size_of = |groups: &mut dyn Iterator<Item = usize>| -> usize {
             groups.map(|group| pattern.row_range(group).len()).sum()
@@ -248,7 +252,7 @@ impl Symbolic {
         let mut builder = Builder::new(pattern);
         for &top in &order {
             let pivots = members[top].iter().flat_map(|&node| plan.nodes[node].iter().copied());
-            builder.number_pivots(top, pivots);
+            builder.number_pivots(top, pivots, roles);
         }
         for &top in &order {
             builder.lay_out(&tree.border[top]);
@@ -288,9 +292,10 @@ impl<'a> Builder<'a> {
                 runs: Vec::new(),
                 unknown_at: Vec::with_capacity(pattern.row_count()),
                 group_at: Vec::with_capacity(pattern.row_count()),
+                search_ends: Vec::with_capacity(pattern.row_count()),
                 factor_len: 0,
                 schur_len: 0,
-                largest_border: 0,
+                largest_front: 0,
             },
             pivot_groups: Vec::new(),
             border_groups: Vec::new(),
@@ -301,11 +306,18 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives the pivots of the next front their places in elimination order.
-    fn number_pivots(&mut self, top: usize, groups: impl Iterator<Item = usize>) {
+    fn number_pivots(&mut self, top: usize, groups: impl Iterator<Item = usize>, roles: &[Role]) {
         let symbolic = &mut self.symbolic;
         let pivot_start = symbolic.unknown_at.len();
         let groups: Vec<usize> = groups.collect();
+        let pivots: usize = groups.iter().map(|&group| self.pattern.row_range(group).len()).sum();
         for &group in &groups {
+            let rows = self.pattern.row_range(group).len();
+            let end = match roles[group] {
+                Role::Primary => symbolic.unknown_at.len() - pivot_start + rows,
+                Role::Multiplier => pivots,
+            };
+            symbolic.search_ends.extend(std::iter::repeat_n(end as u32, rows));
             self.start_of_group[group] = symbolic.unknown_at.len();
             for unknown in self.pattern.row_range(group) {
                 symbolic.unknown_at.push(unknown as u32);
@@ -315,7 +327,7 @@ impl<'a> Builder<'a> {
         self.front_of_top[top] = symbolic.fronts.len();
         symbolic.fronts.push(Front {
             pivot_start,
-            pivots: symbolic.unknown_at.len() - pivot_start,
+            pivots,
             border: 0,
             panel: 0,
             schur: 0,
@@ -346,7 +358,7 @@ impl<'a> Builder<'a> {
         front.border = front.border_rows.len();
         front.panel = symbolic.factor_len;
         symbolic.factor_len += front.panel_len() + front.right_len();
-        symbolic.largest_border = symbolic.largest_border.max(front.border);
+        symbolic.largest_front = symbolic.largest_front.max(front.pivots + front.border);
         self.border_groups.push(groups);
     }
 
@@ -455,7 +467,7 @@ mod tests {
     fn analyse(sample: &Sample) -> Symbolic {
         let plan = Plan::new(&sample.pattern, &sample.roles);
         let forced = vec![false; plan.nodes.len()];
-        Symbolic::new(&sample.pattern, &plan, &forced)
+        Symbolic::new(&sample.pattern, &sample.roles, &plan, &forced)
     }
 
     #[test]
@@ -464,7 +476,7 @@ mod tests {
             let (small, large) = (analyse(&make(100)), analyse(&make(1000)));
             let ratio = large.factor_len as f64 / small.factor_len as f64;
             assert!((9.0..11.0).contains(&ratio), "{ratio}");
-            assert!(large.largest_border <= 24, "{}", large.largest_border);
+            assert!(large.largest_front <= 36, "{}", large.largest_front);
         }
     }
 
