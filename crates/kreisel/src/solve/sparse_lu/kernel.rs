@@ -80,7 +80,7 @@ impl FrontMut<'_> {
 
     /// LU of some columns of the panel that earlier columns are already eliminated from.
     fn factor_block(&mut self, block: Range<usize>) {
-        let (pivots, height) = (self.pivots, self.pivots + self.border);
+        let height = self.pivots + self.border;
         for k in block.clone() {
             let row = self.pivot_row(k);
             self.swaps[k] = row as u32;

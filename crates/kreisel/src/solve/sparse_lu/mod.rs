@@ -9,7 +9,7 @@
 //! 1. **Order.** The primaries form a graph in which two are neighbours if they share a block or a
 //!    multiplier. Approximate minimum degree orders it.
 //! 2. **Place of the multipliers.** A multiplier is eliminated together with the *last* of the primaries it
-//!    meets, primary rows first.
+//!    meets, or, where that is cheaper and safe, *early* with the one that owns it; primary rows first.
 //! 3. **Tree.** Eliminating a node connects the groups around it, its *border*; the first of them to be
 //!    eliminated is in its parent. A node joins its parent where that saves work. All unknowns are numbered
 //!    in elimination order, and every front has its place in one array.
@@ -19,18 +19,24 @@
 //! # Why the pivot blocks have full rank
 //!
 //! A step can fail only if a leading block of the matrix in elimination order is singular. That block is
-//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far. By rule 2 no row of B' lacks
-//! a primary: B' holds *whole* rows of B, so its rows are independent if those of B are, however many loops
-//! close at one body. With M' definite on the kernel of B' the block is regular. Nothing has to be matched,
-//! and a dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
+//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far; it is regular if M' is definite
+//! on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B', so these are
+//! independent if the rows of B are, however many loops close at one body. But a hub would gather the
+//! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
 //!
-//! The price is that a hub gathers the multipliers of all its arms in one front. If these are more than a
-//! few, multipliers that are *bridges* of the constraint graph (they lie on no loop, loops through the
-//! ground included) go with the primary on their outer side instead. Seen from the ground, or else from the
-//! primary eliminated last, each part between bridges is the outer side of at most one. So B' is
-//! block-triangular over these parts, and each diagonal block holds whole rows and one bridge. For
-//! constraints on relative motion that bridge acts on the motion of the part as a whole, which no other row
-//! of the part restrains: the rows stay independent.
+//! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
+//! one multiplier, of not more rows than it has unknowns. Let R be the primaries that alternating paths from
+//! the multipliers without owner lead to (a loop closure, the bodies of its loop, the loops these are in, …).
+//! Multipliers owned in R or by nobody meet primaries of R only; they stay late, and their rows in B' are
+//! whole. Every other multiplier may go early with its owner outside R. B' is then block-triangular: the rows
+//! of R; and rows that each have a primary of their own outside R. Following "owner → other primary of the
+//! multiplier" the latter form trees, on which B' is block-triangular again with one joint's gradient at one
+//! body in each diagonal block, and closed rings, whose rows are whole once the ring is eliminated. In both
+//! cases the rows are independent if those of B are and if no joint is singular at one body alone. Early or
+//! late is then decided by the work in the two fronts: on chains late is cheaper, because a joint has fewer
+//! rows than the body behind it.
+//!
+//! A dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
 //!
 //! # What can still go wrong, and what happens then
 //!
@@ -45,6 +51,7 @@ mod fallback;
 mod kernel;
 mod numeric;
 mod ordering;
+mod owner;
 mod regularize;
 #[doc(hidden)]
 pub mod samples;

@@ -7,29 +7,27 @@ use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
 use super::Role;
+use super::owner::owners;
+use super::symbolic::Tree;
 use crate::solve::block::BlockPattern;
-
-/// A node that gathers more multiplier rows than this gives those away that may be eliminated earlier:
-/// a hub with a hundred arms would otherwise end in one dense front. On chains and slender trees the
-/// late place is the cheaper one, because a joint has fewer rows than the body behind it.
-const GATHERED_ROWS_LIMIT: usize = 18;
 
 /// A multiplier that meets more primaries than this is seen by the minimum-degree ordering as a star.
 const CLIQUE_LIMIT: usize = 8;
 
 /// Which groups are eliminated together, in elimination order; in a node the primary comes first.
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub nodes: Vec<Vec<usize>>,
 }
 
 /// The groups as the ordering sees them.
-struct Incidence {
+pub(super) struct Incidence {
     /// Groups that open a node: the primaries, and multipliers that meet no primary.
-    anchors: Vec<usize>,
+    pub anchors: Vec<usize>,
     /// Every other multiplier group with the anchors it meets, as positions in `anchors`.
-    multipliers: Vec<(usize, Vec<usize>)>,
+    pub multipliers: Vec<(usize, Vec<usize>)>,
     /// Pairs of anchors with a common block.
-    couplings: Vec<(usize, usize)>,
+    pub couplings: Vec<(usize, usize)>,
 }
 
 impl Incidence {
@@ -94,24 +92,77 @@ impl Plan {
         let mut position = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &anchor)| position[anchor] = place);
 
-        let rows = |group: usize| pattern.row_range(group).len();
         let last = |met: &[usize]| met.iter().map(|&anchor| position[anchor]).max().unwrap_or(0);
-        let mut gathered = vec![0; order.len()];
-        for (group, met) in &incidence.multipliers {
-            gathered[last(met)] += rows(*group);
-        }
-        let crowded = gathered.iter().any(|&rows| rows > GATHERED_ROWS_LIMIT);
-        let outer_ends = if crowded { bridges(&incidence, &order) } else { Vec::new() };
+        let late: Vec<usize> = incidence.multipliers.iter().map(|(_, met)| last(met)).collect();
+        let plan = Self::with_places(&incidence, &order, &late);
+        let owners = owners(&incidence, pattern, &position);
+        let tree = Tree::new(pattern, &plan);
+        let costs = NodeCosts::new(pattern, &plan, &tree);
+        let places: Vec<usize> = incidence
+            .multipliers
+            .iter()
+            .zip(late.iter().zip(&owners))
+            .map(|((group, met), (&late, owner))| match owner.map(|anchor| position[anchor]) {
+                Some(early) if early < late => {
+                    let others = met.iter().filter(|&&anchor| position[anchor] > early);
+                    let others = others.map(|&anchor| incidence.anchors[anchor]);
+                    if costs.early_is_cheaper(*group, early, late, others) { early } else { late }
+                }
+                _ => late,
+            })
+            .collect();
+        Self::with_places(&incidence, &order, &places)
+    }
 
+    fn with_places(incidence: &Incidence, order: &[usize], places: &[usize]) -> Self {
         let mut nodes: Vec<Vec<usize>> =
             order.iter().map(|&anchor| vec![incidence.anchors[anchor]]).collect();
-        for (index, (group, met)) in incidence.multipliers.iter().enumerate() {
-            let late = last(met);
-            let early = outer_ends.get(index).copied().flatten().map(|anchor| position[anchor]);
-            let place = early.filter(|_| gathered[late] > GATHERED_ROWS_LIMIT).unwrap_or(late);
+        for ((group, _), &place) in incidence.multipliers.iter().zip(places) {
             nodes[place].push(*group);
         }
         Self { nodes }
+    }
+}
+
+/// What elimination costs if every multiplier takes its late place.
+struct NodeCosts<'a> {
+    pattern: &'a BlockPattern,
+    tree: &'a Tree,
+    /// Unknowns eliminated in each node, and unknowns of its whole front.
+    pivots: Vec<usize>,
+    front: Vec<usize>,
+}
+
+impl<'a> NodeCosts<'a> {
+    fn new(pattern: &'a BlockPattern, plan: &Plan, tree: &'a Tree) -> Self {
+        let rows = |group: usize| pattern.row_range(group).len();
+        let pivots: Vec<usize> =
+            plan.nodes.iter().map(|groups| groups.iter().map(|&group| rows(group)).sum()).collect();
+        let front = pivots
+            .iter()
+            .zip(&tree.border)
+            .map(|(pivots, border)| pivots + border.iter().map(|&group| rows(group as usize)).sum::<usize>())
+            .collect();
+        Self { pattern, tree, pivots, front }
+    }
+
+    /// Compares the work of the multiplier's pivots in a late node with that of an early node, whose border
+    /// then has to hold the multiplier's other primaries.
+    fn early_is_cheaper(
+        &self,
+        group: usize,
+        early: usize,
+        late: usize,
+        others: impl Iterator<Item = usize>,
+    ) -> bool {
+        let rows = |group: usize| self.pattern.row_range(group).len();
+        let square = |size: usize| (size * size) as f64;
+        let border = &self.tree.border[early];
+        let added: usize = others.filter(|&other| !border.contains(&(other as u32))).map(rows).sum();
+        let (pivots, front) = (self.pivots[early] as f64, self.front[early]);
+        let more = rows(group) as f64;
+        let early_work = (pivots + more) * square(front + added) - pivots * square(front);
+        early_work < more * square(self.front[late])
     }
 }
 
@@ -133,68 +184,6 @@ fn minimum_degree(node_count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     order
 }
 
-/// For each multiplier that is a bridge of the constraint graph, the anchor on its outer side, if that
-/// is eliminated before the inner one.
-///
-/// Vertices are the anchors and one for everything fixed; a multiplier of two anchors is an edge, one of
-/// a single anchor is an edge to the fixed vertex, and one of more anchors is never a bridge (its edges
-/// are doubled). The graph is searched from the fixed vertex, then from the anchors eliminated last, so
-/// that every part between bridges has at most one bridge of which it is the outer side.
-fn bridges(incidence: &Incidence, order: &[usize]) -> Vec<Option<usize>> {
-    let fixed = incidence.anchors.len();
-    let mut ends: Vec<(usize, usize, usize)> = Vec::new();
-    for (index, (_, met)) in incidence.multipliers.iter().enumerate() {
-        match met.as_slice() {
-            [only] => ends.push((fixed, *only, index)),
-            [one, other] => ends.push((*one, *other, index)),
-            many => many.windows(2).for_each(|pair| ends.extend([(pair[0], pair[1], index); 2])),
-        }
-    }
-    let mut neighbours: Vec<Vec<(usize, usize)>> = vec![Vec::new(); fixed + 1];
-    for (edge, &(one, other, _)) in ends.iter().enumerate() {
-        neighbours[one].push((other, edge));
-        neighbours[other].push((one, edge));
-    }
-    let mut position = vec![usize::MAX; fixed + 1];
-    order.iter().enumerate().for_each(|(place, &anchor)| position[anchor] = place);
-
-    const UNSEEN: usize = usize::MAX;
-    let mut outer_ends = vec![None; incidence.multipliers.len()];
-    let mut depth = vec![UNSEEN; fixed + 1];
-    let mut low = vec![UNSEEN; fixed + 1];
-    let mut path: Vec<(usize, usize, usize)> = Vec::new(); // vertex, edge it was reached by, next neighbour
-    for root in std::iter::once(fixed).chain(order.iter().rev().copied()) {
-        if depth[root] != UNSEEN {
-            continue;
-        }
-        (depth[root], low[root]) = (0, 0);
-        path.push((root, UNSEEN, 0));
-        while let Some(&mut (vertex, arrival, ref mut next)) = path.last_mut() {
-            if let Some(&(neighbour, edge)) = neighbours[vertex].get(*next) {
-                *next += 1;
-                if edge == arrival {
-                    continue;
-                }
-                if depth[neighbour] == UNSEEN {
-                    (depth[neighbour], low[neighbour]) = (path.len(), path.len());
-                    path.push((neighbour, edge, 0));
-                } else {
-                    low[vertex] = low[vertex].min(depth[neighbour]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(inner, ..)) = path.last() {
-                low[inner] = low[inner].min(low[vertex]);
-                if low[vertex] > depth[inner] && position[vertex] < position[inner] {
-                    outer_ends[ends[arrival].2] = Some(vertex);
-                }
-            }
-        }
-    }
-    outer_ends
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,15 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn every_group_is_eliminated_once_and_multipliers_after_all_their_primaries() {
-        for sample in [Sample::chain(7, 3), Sample::tree(20, 5), Sample::ring(9, 3), Sample::grid(5)] {
+    fn every_group_is_eliminated_once_and_multipliers_never_before_all_their_primaries() {
+        for sample in [Sample::chain(7, 3), Sample::hub(20, 5), Sample::ring(9, 3), Sample::lattice(5)] {
             let plan = Plan::new(&sample.pattern, &sample.roles);
             let mut groups: Vec<usize> = plan.nodes.iter().flatten().copied().collect();
             groups.sort_unstable();
             assert_eq!(groups, (0..sample.roles.len()).collect::<Vec<_>>());
-            for (_, row, column) in sample.pattern.blocks() {
-                if sample.roles[row] == Role::Multiplier && sample.roles[column] == Role::Primary {
-                    assert!(place_of(&plan, row) >= place_of(&plan, column));
+            for (group, role) in sample.roles.iter().enumerate() {
+                if *role == Role::Multiplier {
+                    let mut met = sample.pattern.column_blocks(group).map(|(_, row)| place_of(&plan, row));
+                    assert!(met.any(|place| place <= place_of(&plan, group)));
                 }
             }
         }
@@ -225,16 +215,5 @@ mod tests {
         let plan = Plan::new(&sample.pattern, &sample.roles);
         let largest = plan.nodes.iter().map(Vec::len).max().unwrap();
         assert_eq!(largest, 2);
-    }
-
-    #[test]
-    fn joints_of_a_loop_are_never_taken_early() {
-        // Two hinges between the same two bodies form a loop, as on a door.
-        let incidence = Incidence {
-            anchors: vec![0, 1, 2],
-            multipliers: vec![(3, vec![0, 1]), (4, vec![0, 1]), (5, vec![1, 2])],
-            couplings: Vec::new(),
-        };
-        assert_eq!(bridges(&incidence, &[2, 1, 0]), [None, None, Some(2)]);
     }
 }

@@ -94,14 +94,14 @@ pub(super) struct Symbolic {
 }
 
 /// The tree of nodes before merging.
-struct Tree {
-    parent: Vec<Option<usize>>,
+pub(super) struct Tree {
+    pub parent: Vec<Option<usize>>,
     /// Groups outside a node that its elimination connects.
-    border: Vec<Vec<u32>>,
+    pub border: Vec<Vec<u32>>,
 }
 
 impl Tree {
-    fn new(pattern: &BlockPattern, plan: &Plan) -> Self {
+    pub fn new(pattern: &BlockPattern, plan: &Plan) -> Self {
         let node_count = plan.nodes.len();
         let mut node_of = vec![0; pattern.row_group_count()];
         for (node, groups) in plan.nodes.iter().enumerate() {
