@@ -1,5 +1,7 @@
 //! Factoring and solving allocate nothing once a pattern is analysed.
 
+#![allow(clippy::unwrap_used)]
+
 use kreisel::solve::sparse_lu::samples::{Sample, Scales};
 use kreisel::solve::sparse_lu::{Regularization, SparseLu};
 

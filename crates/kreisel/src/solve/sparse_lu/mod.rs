@@ -179,7 +179,7 @@ pub struct SparseLu {
     fallback: Option<Fallback>,
     fallback_used: bool,
     regularization: Option<(Regularization, Shifter)>,
-    /// The matrix as it was given, to refine and check against.
+    /// The matrix as it was given, if solutions are refined against it.
     matrix: BlockMatrix,
     refinements: usize,
     right_side: Vec<f64>,
@@ -244,10 +244,10 @@ impl SparseLu {
     /// Meant to be called once, with a typical matrix, before the first factorisation: later
     /// factorisations use the merged fronts. It allocates.
     pub fn adapt(&mut self, matrix: &BlockMatrix) -> Result<usize, SparseLuError> {
-        self.take(matrix)?;
+        self.accept(matrix)?;
         let mut merged = 0;
         for _ in 0..ADAPT_ROUNDS {
-            self.factor_fronts();
+            self.factor_fronts(matrix.values());
             let failing = self.failing_nodes();
             if failing.is_empty() {
                 break;
@@ -283,17 +283,21 @@ impl SparseLu {
 
     /// Factors a matrix of the analysed pattern; without allocating, unless the fall-back is needed.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
-        self.take(matrix)?;
-        let mut health = self.factor_fronts();
+        self.accept(matrix)?;
+        let mut health = self.factor_fronts(matrix.values());
         let ratio_limit = match &self.regularization {
             Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
             None => SUSPICIOUS_RATIO,
         };
         self.refinements = self.regularization.as_ref().map_or(0, |(chosen, _)| chosen.refinements);
+        if self.refinements > 0 {
+            self.matrix.values_mut().copy_from_slice(matrix.values());
+        }
         let sound = health.smallest_pivot_ratio >= ratio_limit && health.growth <= SUSPICIOUS_GROWTH;
         if sound {
             return Ok(health);
         }
+        self.matrix.values_mut().copy_from_slice(matrix.values());
         self.refuse_non_finite()?;
         self.refinements = self.refinements.max(REFINEMENTS);
         health.residual = self.checked();
@@ -328,11 +332,12 @@ impl SparseLu {
             self.solve_once(&mut residual);
             let change = self.largest_primary(&residual);
             // Noise that no longer shrinks is not added.
-            if change < last_change {
+            let shrinks = change < last_change;
+            if shrinks {
                 right_side.iter_mut().zip(&residual).for_each(|(value, change)| *value += change);
             }
             self.residual = residual;
-            if !(change < last_change) || change <= REFINED * self.largest_primary(right_side) {
+            if !shrinks || change <= REFINED * self.largest_primary(right_side) {
                 break;
             }
             last_change = change;
@@ -344,7 +349,7 @@ impl SparseLu {
     /// With [`Regularization`], redundant equations show as ratios of about ε.
     pub fn weak_pivots(&self, limit: f64) -> impl Iterator<Item = WeakPivot> + '_ {
         let ratios = self.numeric.ratios().iter().enumerate();
-        ratios.filter(move |(_, ratio)| !(**ratio >= limit)).map(|(place, &ratio)| {
+        ratios.filter(move |(_, ratio)| **ratio < limit).map(|(place, &ratio)| {
             let (group, row) = self.group_and_row(place);
             WeakPivot { group, row, ratio }
         })
@@ -361,18 +366,13 @@ impl SparseLu {
         }
     }
 
-    /// Keeps a copy of the matrix, if it has the analysed pattern.
-    fn take(&mut self, matrix: &BlockMatrix) -> Result<(), SparseLuError> {
-        if !Arc::ptr_eq(matrix.pattern(), &self.pattern) && **matrix.pattern() != *self.pattern {
-            return Err(SparseLuError::OtherPattern);
-        }
-        self.matrix.values_mut().copy_from_slice(matrix.values());
-        Ok(())
+    fn accept(&self, matrix: &BlockMatrix) -> Result<(), SparseLuError> {
+        let same = Arc::ptr_eq(matrix.pattern(), &self.pattern) || **matrix.pattern() == *self.pattern;
+        if same { Ok(()) } else { Err(SparseLuError::OtherPattern) }
     }
 
-    fn factor_fronts(&mut self) -> Health {
+    fn factor_fronts(&mut self, values: &[f64]) -> Health {
         self.fallback_used = false;
-        let values = self.matrix.values();
         let shift: &[f64] = match &mut self.regularization {
             Some((regularization, shifter)) => {
                 shifter.update(values, regularization.epsilon);

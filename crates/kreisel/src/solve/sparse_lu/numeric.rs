@@ -69,10 +69,16 @@ impl Numeric {
         for entry in &symbolic.entries[front.entries.clone()] {
             let block = &values[entry.value..entry.value + entry.rows * entry.columns];
             let target = &mut self.factors[entry.target..];
-            for (column, source) in block.chunks_exact(entry.rows).enumerate() {
-                let target = &mut target[column * entry.stride..][..entry.rows];
-                // Faster than a call to copy memory: blocks have few rows.
-                target.iter_mut().zip(source).for_each(|(target, value)| *target = *value);
+            match entry.rows {
+                1 => copy_columns::<1>(block, target, entry.stride),
+                3 => copy_columns::<3>(block, target, entry.stride),
+                5 => copy_columns::<5>(block, target, entry.stride),
+                6 => copy_columns::<6>(block, target, entry.stride),
+                rows => {
+                    for (column, source) in block.chunks_exact(rows).enumerate() {
+                        target[column * entry.stride..][..rows].copy_from_slice(source);
+                    }
+                }
             }
         }
         let diagonal_step = front.pivots + front.border + 1;
@@ -117,13 +123,15 @@ impl Numeric {
             let terms: f64 = (0..k).map(|inner| (panel[inner * height + k] * column[inner]).abs()).sum();
             let pivot = column[k].abs();
             *magnitude += terms;
-            // Row exchanges can make the pivot larger than everything that met on the old diagonal.
-            *ratio = if pivot == 0.0 { 0.0 } else { pivot / magnitude.max(pivot) };
+            // Row exchanges can make the pivot larger than everything that met on the old diagonal. A pivot
+            // that is not a number counts as no pivot at all.
+            *ratio = if pivot > 0.0 { pivot / super::maximum(*magnitude, pivot) } else { 0.0 };
+            if ratio.is_nan() {
+                *ratio = 0.0;
+            }
             report.largest_magnitude = super::maximum(report.largest_magnitude, *magnitude);
-            // A pivot that is not a number counts as no pivot at all.
-            let ratio = if ratio.is_nan() { 0.0 } else { *ratio };
-            if ratio < report.smallest_ratio {
-                (report.smallest_ratio, report.worst) = (ratio, front.pivot_start + k);
+            if *ratio < report.smallest_ratio {
+                (report.smallest_ratio, report.worst) = (*ratio, front.pivot_start + k);
             }
         }
     }
@@ -166,13 +174,13 @@ impl Numeric {
         }
         // Pivots and border side by side, so that each column is one run.
         let local = &mut self.local[..height];
-        local[..pivots].copy_from_slice(ordered);
+        local.iter_mut().zip(&*ordered).for_each(|(local, value)| *local = *value);
         local[pivots..].fill(0.0);
         for (k, column) in panel.chunks_exact(height.max(1)).enumerate() {
             let (head, tail) = local.split_at_mut(k + 1);
             subtract(tail, &column[k + 1..], head[k]);
         }
-        ordered.copy_from_slice(&local[..pivots]);
+        ordered.iter_mut().zip(&*local).for_each(|(value, local)| *value = *local);
         let rows = &symbolic.border_rows[front.border_rows.clone()];
         for (value, &row) in local[pivots..].iter().zip(rows) {
             self.ordered[row as usize] += value;
@@ -197,6 +205,14 @@ impl Numeric {
             own[k] = value;
             subtract(&mut own[..k], &column[..k], value);
         }
+    }
+}
+
+/// Copies columns of the usual lengths without calls.
+#[inline]
+fn copy_columns<const ROWS: usize>(block: &[f64], target: &mut [f64], stride: usize) {
+    for (column, source) in block.as_chunks::<ROWS>().0.iter().enumerate() {
+        target[column * stride..][..ROWS].copy_from_slice(source);
     }
 }
 

@@ -154,9 +154,9 @@ impl Sample {
         let mut random = Random::new(seed);
         let mut machine = Machine { body_count, ..Machine::default() };
         let mut freedoms = vec![BODY; body_count];
-        for body in 1..body_count {
+        for (body, freedoms) in freedoms.iter_mut().enumerate().skip(1) {
             let rows = 1 + random.below(4);
-            freedoms[body] -= rows;
+            *freedoms -= rows;
             machine.joints.push((vec![random.below(body), body], rows));
         }
         for _ in 0..closure_count {

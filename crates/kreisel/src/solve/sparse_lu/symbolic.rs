@@ -489,7 +489,7 @@ mod tests {
         assert_eq!((a, b, c), (0, 4, 0));
         places.give_back(b..b + 6);
         places.give_back(c..c + 3);
-        assert_eq!(places.free, [0..10]);
+        assert!(places.free.len() == 1 && places.free[0] == (0..10));
         // Grows the last free range instead of leaving it behind.
         assert_eq!((places.take(12), places.end), (0, 12));
     }

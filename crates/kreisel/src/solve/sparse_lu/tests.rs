@@ -44,6 +44,7 @@ fn samples() -> Vec<Sample> {
         Sample::ring(12, 3),
         Sample::hub(30, 5),
         Sample::grid(6),
+        Sample::lattice(6),
         wheel(20),
     ];
     samples.extend((0..12).map(|seed| Sample::random(seed, 4 + 3 * seed as usize, 2 * seed as usize)));
@@ -171,23 +172,57 @@ fn wrong_shapes_and_broken_numbers_are_refused() {
     );
 }
 
-/// A ring in which the first joint is repeated, and the ring itself.
-fn doubled() -> (Sample, Sample) {
-    let body_count = 5;
-    let mut joints: Vec<_> = (0..body_count).map(|body| (vec![body, (body + 1) % body_count], 3)).collect();
-    let single = Sample::new(Machine { body_count, beams: Vec::new(), joints: joints.clone() });
-    joints.push(joints[0].clone());
-    let mut double = Sample::new(Machine { body_count, beams: Vec::new(), joints });
-    let (first, again) = (body_count, 2 * body_count);
-    for body in [0, 1] {
-        for (from, to) in [((first, body), (again, body)), ((body, first), (body, again))] {
-            let from = single.pattern.find(from.0, from.1).unwrap();
-            let to = double.pattern.find(to.0, to.1).unwrap();
-            let values = single.matrix.block(from).clone_owned();
-            double.matrix.block_mut(to).copy_from(&values);
+/// A machine of five-row or three-row joints, and the same in which the first `count` joints are repeated.
+fn repeated(single: Machine, count: usize) -> (Sample, Sample) {
+    let (bodies, joints) = (single.body_count, single.joints.len());
+    let mut double = single.clone();
+    double.joints.extend_from_within(..count);
+    let (single, mut double) = (Sample::new(single), Sample::new(double));
+    // Bodies and joints are drawn in the same order, so that only the repeated joints differ.
+    for joint in 0..count {
+        let (first, again) = (bodies + joint, bodies + joints + joint);
+        for (_, body) in single.pattern.column_blocks(first).collect::<Vec<_>>() {
+            for (from, to) in [((first, body), (again, body)), ((body, first), (body, again))] {
+                let from = single.pattern.find(from.0, from.1).unwrap();
+                let to = double.pattern.find(to.0, to.1).unwrap();
+                let values = single.matrix.block(from).clone_owned();
+                double.matrix.block_mut(to).copy_from(&values);
+            }
         }
     }
     (single, double)
+}
+
+/// A ring of five bodies in which the first joint is repeated, and the ring itself.
+fn doubled() -> (Sample, Sample) {
+    let joints = (0..5).map(|body| (vec![body, (body + 1) % 5], 3)).collect();
+    repeated(Machine { body_count: 5, beams: Vec::new(), joints }, 1)
+}
+
+#[test]
+fn a_chain_with_every_joint_repeated_moves_like_the_chain() {
+    let joints = (0..25_usize).map(|body| ((body.saturating_sub(1)..=body).collect(), 3)).collect();
+    let (single, double) = repeated(Machine { body_count: 25, beams: Vec::new(), joints }, 25);
+    let (bodies, rows) = (150, single.unknown_count());
+    let mut right_side = random_vector(rows, 2);
+    let mut expected = right_side.clone();
+    let mut solver = solver_of(&single);
+    solver.factor(&single.matrix).unwrap();
+    solver.solve(&mut expected);
+    right_side.extend_from_within(bodies..);
+
+    let mut solver = solver_of(&double);
+    solver.regularize(Regularization::default()).unwrap();
+    let health = solver.factor(&double.matrix).unwrap();
+    assert!(!health.fallback_used, "{health:?}");
+    assert_eq!(solver.weak_pivots(1e-6).count(), 75);
+    solver.solve(&mut right_side);
+    for unknown in 0..rows {
+        // Bodies to the accuracy of the chain; shared multipliers keep 16 + log₁₀ ε digits at most.
+        let (share, tolerance) = if unknown < bodies { (1.0, 1e-11) } else { (0.5, 1e-5) };
+        let error = (right_side[unknown] - share * expected[unknown]).abs();
+        assert!(error < tolerance * largest(&expected), "{unknown}: {error}");
+    }
 }
 
 #[test]
