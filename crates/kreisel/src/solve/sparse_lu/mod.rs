@@ -25,10 +25,11 @@
 //! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
 //!
 //! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
-//! one multiplier, of not more rows than it has unknowns. Let R be the primaries that alternating paths from
-//! the multipliers without owner lead to (a loop closure, the bodies of its loop, the loops these are in, …).
-//! Multipliers owned in R or by nobody meet primaries of R only; they stay late, and their rows in B' are
-//! whole. Every other multiplier may go early with its owner outside R. B' is then block-triangular: the rows
+//! one multiplier, of not more rows than it has unknowns. Let R be the primaries of the multipliers without
+//! owner, together with the primaries of every multiplier that a member of R owns (a loop closure, the bodies
+//! of its loop, the loops these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they
+//! stay late, and their rows in B' are whole. Every other multiplier of two primaries may go early with its
+//! owner outside R. B' is then block-triangular: the rows
 //! of R; and rows that each have a primary of their own outside R. Following "owner → other primary of the
 //! multiplier" the latter form trees, on which B' is block-triangular again with one joint's gradient at one
 //! body in each diagonal block, and closed rings, whose rows are whole once the ring is eliminated. In both

@@ -13,14 +13,14 @@ const NONE: usize = usize::MAX;
 struct Matching {
     owner_of: Vec<usize>,
     owned_by: Vec<usize>,
-    /// Primaries that alternating paths from a multiplier without owner lead to.
-    tight: Vec<bool>,
+    /// Primaries from which no path leads to a free one, so that searches need not enter them.
+    exhausted: Vec<bool>,
 }
 
 /// For each multiplier the anchor it may be eliminated with, if it need not wait for the others.
 ///
-/// Owners are found by augmenting paths, earlier anchors preferred. The anchors reached from multipliers
-/// that stay without owner are over-subscribed; multipliers owned among these wait.
+/// Owners are found by augmenting paths, earlier anchors preferred. Multipliers owned in the region that is
+/// over-subscribed wait, and so do multipliers of more than two anchors.
 pub(super) fn owners(
     incidence: &Incidence,
     pattern: &BlockPattern,
@@ -38,11 +38,11 @@ pub(super) fn owners(
         })
         .collect();
     let matching = Matching::new(&candidates, incidence.anchors.len());
-    matching
-        .owner_of
-        .iter()
-        .map(|&owner| (owner != NONE && !matching.tight[owner]).then_some(owner))
-        .collect()
+    let met: Vec<&[usize]> = incidence.multipliers.iter().map(|(_, met)| met.as_slice()).collect();
+    let tight = matching.tight_region(&met);
+    let may_go_early = |owner: usize, met: &[usize]| owner != NONE && !tight[owner] && met.len() <= 2;
+    let pairs = matching.owner_of.iter().zip(met);
+    pairs.map(|(&owner, met)| may_go_early(owner, met).then_some(owner)).collect()
 }
 
 impl Matching {
@@ -50,7 +50,7 @@ impl Matching {
         let mut matching = Self {
             owner_of: vec![NONE; candidates.len()],
             owned_by: vec![NONE; anchor_count],
-            tight: vec![false; anchor_count],
+            exhausted: vec![false; anchor_count],
         };
         for (multiplier, anchors) in candidates.iter().enumerate() {
             if let Some(&anchor) = anchors.iter().find(|&&anchor| matching.owned_by[anchor] == NONE) {
@@ -71,15 +71,30 @@ impl Matching {
         self.owned_by[anchor] = multiplier;
     }
 
+    /// The smallest set of primaries that holds all those of multipliers without owner, and, with a primary,
+    /// all those of the multiplier it owns.
+    fn tight_region(&self, met: &[&[usize]]) -> Vec<bool> {
+        let mut tight = vec![false; self.owned_by.len()];
+        let mut waiting: Vec<usize> = (0..met.len()).filter(|&index| self.owner_of[index] == NONE).collect();
+        while let Some(multiplier) = waiting.pop() {
+            for &anchor in met[multiplier] {
+                if !std::mem::replace(&mut tight[anchor], true) && self.owned_by[anchor] != NONE {
+                    waiting.push(self.owned_by[anchor]);
+                }
+            }
+        }
+        tight
+    }
+
     /// Searches breadth first for an anchor that owns nothing and shifts owners along the path to it. If
-    /// there is none, what was reached is tight and no later search needs to enter it.
+    /// there is none, what was reached is exhausted and no later search needs to enter it.
     fn augment(&mut self, start: usize, candidates: &[Vec<usize>], reached_from: &mut [usize]) {
         let mut reached = Vec::new();
         let mut waiting = VecDeque::from([start]);
         let mut free = None;
         'search: while let Some(multiplier) = waiting.pop_front() {
             for &anchor in &candidates[multiplier] {
-                if self.tight[anchor] || reached_from[anchor] != NONE {
+                if self.exhausted[anchor] || reached_from[anchor] != NONE {
                     continue;
                 }
                 reached_from[anchor] = multiplier;
@@ -92,7 +107,7 @@ impl Matching {
             }
         }
         if free.is_none() {
-            reached.iter().for_each(|&anchor| self.tight[anchor] = true);
+            reached.iter().for_each(|&anchor| self.exhausted[anchor] = true);
         }
         while let Some(anchor) = free {
             let multiplier = reached_from[anchor];
@@ -109,6 +124,10 @@ mod tests {
     use super::*;
     use crate::solve::sparse_lu::samples::Random;
 
+    fn region(matching: &Matching, met: &[Vec<usize>]) -> Vec<bool> {
+        matching.tight_region(&met.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
     #[test]
     fn a_tree_gives_every_joint_an_owner_whatever_comes_first() {
         // r1 - p - q - r2: p and q must not both own the outer joints.
@@ -117,7 +136,7 @@ mod tests {
             let shuffled: Vec<Vec<usize>> = order.iter().map(|&i| candidates[i].clone()).collect();
             let matching = Matching::new(&shuffled, 4);
             assert!(matching.owner_of.iter().all(|&owner| owner != NONE));
-            assert!(matching.tight.iter().all(|tight| !tight));
+            assert!(region(&matching, &shuffled).iter().all(|tight| !tight));
         }
     }
 
@@ -126,7 +145,7 @@ mod tests {
         // Ground - 0 - 1 - ground has three joints for two bodies; 2 and 3 hang on it as a tree.
         let candidates = [vec![0], vec![0, 1], vec![1], vec![1, 2], vec![2, 3]];
         let matching = Matching::new(&candidates, 4);
-        assert_eq!(matching.tight, [true, true, false, false]);
+        assert_eq!(region(&matching, &candidates), [true, true, false, false]);
         assert_eq!(matching.owner_of[3..], [2, 3]);
     }
 
@@ -153,11 +172,12 @@ mod tests {
             let matching = Matching::new(&candidates, anchors);
             let owned = matching.owner_of.iter().filter(|&&owner| owner != NONE).count();
             assert_eq!(owned, largest_matching(&candidates, 0));
+            let tight = region(&matching, &candidates);
             for (multiplier, met) in candidates.iter().enumerate() {
                 let owner = matching.owner_of[multiplier];
-                if owner == NONE || matching.tight[owner] {
+                if owner == NONE || tight[owner] {
                     // Rows of a tight region meet primaries of that region only.
-                    assert!(met.iter().all(|&anchor| matching.tight[anchor]));
+                    assert!(met.iter().all(|&anchor| tight[anchor]));
                 }
             }
         }
