@@ -189,7 +189,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Estimate of the condition number of the scaled iteration matrix that was factored last, in the 1-norm.
-    pub fn condition_estimate(&self) -> f64 {
+    pub fn condition_estimate(&mut self) -> f64 {
         self.newton.condition_estimate()
     }
 

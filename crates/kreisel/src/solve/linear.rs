@@ -1,25 +1,32 @@
 //! The linear solve behind Newton: a pattern of groups in; factors, solutions and a health report out.
+//!
+//! Small systems are factored as dense matrices, where the bookkeeping of a sparse one costs more than the
+//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`].
 
 use std::sync::Arc;
 
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
 use super::kernel::{self, Block, Target};
+use super::sparse_lu::{SparseLu, SparseLuError};
 
 /// What a group of unknowns is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Has a diagonal block of its own (the motion of a body).
+    /// Unknowns with a diagonal block of their own: a body, a node, a state.
     Primary,
-    /// Has none or a tiny one (the multipliers of a joint) and is eliminated with or after a primary it touches.
+    /// Unknowns whose diagonal block is zero or tiny (the multipliers of a joint); they are eliminated with or
+    /// after a primary they touch.
     Multiplier,
 }
 
 /// How good the factors are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Health {
-    /// Smallest ratio of a pivot to its column: near round-off means nearly singular.
+    /// Smallest ratio of a pivot to what it was added up from: near round-off means nearly singular.
     pub smallest_pivot_ratio: f64,
+    /// Whether the general sparse LU had to take over because the block LU lost too many digits.
+    pub fallback_used: bool,
 }
 
 /// A group of unknowns that the equations do not determine.
@@ -32,44 +39,122 @@ pub struct SingularMatrix {
 /// Factors of a sparse block matrix.
 #[derive(Clone, Debug)]
 pub struct LinearSolver {
-    lu: DenseLu,
-    size: usize,
+    kind: Kind,
+    /// Largest sum of absolute values in a column of the matrix that was factored last.
+    norm: f64,
 }
 
+#[derive(Clone, Debug)]
+enum Kind {
+    Dense(DenseLu),
+    Sparse { lu: Box<SparseLu>, adapted: bool },
+}
+
+/// Largest number of unknowns for which dense factors are faster, by measurement on chains.
+const LARGEST_DENSE: usize = 24;
+
 impl LinearSolver {
-    /// Makes room for matrices of a square pattern.
-    pub fn new(pattern: &Arc<BlockPattern>, _roles: &[Role]) -> Self {
+    /// Analyses a square pattern whose groups have these roles.
+    pub fn new(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
         let size = pattern.row_count();
-        Self { lu: DenseLu::new(size), size }
+        if size > LARGEST_DENSE
+            && let Ok(lu) = SparseLu::new(Arc::clone(pattern), roles)
+        {
+            return Self { kind: Kind::Sparse { lu: Box::new(lu), adapted: false }, norm: 0.0 };
+        }
+        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0 }
     }
 
-    /// Factors a matrix of the pattern.
+    /// Factors a matrix of the pattern; allocates only the first time.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
-        let (pattern, size) = (matrix.pattern(), self.size);
-        let dense = self.lu.matrix_mut();
-        dense.fill(0.0);
-        for (block, row, column) in pattern.blocks() {
-            let rows = pattern.row_range(row);
-            if rows.is_empty() {
-                continue;
+        match &mut self.kind {
+            Kind::Dense(lu) => factor_dense(lu, matrix),
+            Kind::Sparse { lu, adapted } => {
+                if !*adapted {
+                    // Parts that are singular by themselves (massless ones) join their neighbours.
+                    lu.adapt(matrix).map_err(|error| singular(error, matrix))?;
+                    *adapted = true;
+                }
+                let health = lu.factor(matrix).map_err(|error| singular(error, matrix))?;
+                Ok(Health {
+                    smallest_pivot_ratio: health.smallest_pivot_ratio,
+                    fallback_used: health.fallback_used,
+                })
             }
-            let block = Block { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
-            let first = pattern.column_range(column).start * size + rows.start;
-            kernel::copy(Target { values: &mut dense[first..], stride: size }, block);
-        }
-        match self.lu.factor() {
-            Ok(smallest_pivot_ratio) => Ok(Health { smallest_pivot_ratio }),
-            Err(singular) => Err(SingularMatrix { unknown: singular.column }),
         }
     }
 
     /// Solves with the factors, in place.
     pub fn solve(&mut self, rhs: &mut [f64]) {
-        self.lu.solve(rhs);
+        match &mut self.kind {
+            Kind::Dense(lu) => lu.solve(rhs),
+            Kind::Sparse { lu, .. } => lu.solve(rhs),
+        }
     }
 
-    /// Estimate of the condition number of the factored matrix in the 1-norm.
-    pub fn condition_estimate(&self) -> f64 {
-        self.lu.condition_estimate()
+    /// Estimate from below of the condition number of the factored matrix in the 1-norm.
+    pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
+        self.norm = column_norm(matrix);
+        match &mut self.kind {
+            Kind::Dense(lu) => lu.condition_estimate(),
+            Kind::Sparse { lu, .. } => self.norm * inverse_norm(lu, matrix.pattern().row_count()),
+        }
     }
+}
+
+fn factor_dense(lu: &mut DenseLu, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
+    let pattern = matrix.pattern();
+    let size = pattern.row_count();
+    let dense = lu.matrix_mut();
+    dense.fill(0.0);
+    for (block, row, column) in pattern.blocks() {
+        let rows = pattern.row_range(row);
+        if rows.is_empty() {
+            continue;
+        }
+        let block = Block { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
+        let first = pattern.column_range(column).start * size + rows.start;
+        kernel::copy(Target { values: &mut dense[first..], stride: size }, block);
+    }
+    match lu.factor() {
+        Ok(smallest_pivot_ratio) => Ok(Health { smallest_pivot_ratio, fallback_used: false }),
+        Err(singular) => Err(SingularMatrix { unknown: singular.column }),
+    }
+}
+
+fn singular(error: SparseLuError, matrix: &BlockMatrix) -> SingularMatrix {
+    let unknown = match error {
+        SparseLuError::Singular { group, row, .. } => matrix.pattern().row_range(group).start + row,
+        SparseLuError::NotFinite { row_group, .. } => matrix.pattern().row_range(row_group).start,
+        _ => 0,
+    };
+    SingularMatrix { unknown }
+}
+
+fn column_norm(matrix: &BlockMatrix) -> f64 {
+    let pattern = matrix.pattern();
+    let mut sums = vec![0.0; pattern.column_count()];
+    for (block, row, column) in pattern.blocks() {
+        let rows = pattern.row_range(row).len().max(1);
+        let values = &matrix.values()[pattern.value_range(block)];
+        for (sum, values) in sums[pattern.column_range(column)].iter_mut().zip(values.chunks_exact(rows)) {
+            *sum += values.iter().map(|value| value.abs()).sum::<f64>();
+        }
+    }
+    sums.into_iter().fold(0.0, f64::max)
+}
+
+/// ‖A⁻¹‖₁ from below: the largest growth among some vectors of alternating signs, each sharpened by one more solve.
+fn inverse_norm(lu: &mut SparseLu, size: usize) -> f64 {
+    let norm = |x: &[f64]| x.iter().map(|value| value.abs()).sum::<f64>();
+    let mut largest = 0.0_f64;
+    for period in [1_usize, 2, 3, 5] {
+        let mut x: Vec<f64> = (0..size).map(|i| if (i / period) % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        for _ in 0..2 {
+            let before = norm(&x);
+            lu.solve(&mut x);
+            largest = largest.max(norm(&x) / before);
+        }
+    }
+    largest
 }

@@ -5,3 +5,4 @@ pub mod dense;
 pub mod kernel;
 pub mod linear;
 pub mod newton;
+pub mod sparse_lu;

@@ -180,8 +180,8 @@ impl Newton {
     }
 
     /// Estimate of the condition number of the matrix that was factored last.
-    pub fn condition_estimate(&self) -> f64 {
-        if self.has_factors { self.solver.condition_estimate() } else { 1.0 }
+    pub fn condition_estimate(&mut self) -> f64 {
+        if self.has_factors { self.solver.condition_estimate(&self.matrix) } else { 1.0 }
     }
 
     /// Forgets the factors: the equations are no longer those they were made for.

@@ -1,0 +1,467 @@
+//! Block multifrontal LU for matrices of bodies and multipliers.
+//!
+//! Takes a [`BlockPattern`] whose groups are *primaries* (unknowns with a diagonal block of their own) and
+//! *multipliers* (unknowns whose diagonal block is zero or tiny), analyses it once, and then factors and
+//! solves any number of matrices of that pattern without allocating.
+//!
+//! # How it works
+//!
+//! 1. **Order.** The primaries form a graph in which two are neighbours if they share a block or a
+//!    multiplier. Approximate minimum degree orders it.
+//! 2. **Place of the multipliers.** A multiplier is eliminated together with the *last* of the primaries it
+//!    meets, or, where that is cheaper and safe, *early* with the one that owns it; primary rows first.
+//! 3. **Tree.** Eliminating a node connects the groups around it, its *border*; the first of them to be
+//!    eliminated is in its parent. A node joins its parent where that saves work. All unknowns are numbered
+//!    in elimination order, and every front has its place in one array.
+//! 4. **Numbers.** A front adds up its blocks of the matrix and the Schur complements of its children,
+//!    eliminates its pivots by LU with row exchanges among the pivot rows, and leaves a Schur complement.
+//!
+//! # Why the pivot blocks have full rank
+//!
+//! A step can fail only if a leading block of the matrix in elimination order is singular. That block is
+//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far; it is regular if M' is definite
+//! on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B', so these are
+//! independent if the rows of B are, however many loops close at one body. But a hub would gather the
+//! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
+//!
+//! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
+//! one multiplier, of not more rows than it has unknowns. Let R be the primaries of the multipliers without
+//! owner, together with the primaries of every multiplier that a member of R owns (a loop closure, the bodies
+//! of its loop, the loops these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they
+//! stay late, and their rows in B' are whole. Every other multiplier of two primaries may go early with its
+//! owner outside R. B' is then block-triangular: the rows
+//! of R; and rows that each have a primary of their own outside R. Following "owner → other primary of the
+//! multiplier" the latter form trees, on which B' is block-triangular again with one joint's gradient at one
+//! body in each diagonal block, and closed rings, whose rows are whole once the ring is eliminated. In both
+//! cases the rows are independent if those of B are and if no joint is singular at one body alone. Early or
+//! late is then decided by the work in the two fronts: on chains late is cheaper, because a joint has fewer
+//! rows than the body behind it.
+//!
+//! A dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
+//!
+//! # What can still go wrong, and what happens then
+//!
+//! Each pivot is compared with the magnitudes it was added up from, the diagonal of |A| + |L| |U|. If that
+//! ratio is small, one system with a known solution is solved as a check. If the check fails, faer's sparse LU
+//! with row exchanges over the whole matrix takes over; if that fails too, the matrix is reported as
+//! singular, with the group and row of the smallest pivot. A primary that is singular by itself (a massless
+//! part) is met by [`SparseLu::adapt`], which merges the fronts that fail into their parents, where more
+//! rows are at hand. Redundant equations are met by [`Regularization`].
+
+mod fallback;
+mod kernel;
+mod numeric;
+mod ordering;
+mod owner;
+mod regularize;
+#[doc(hidden)]
+pub mod samples;
+mod symbolic;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use super::linear::Role;
+pub use regularize::Regularization;
+use thiserror::Error;
+
+use self::fallback::Fallback;
+use self::numeric::Numeric;
+use self::ordering::Plan;
+use self::regularize::Shifter;
+use self::symbolic::Symbolic;
+use super::block::{BlockMatrix, BlockPattern};
+
+/// Below this pivot ratio ten digits are gone, and the factors are checked.
+const SUSPICIOUS_RATIO: f64 = 1e-10;
+/// Above this growth the factors are checked.
+const SUSPICIOUS_GROWTH: f64 = 1e10;
+/// Largest residual of the check, relative to the right-hand side.
+const RESIDUAL_LIMIT: f64 = 1e-9;
+/// Largest error of the check, relative to the known solution; a singular matrix gives about 1.
+const ERROR_LIMIT: f64 = 1e-3;
+/// Refinements of a solve whose factors were suspicious.
+const REFINEMENTS: usize = 2;
+/// A refinement that changes less than this, relatively, is the last.
+const REFINED: f64 = 4.0 * f64::EPSILON;
+/// Rounds of merging in [`SparseLu::adapt`].
+const ADAPT_ROUNDS: usize = 24;
+
+/// Why a matrix could not be analysed or factored.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SparseLuError {
+    /// Row and column groups differ in size or number.
+    #[error("the pattern is not square")]
+    NotSquare,
+    /// The number of roles is not that of groups.
+    #[error("{groups} groups have {roles} roles")]
+    RoleCount {
+        /// Groups of the pattern.
+        groups: usize,
+        /// Roles given.
+        roles: usize,
+    },
+    /// The number of weights is neither zero nor that of unknowns.
+    #[error("{unknowns} unknowns have {weights} weights")]
+    WeightCount {
+        /// Unknowns of the pattern.
+        unknowns: usize,
+        /// Weights given.
+        weights: usize,
+    },
+    /// The matrix has another pattern than the analysed one.
+    #[error("the matrix does not have the analysed pattern")]
+    OtherPattern,
+    /// An entry is infinite or not a number.
+    #[error("the matrix has an entry that is not finite, in block ({row_group}, {column_group})")]
+    NotFinite {
+        /// Row group of the entry.
+        row_group: usize,
+        /// Column group of the entry.
+        column_group: usize,
+    },
+    /// The matrix is singular to working precision.
+    #[error("the matrix is singular: pivot {row} of group {group} has lost all digits (ratio {ratio:.1e})")]
+    Singular {
+        /// Group of the smallest pivot.
+        group: usize,
+        /// Its row inside the group.
+        row: usize,
+        /// The pivot divided by the magnitudes it was added up from.
+        ratio: f64,
+    },
+}
+
+/// How well a factorisation went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Health {
+    /// Smallest |pivot| divided by the magnitudes it was added up from; 10⁻ᵏ means k digits lost there.
+    pub smallest_pivot_ratio: f64,
+    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest entry of A.
+    pub growth: f64,
+    /// Relative residual of a system with known solution, if the pivots gave reason to solve one.
+    pub residual: Option<f64>,
+    /// Whether faer's LU had to take over.
+    pub fallback_used: bool,
+    /// Group of the smallest pivot ratio.
+    pub worst_group: usize,
+    /// Row of the smallest pivot ratio inside its group.
+    pub worst_row: usize,
+}
+
+/// A pivot that lost many digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeakPivot {
+    /// Its group.
+    pub group: usize,
+    /// Its row inside the group.
+    pub row: usize,
+    /// The pivot divided by the magnitudes it was added up from.
+    pub ratio: f64,
+}
+
+/// Sparse LU of block matrices with one pattern.
+#[derive(Clone, Debug)]
+pub struct SparseLu {
+    pattern: Arc<BlockPattern>,
+    roles: Vec<Role>,
+    forced: Vec<bool>,
+    symbolic: Symbolic,
+    numeric: Numeric,
+    fallback: Option<Fallback>,
+    fallback_used: bool,
+    regularization: Option<(Regularization, Shifter)>,
+    /// The matrix as it was given, if solutions are refined against it.
+    matrix: BlockMatrix,
+    refinements: usize,
+    right_side: Vec<f64>,
+    residual: Vec<f64>,
+    check: Vec<f64>,
+    check_side: Vec<f64>,
+}
+
+impl SparseLu {
+    /// Analyses a square pattern whose groups have these roles.
+    pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Result<Self, SparseLuError> {
+        let groups = pattern.row_group_count();
+        let same_size = |group| pattern.row_range(group) == pattern.column_range(group);
+        if groups != pattern.column_group_count() || !(0..groups).all(same_size) {
+            return Err(SparseLuError::NotSquare);
+        }
+        if roles.len() != groups {
+            return Err(SparseLuError::RoleCount { groups, roles: roles.len() });
+        }
+        let plan = Plan::new(&pattern, roles);
+        let forced = vec![false; plan.nodes.len()];
+        let symbolic = Symbolic::new(&pattern, roles, &plan, &forced);
+        let numeric = Numeric::new(&symbolic);
+        let size = pattern.row_count();
+        Ok(Self {
+            roles: roles.to_vec(),
+            forced,
+            symbolic,
+            numeric,
+            fallback: None,
+            fallback_used: false,
+            regularization: None,
+            matrix: BlockMatrix::zeros(pattern.clone()),
+            refinements: 0,
+            right_side: vec![0.0; size],
+            residual: vec![0.0; size],
+            check: vec![0.0; size],
+            check_side: vec![0.0; size],
+            pattern,
+        })
+    }
+
+    /// Makes redundant equations harmless from the next factorisation on.
+    pub fn regularize(&mut self, regularization: Regularization) -> Result<(), SparseLuError> {
+        let (unknowns, weights) = (self.pattern.row_count(), regularization.weights.len());
+        if weights != 0 && weights != unknowns {
+            return Err(SparseLuError::WeightCount { unknowns, weights });
+        }
+        let shifter = Shifter::new(&self.pattern, &self.roles, &self.symbolic, &regularization.weights);
+        self.regularization = Some((regularization, shifter));
+        Ok(())
+    }
+
+    /// Number of values in the factors.
+    pub fn factor_value_count(&self) -> usize {
+        self.symbolic.factor_len
+    }
+
+    /// Merges fronts whose pivots vanish into their parents until none is left that could be, and returns
+    /// how many were merged.
+    ///
+    /// Meant to be called once, with a typical matrix, before the first factorisation: later
+    /// factorisations use the merged fronts. It allocates.
+    pub fn adapt(&mut self, matrix: &BlockMatrix) -> Result<usize, SparseLuError> {
+        self.accept(matrix)?;
+        let mut merged = 0;
+        for _ in 0..ADAPT_ROUNDS {
+            self.factor_fronts(matrix.values());
+            let failing = self.failing_nodes();
+            if failing.is_empty() {
+                break;
+            }
+            merged += failing.len();
+            failing.into_iter().for_each(|node| self.forced[node] = true);
+            let plan = Plan::new(&self.pattern, &self.roles);
+            self.symbolic = Symbolic::new(&self.pattern, &self.roles, &plan, &self.forced);
+            self.numeric = Numeric::new(&self.symbolic);
+            if let Some((regularization, _)) = self.regularization.take() {
+                self.regularize(regularization)?;
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Top nodes of the fronts with a vanishing pivot and a parent, lowest ones only: what comes above a
+    /// failing front says nothing.
+    fn failing_nodes(&self) -> Vec<usize> {
+        let mut doubtful = vec![false; self.symbolic.fronts.len()];
+        let mut nodes = Vec::new();
+        for (index, front) in self.symbolic.fronts.iter().enumerate() {
+            let ratios = &self.numeric.ratios()[front.pivot_start..][..front.pivots];
+            let fails = !ratios.iter().all(|&ratio| ratio >= SUSPICIOUS_RATIO);
+            let Some(parent) = front.parent else { continue };
+            if fails && !doubtful[index] {
+                nodes.push(front.top_node);
+            }
+            doubtful[parent] |= fails || doubtful[index];
+        }
+        nodes
+    }
+
+    /// Factors a matrix of the analysed pattern; without allocating, unless the fall-back is needed.
+    pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+        self.accept(matrix)?;
+        let mut health = self.factor_fronts(matrix.values());
+        let ratio_limit = match &self.regularization {
+            Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
+            None => SUSPICIOUS_RATIO,
+        };
+        self.refinements = self.regularization.as_ref().map_or(0, |(chosen, _)| chosen.refinements);
+        if self.refinements > 0 {
+            self.matrix.values_mut().copy_from_slice(matrix.values());
+        }
+        let sound = health.smallest_pivot_ratio >= ratio_limit && health.growth <= SUSPICIOUS_GROWTH;
+        if sound {
+            return Ok(health);
+        }
+        self.matrix.values_mut().copy_from_slice(matrix.values());
+        self.refuse_non_finite()?;
+        self.refinements = self.refinements.max(REFINEMENTS);
+        health.residual = self.checked();
+        if health.residual.is_some() {
+            return Ok(health);
+        }
+        self.factor_fallback();
+        health.fallback_used = true;
+        health.residual = self.checked();
+        match health.residual {
+            Some(_) => Ok(health),
+            None => Err(SparseLuError::Singular {
+                group: health.worst_group,
+                row: health.worst_row,
+                ratio: health.smallest_pivot_ratio,
+            }),
+        }
+    }
+
+    /// Solves with the last factorisation, in place; without allocating, unless the fall-back is in use.
+    pub fn solve(&mut self, right_side: &mut [f64]) {
+        if self.refinements == 0 {
+            return self.solve_once(right_side);
+        }
+        self.right_side.copy_from_slice(right_side);
+        self.solve_once(right_side);
+        let mut last_change = f64::INFINITY;
+        for _ in 0..self.refinements {
+            let mut residual = std::mem::take(&mut self.residual);
+            residual.copy_from_slice(&self.right_side);
+            self.matrix.multiply_add(-1.0, right_side, &mut residual);
+            self.solve_once(&mut residual);
+            let change = self.largest_primary(&residual);
+            // Noise that no longer shrinks is not added.
+            let shrinks = change < last_change;
+            if shrinks {
+                right_side.iter_mut().zip(&residual).for_each(|(value, change)| *value += change);
+            }
+            self.residual = residual;
+            if !shrinks || change <= REFINED * self.largest_primary(right_side) {
+                break;
+            }
+            last_change = change;
+        }
+    }
+
+    /// Pivots of the last factorisation with a ratio below a limit, in order of elimination.
+    ///
+    /// With [`Regularization`], redundant equations show as ratios of about ε.
+    pub fn weak_pivots(&self, limit: f64) -> impl Iterator<Item = WeakPivot> + '_ {
+        let ratios = self.numeric.ratios().iter().enumerate();
+        ratios.filter(move |(_, ratio)| **ratio < limit).map(|(place, &ratio)| {
+            let (group, row) = self.group_and_row(place);
+            WeakPivot { group, row, ratio }
+        })
+    }
+
+    /// Group of a place in elimination order, and the row inside it; zeros for the empty matrix.
+    fn group_and_row(&self, place: usize) -> (usize, usize) {
+        match (self.symbolic.group_at.get(place), self.symbolic.unknown_at.get(place)) {
+            (Some(&group), Some(&unknown)) => {
+                let group = group as usize;
+                (group, unknown as usize - self.pattern.row_range(group).start)
+            }
+            _ => (0, 0),
+        }
+    }
+
+    fn accept(&self, matrix: &BlockMatrix) -> Result<(), SparseLuError> {
+        let same = Arc::ptr_eq(matrix.pattern(), &self.pattern) || **matrix.pattern() == *self.pattern;
+        if same { Ok(()) } else { Err(SparseLuError::OtherPattern) }
+    }
+
+    fn factor_fronts(&mut self, values: &[f64]) -> Health {
+        self.fallback_used = false;
+        let shift: &[f64] = match &mut self.regularization {
+            Some((regularization, shifter)) => {
+                shifter.update(values, regularization.epsilon);
+                &shifter.shift
+            }
+            None => &[],
+        };
+        let report = self.numeric.factor(&self.symbolic, values, shift);
+        let largest = largest_finite(values);
+        let (worst_group, worst_row) = self.group_and_row(report.worst);
+        Health {
+            smallest_pivot_ratio: report.smallest_ratio,
+            growth: if largest > 0.0 { report.largest_magnitude / largest } else { 1.0 },
+            residual: None,
+            fallback_used: false,
+            worst_group,
+            worst_row,
+        }
+    }
+
+    fn factor_fallback(&mut self) {
+        let fallback = self.fallback.get_or_insert_with(|| Fallback::new(&self.pattern));
+        let size = self.pattern.row_count();
+        let mut shift = vec![0.0; size];
+        if let Some((_, shifter)) = &self.regularization {
+            for (value, &unknown) in shifter.shift.iter().zip(&self.symbolic.unknown_at) {
+                shift[unknown as usize] = *value;
+            }
+        }
+        fallback.factor(self.matrix.values(), |unknown| shift[unknown]);
+        self.fallback_used = true;
+    }
+
+    fn solve_once(&mut self, values: &mut [f64]) {
+        match &self.fallback {
+            Some(fallback) if self.fallback_used => fallback.solve(values),
+            _ => self.numeric.solve(&self.symbolic, values),
+        }
+    }
+
+    /// Solves a system with a known solution and returns its relative residual, if both the residual and
+    /// the error are small. The shared part of redundant multipliers is not unique, so with
+    /// regularization the error counts only primary unknowns.
+    fn checked(&mut self) -> Option<f64> {
+        let mut check = std::mem::take(&mut self.check);
+        let known = |unknown: usize| 1.0 + 0.5 * ((unknown % 7) as f64 - 3.0);
+        let mut right_side = std::mem::take(&mut self.check_side);
+        right_side.fill(0.0);
+        check.iter_mut().enumerate().for_each(|(unknown, value)| *value = known(unknown));
+        self.matrix.multiply_add(1.0, &check, &mut right_side);
+        let size = largest(&right_side);
+        check.copy_from_slice(&right_side);
+        self.solve(&mut check);
+        self.matrix.multiply_add(-1.0, &check, &mut right_side);
+        let residual = largest(&right_side) / size.max(f64::MIN_POSITIVE);
+        check.iter_mut().enumerate().for_each(|(unknown, value)| *value -= known(unknown));
+        let error =
+            if self.regularization.is_some() { self.largest_primary(&check) } else { largest(&check) };
+        (self.check, self.check_side) = (check, right_side);
+        (residual <= RESIDUAL_LIMIT && error <= ERROR_LIMIT).then_some(residual)
+    }
+
+    fn largest_primary(&self, values: &[f64]) -> f64 {
+        let primaries = self.roles.iter().enumerate().filter(|(_, role)| **role == Role::Primary);
+        primaries.fold(0.0, |size, (group, _)| maximum(size, largest(&values[self.pattern.row_range(group)])))
+    }
+
+    fn refuse_non_finite(&self) -> Result<(), SparseLuError> {
+        for (block, row_group, column_group) in self.pattern.blocks() {
+            let values = &self.matrix.values()[self.pattern.value_range(block)];
+            if !values.iter().all(|value| value.is_finite()) {
+                return Err(SparseLuError::NotFinite { row_group, column_group });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Larger of two magnitudes; a NaN wins, so that it is not overlooked.
+fn maximum(one: f64, other: f64) -> f64 {
+    if one >= other || one.is_nan() { one } else { other }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| maximum(largest, value.abs()))
+}
+
+/// Largest magnitude of many numbers, several at a time; entries that are not numbers are passed over.
+fn largest_finite(values: &[f64]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let chunks = values.chunks_exact(lanes.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value.abs() > *lane { value.abs() } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |largest, value| value.abs().max(largest))
+}

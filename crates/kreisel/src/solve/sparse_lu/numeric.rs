@@ -1,0 +1,269 @@
+//! Factors and triangular solves over the assembly tree.
+
+use super::kernel::{FrontMut, subtract};
+use super::symbolic::{Front, Run, Symbolic};
+
+/// The numbers of a factorisation, and the work space to renew it.
+#[derive(Clone, Debug)]
+pub(super) struct Numeric {
+    /// Panel and right part of front after front.
+    factors: Vec<f64>,
+    schur: Vec<f64>,
+    swaps: Vec<u32>,
+    inverse_pivots: Vec<f64>,
+    /// For each pivot, what its diagonal entry was added up from, in magnitudes: the diagonal of |A| + |L| |U|.
+    magnitude: Vec<f64>,
+    /// |pivot| / magnitude.
+    ratio: Vec<f64>,
+    /// Unknowns in elimination order.
+    ordered: Vec<f64>,
+    local: Vec<f64>,
+}
+
+/// What a factorisation tells about itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PivotReport {
+    pub smallest_ratio: f64,
+    /// Place of the smallest ratio in elimination order.
+    pub worst: usize,
+    pub largest_magnitude: f64,
+}
+
+impl Numeric {
+    pub fn new(symbolic: &Symbolic) -> Self {
+        let count = symbolic.unknown_at.len();
+        Self {
+            factors: vec![0.0; symbolic.factor_len],
+            schur: vec![0.0; symbolic.schur_len],
+            swaps: vec![0; count],
+            inverse_pivots: vec![0.0; count],
+            magnitude: vec![0.0; count],
+            ratio: vec![0.0; count],
+            ordered: vec![0.0; count],
+            local: vec![0.0; symbolic.largest_front],
+        }
+    }
+
+    /// |pivot| / magnitude of each unknown in elimination order.
+    pub fn ratios(&self) -> &[f64] {
+        &self.ratio
+    }
+
+    /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
+    /// subtracted from the diagonal.
+    pub fn factor(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
+        self.magnitude.fill(0.0);
+        let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
+        for front in &symbolic.fronts {
+            self.assemble(symbolic, front, values, shift);
+            self.eliminate(symbolic, front, &mut report);
+            self.pass_magnitudes(symbolic, front);
+        }
+        report
+    }
+
+    /// Adds up the matrix blocks of a front and the Schur complements of its children.
+    fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
+        self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
+        self.schur[front.schur_range()].fill(0.0);
+        for entry in &symbolic.entries[front.entries.clone()] {
+            let block = &values[entry.value..entry.value + entry.rows * entry.columns];
+            let target = &mut self.factors[entry.target..];
+            match entry.rows {
+                1 => copy_columns::<1>(block, target, entry.stride),
+                3 => copy_columns::<3>(block, target, entry.stride),
+                5 => copy_columns::<5>(block, target, entry.stride),
+                6 => copy_columns::<6>(block, target, entry.stride),
+                rows => {
+                    for (column, source) in block.chunks_exact(rows).enumerate() {
+                        target[column * entry.stride..][..rows].copy_from_slice(source);
+                    }
+                }
+            }
+        }
+        let diagonal_step = front.pivots + front.border + 1;
+        if !shift.is_empty() {
+            for (k, shift) in shift[front.pivot_start..][..front.pivots].iter().enumerate() {
+                self.factors[front.panel + k * diagonal_step] -= shift;
+            }
+        }
+        for &child in &symbolic.children[front.children.clone()] {
+            let child = &symbolic.fronts[child];
+            let runs = &symbolic.runs[child.runs.clone()];
+            let (source, schur) = two_ranges(&mut self.schur, child, front);
+            let factors = &mut self.factors[front.panel..];
+            add_schur(front, runs, source, child.border, factors, schur);
+        }
+    }
+
+    fn eliminate(&mut self, symbolic: &Symbolic, front: &Front, report: &mut PivotReport) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let own = front.pivot_start..front.pivot_start + pivots;
+        let (panel, right) = self.factors[front.panel..][..front.panel_len() + front.right_len()]
+            .split_at_mut(front.panel_len());
+        let magnitude = &mut self.magnitude[own.clone()];
+        for (k, magnitude) in magnitude.iter_mut().enumerate() {
+            *magnitude += panel[k * (height + 1)].abs();
+        }
+        FrontMut {
+            pivots,
+            border: front.border,
+            panel,
+            right,
+            schur: &mut self.schur[front.schur_range()],
+            search_ends: &symbolic.search_ends[own.clone()],
+            swaps: &mut self.swaps[own.clone()],
+        }
+        .eliminate();
+        for (k, inverse) in self.inverse_pivots[own.clone()].iter_mut().enumerate() {
+            *inverse = 1.0 / panel[k * (height + 1)];
+        }
+        for (k, (magnitude, ratio)) in magnitude.iter_mut().zip(&mut self.ratio[own]).enumerate() {
+            let column = &panel[k * height..][..=k];
+            let terms: f64 = (0..k).map(|inner| (panel[inner * height + k] * column[inner]).abs()).sum();
+            let pivot = column[k].abs();
+            *magnitude += terms;
+            // Row exchanges can make the pivot larger than everything that met on the old diagonal. A pivot
+            // that is not a number counts as no pivot at all.
+            *ratio = if pivot > 0.0 { pivot / super::maximum(*magnitude, pivot) } else { 0.0 };
+            if ratio.is_nan() {
+                *ratio = 0.0;
+            }
+            report.largest_magnitude = super::maximum(report.largest_magnitude, *magnitude);
+            if *ratio < report.smallest_ratio {
+                (report.smallest_ratio, report.worst) = (*ratio, front.pivot_start + k);
+            }
+        }
+    }
+
+    /// Adds what a front subtracts from the diagonal of its border to the magnitudes there.
+    fn pass_magnitudes(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let factors = &self.factors[front.panel..];
+        let (panel, right) = factors.split_at(front.panel_len());
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (i, (&row, column)) in rows.iter().zip(right.chunks_exact(pivots.max(1))).enumerate() {
+            let terms: f64 = column
+                .iter()
+                .zip(panel[pivots + i..].iter().step_by(height))
+                .map(|(upper, lower)| (upper * lower).abs())
+                .sum();
+            self.magnitude[row as usize] += terms;
+        }
+    }
+
+    /// Solves for one right-hand side, in place.
+    pub fn solve(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
+        for (ordered, &unknown) in self.ordered.iter_mut().zip(&symbolic.unknown_at) {
+            *ordered = values[unknown as usize];
+        }
+        symbolic.fronts.iter().for_each(|front| self.forward(symbolic, front));
+        symbolic.fronts.iter().rev().for_each(|front| self.backward(symbolic, front));
+        for (ordered, &unknown) in self.ordered.iter().zip(&symbolic.unknown_at) {
+            values[unknown as usize] = *ordered;
+        }
+    }
+
+    fn forward(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let panel = &self.factors[front.panel..][..front.panel_len()];
+        let own = front.pivot_start..front.pivot_start + pivots;
+        let ordered = &mut self.ordered[own.clone()];
+        for (row, &other) in self.swaps[own].iter().enumerate() {
+            ordered.swap(row, other as usize);
+        }
+        // Pivots and border side by side, so that each column is one run.
+        let local = &mut self.local[..height];
+        local.iter_mut().zip(&*ordered).for_each(|(local, value)| *local = *value);
+        local[pivots..].fill(0.0);
+        for (k, column) in panel.chunks_exact(height.max(1)).enumerate() {
+            let (head, tail) = local.split_at_mut(k + 1);
+            subtract(tail, &column[k + 1..], head[k]);
+        }
+        ordered.iter_mut().zip(&*local).for_each(|(value, local)| *value = *local);
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (value, &row) in local[pivots..].iter().zip(rows) {
+            self.ordered[row as usize] += value;
+        }
+    }
+
+    fn backward(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
+        let (panel, right) = factors.split_at(front.panel_len());
+        let (before, after) = self.ordered.split_at_mut(front.pivot_start + pivots);
+        let own = &mut before[front.pivot_start..];
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        let behind = front.pivot_start + pivots;
+        for (&row, column) in rows.iter().zip(right.chunks_exact(pivots.max(1))) {
+            let value = after[row as usize - behind];
+            subtract(own, column, value);
+        }
+        for k in (0..pivots).rev() {
+            let column = &panel[k * height..][..=k];
+            let value = own[k] * self.inverse_pivots[front.pivot_start + k];
+            own[k] = value;
+            subtract(&mut own[..k], &column[..k], value);
+        }
+    }
+}
+
+/// Copies columns of the usual lengths without calls.
+#[inline]
+fn copy_columns<const ROWS: usize>(block: &[f64], target: &mut [f64], stride: usize) {
+    for (column, source) in block.as_chunks::<ROWS>().0.iter().enumerate() {
+        target[column * stride..][..ROWS].copy_from_slice(source);
+    }
+}
+
+/// The Schur complement of a child to read, and that of its parent to write.
+fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [f64], &'a mut [f64]) {
+    let (read, write) = (child.schur_range(), parent.schur_range());
+    if write.is_empty() {
+        (&schur[read], &mut [])
+    } else if read.start < write.start {
+        let (low, high) = schur.split_at_mut(write.start);
+        (&low[read], &mut high[..write.len()])
+    } else {
+        let (low, high) = schur.split_at_mut(write.end);
+        let offset = write.end;
+        (&high[read.start - offset..read.end - offset], &mut low[write])
+    }
+}
+
+/// Adds the Schur complement of a child to the front of its parent; `factors` begins at its panel.
+fn add_schur(
+    front: &Front,
+    runs: &[Run],
+    source: &[f64],
+    source_size: usize,
+    factors: &mut [f64],
+    schur: &mut [f64],
+) {
+    let (pivots, border) = (front.pivots, front.border);
+    let (panel, right) = factors.split_at_mut(front.panel_len());
+    for columns in runs {
+        for column in 0..columns.len {
+            let source = &source[(columns.from + column) * source_size..][..source_size];
+            let target = columns.to + column;
+            if target < pivots {
+                let panel = &mut panel[target * (pivots + border)..][..pivots + border];
+                runs.iter().for_each(|run| add(&mut panel[run.to..][..run.len], &source[run.from..]));
+                continue;
+            }
+            let right = &mut right[(target - pivots) * pivots..][..pivots];
+            let schur = &mut schur[(target - pivots) * border..][..border];
+            for run in runs {
+                if run.to < pivots {
+                    add(&mut right[run.to..][..run.len], &source[run.from..]);
+                } else {
+                    add(&mut schur[run.to - pivots..][..run.len], &source[run.from..]);
+                }
+            }
+        }
+    }
+}
+
+fn add(target: &mut [f64], source: &[f64]) {
+    target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
+}

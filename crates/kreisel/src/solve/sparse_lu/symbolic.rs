@@ -1,0 +1,505 @@
+//! The assembly tree: fronts, where their numbers stand, and how they are filled.
+
+use std::ops::Range;
+
+use super::Role;
+use super::ordering::Plan;
+use crate::solve::block::BlockPattern;
+
+/// What starting, filling and passing on one more front costs, counted in multiplications.
+const FRONT_OVERHEAD: f64 = 150.0;
+/// Merging a front with its parent may add this fraction of work for the sake of longer columns.
+const MERGE_SLACK: f64 = 0.06;
+
+/// A dense matrix `[pivots, border]²`, of which the pivot part is eliminated.
+///
+/// With p pivots, b border unknowns and m = p + b, it is kept as `panel` (m × p: `L` and the upper
+/// triangle of the pivot block), `right` (p × b: the rest of `U`) and `schur` (b × b, handed to the
+/// parent), each column by column.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    /// First pivot, counted in elimination order.
+    pub pivot_start: usize,
+    pub pivots: usize,
+    pub border: usize,
+    /// Place of the panel in the factors; the right part follows it.
+    pub panel: usize,
+    /// Place of the Schur complement in the work space.
+    pub schur: usize,
+    /// Elimination numbers of the border unknowns, in [`Symbolic::border_rows`].
+    pub border_rows: Range<usize>,
+    /// Blocks of the matrix to be copied in, in [`Symbolic::entries`].
+    pub entries: Range<usize>,
+    /// Fronts whose Schur complement is added, in [`Symbolic::children`].
+    pub children: Range<usize>,
+    /// How the border lies in the parent, in [`Symbolic::runs`].
+    pub runs: Range<usize>,
+    /// The last node of the plan that belongs to it.
+    pub top_node: usize,
+    pub parent: Option<usize>,
+}
+
+impl Front {
+    pub fn panel_len(&self) -> usize {
+        (self.pivots + self.border) * self.pivots
+    }
+
+    pub fn right_len(&self) -> usize {
+        self.pivots * self.border
+    }
+
+    pub fn schur_range(&self) -> Range<usize> {
+        self.schur..self.schur + self.border * self.border
+    }
+}
+
+/// One block of the matrix and its place in the factors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub value: usize,
+    pub rows: usize,
+    pub columns: usize,
+    pub target: usize,
+    /// Distance between columns at the target.
+    pub stride: usize,
+}
+
+/// Consecutive border unknowns of a front that are consecutive in its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub from: usize,
+    pub to: usize,
+    pub len: usize,
+}
+
+/// Everything about a factorisation that does not depend on numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Symbolic {
+    /// Fronts in elimination order: children before parents.
+    pub fronts: Vec<Front>,
+    pub border_rows: Vec<u32>,
+    pub entries: Vec<Entry>,
+    pub children: Vec<usize>,
+    pub runs: Vec<Run>,
+    /// For each place in elimination order, the unknown that stands there.
+    pub unknown_at: Vec<u32>,
+    /// For each place in elimination order, its group.
+    pub group_at: Vec<u32>,
+    /// For each pivot, counted from the first of its front, the end of the rows to search first: those of
+    /// its own group for a primary, all for a multiplier.
+    pub search_ends: Vec<u32>,
+    pub factor_len: usize,
+    pub schur_len: usize,
+    pub largest_front: usize,
+}
+
+/// The tree of nodes before merging.
+pub(super) struct Tree {
+    pub parent: Vec<Option<usize>>,
+    /// Groups outside a node that its elimination connects.
+    pub border: Vec<Vec<u32>>,
+}
+
+impl Tree {
+    pub fn new(pattern: &BlockPattern, plan: &Plan) -> Self {
+        let node_count = plan.nodes.len();
+        let mut node_of = vec![0; pattern.row_group_count()];
+        for (node, groups) in plan.nodes.iter().enumerate() {
+            groups.iter().for_each(|&group| node_of[group] = node);
+        }
+        let mut border: Vec<Vec<u32>> = vec![Vec::new(); node_count];
+        for (_, row, column) in pattern.blocks() {
+            let (early, late) = if node_of[row] < node_of[column] { (row, column) } else { (column, row) };
+            if node_of[early] != node_of[late] {
+                border[node_of[early]].push(late as u32);
+            }
+        }
+        let mut parent = vec![None; node_count];
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); node_count];
+        let mut seen_by = vec![usize::MAX; pattern.row_group_count()];
+        for node in 0..node_count {
+            let mut connected = std::mem::take(&mut border[node]);
+            for &child in &children[node] {
+                connected.extend_from_slice(&border[child]);
+            }
+            connected.retain(|&group| {
+                let group = group as usize;
+                node_of[group] != node && std::mem::replace(&mut seen_by[group], node) != node
+            });
+            parent[node] = connected.iter().map(|&group| node_of[group as usize]).min();
+            if let Some(parent) = parent[node] {
+                children[parent].push(node);
+            }
+            border[node] = connected;
+        }
+        Self { parent, border }
+    }
+}
+
+/// Multiplications of eliminating `pivots` out of a front of `pivots + border`.
+fn work(pivots: usize, border: usize) -> f64 {
+    let (all, border) = ((pivots + border) as f64, border as f64);
+    (all * all * all - border * border * border) / 3.0
+}
+
+/// For each node, the last node of the front it belongs to. A node whose `forced` flag is set joins its
+/// parent in any case.
+fn merge(tree: &Tree, own_size: &[usize], border_size: &[usize], forced: &[bool]) -> Vec<usize> {
+    let node_count = own_size.len();
+    let mut size = own_size.to_vec();
+    let mut joins_parent = vec![false; node_count];
+    for node in 0..node_count {
+        let Some(parent) = tree.parent[node] else { continue };
+        let border = border_size[node] as f64;
+        let apart = work(size[node], border_size[node]) + work(size[parent], border_size[parent]);
+        let together = work(size[node] + size[parent], border_size[parent]);
+        if forced[node] || together < apart * (1.0 + MERGE_SLACK) + FRONT_OVERHEAD + border * border {
+            joins_parent[node] = true;
+            size[parent] += size[node];
+        }
+    }
+    let mut front = vec![0; node_count];
+    for node in (0..node_count).rev() {
+        front[node] = match tree.parent[node] {
+            Some(parent) if joins_parent[node] => front[parent],
+            _ => node,
+        };
+    }
+    front
+}
+
+/// The given nodes so that each comes after its children, with the children of one parent together.
+fn postorder(tops: &[usize], parent: impl Fn(usize) -> Option<usize>, node_count: usize) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); node_count];
+    let mut waiting = Vec::new();
+    for &top in tops {
+        match parent(top) {
+            Some(parent) => children[parent].push(top),
+            None => waiting.push(top),
+        }
+    }
+    let mut order = Vec::with_capacity(tops.len());
+    while let Some(top) = waiting.pop() {
+        order.push(top);
+        waiting.extend_from_slice(&children[top]);
+    }
+    order.reverse();
+    order
+}
+
+/// Hands out places for Schur complements whose lifetimes are known.
+#[derive(Default)]
+struct Places {
+    /// Free ranges in ascending order.
+    free: Vec<Range<usize>>,
+    end: usize,
+}
+
+impl Places {
+    fn take(&mut self, len: usize) -> usize {
+        if let Some(index) = self.free.iter().position(|range| range.len() >= len) {
+            let start = self.free[index].start;
+            self.free[index].start += len;
+            if self.free[index].is_empty() {
+                self.free.remove(index);
+            }
+            return start;
+        }
+        let start = match self.free.last() {
+            Some(last) if last.end == self.end => self.free.pop().map_or(self.end, |last| last.start),
+            _ => self.end,
+        };
+        self.end = start + len;
+        start
+    }
+
+    fn give_back(&mut self, range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        let mut index = self.free.partition_point(|free| free.start < range.start);
+        self.free.insert(index, range);
+        if index > 0 && self.free[index - 1].end == self.free[index].start {
+            index -= 1;
+            self.free[index].end = self.free[index + 1].end;
+            self.free.remove(index + 1);
+        }
+        if index + 1 < self.free.len() && self.free[index].end == self.free[index + 1].start {
+            self.free[index].end = self.free[index + 1].end;
+            self.free.remove(index + 1);
+        }
+    }
+}
+
+impl Symbolic {
+    /// Analyses a square pattern; nodes whose `forced` flag is set are merged with their parents.
+    pub fn new(pattern: &BlockPattern, roles: &[Role], plan: &Plan, forced: &[bool]) -> Self {
+        let tree = Tree::new(pattern, plan);
+        let size_of = |groups: &mut dyn Iterator<Item = usize>| -> usize {
+            groups.map(|group| pattern.row_range(group).len()).sum()
+        };
+        let own_size: Vec<usize> =
+            plan.nodes.iter().map(|groups| size_of(&mut groups.iter().copied())).collect();
+        let border_size: Vec<usize> =
+            tree.border.iter().map(|groups| size_of(&mut groups.iter().map(|&g| g as usize))).collect();
+        let front_of_node = merge(&tree, &own_size, &border_size, forced);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); plan.nodes.len()];
+        front_of_node.iter().enumerate().for_each(|(node, &top)| members[top].push(node));
+        let tops: Vec<usize> = (0..plan.nodes.len()).filter(|&node| front_of_node[node] == node).collect();
+        let parent_of = |top: usize| tree.parent[top].map(|parent| front_of_node[parent]);
+        let order = postorder(&tops, parent_of, plan.nodes.len());
+
+        let mut builder = Builder::new(pattern);
+        for &top in &order {
+            let pivots = members[top].iter().flat_map(|&node| plan.nodes[node].iter().copied());
+            builder.number_pivots(top, pivots, roles);
+        }
+        for &top in &order {
+            builder.lay_out(&tree.border[top]);
+        }
+        builder.connect(&order, parent_of);
+        builder.finish()
+    }
+}
+
+/// Fills a [`Symbolic`] front by front.
+struct Builder<'a> {
+    pattern: &'a BlockPattern,
+    symbolic: Symbolic,
+    pivot_groups: Vec<Vec<usize>>,
+    border_groups: Vec<Vec<usize>>,
+    /// Elimination number of the first unknown of each group.
+    start_of_group: Vec<usize>,
+    /// Place of each top node in the order of fronts.
+    front_of_top: Vec<usize>,
+    blocks_of_row: Vec<Vec<(usize, usize)>>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(pattern: &'a BlockPattern) -> Self {
+        let group_count = pattern.row_group_count();
+        let mut blocks_of_row = vec![Vec::new(); group_count];
+        for (block, row, column) in pattern.blocks() {
+            blocks_of_row[row].push((pattern.value_range(block).start, column));
+        }
+        Self {
+            pattern,
+            symbolic: Symbolic {
+                fronts: Vec::new(),
+                border_rows: Vec::new(),
+                entries: Vec::new(),
+                children: Vec::new(),
+                runs: Vec::new(),
+                unknown_at: Vec::with_capacity(pattern.row_count()),
+                group_at: Vec::with_capacity(pattern.row_count()),
+                search_ends: Vec::with_capacity(pattern.row_count()),
+                factor_len: 0,
+                schur_len: 0,
+                largest_front: 0,
+            },
+            pivot_groups: Vec::new(),
+            border_groups: Vec::new(),
+            start_of_group: vec![0; group_count],
+            front_of_top: vec![usize::MAX; group_count],
+            blocks_of_row,
+        }
+    }
+
+    /// Gives the pivots of the next front their places in elimination order.
+    fn number_pivots(&mut self, top: usize, groups: impl Iterator<Item = usize>, roles: &[Role]) {
+        let symbolic = &mut self.symbolic;
+        let pivot_start = symbolic.unknown_at.len();
+        let groups: Vec<usize> = groups.collect();
+        let pivots: usize = groups.iter().map(|&group| self.pattern.row_range(group).len()).sum();
+        for &group in &groups {
+            let rows = self.pattern.row_range(group).len();
+            let end = match roles[group] {
+                Role::Primary => symbolic.unknown_at.len() - pivot_start + rows,
+                Role::Multiplier => pivots,
+            };
+            symbolic.search_ends.extend(std::iter::repeat_n(end as u32, rows));
+            self.start_of_group[group] = symbolic.unknown_at.len();
+            for unknown in self.pattern.row_range(group) {
+                symbolic.unknown_at.push(unknown as u32);
+                symbolic.group_at.push(group as u32);
+            }
+        }
+        self.front_of_top[top] = symbolic.fronts.len();
+        symbolic.fronts.push(Front {
+            pivot_start,
+            pivots,
+            border: 0,
+            panel: 0,
+            schur: 0,
+            border_rows: 0..0,
+            entries: 0..0,
+            children: 0..0,
+            runs: 0..0,
+            top_node: top,
+            parent: None,
+        });
+        self.pivot_groups.push(groups);
+    }
+
+    /// Sorts the border of the next front and gives its factors their place.
+    fn lay_out(&mut self, border: &[u32]) {
+        let index = self.border_groups.len();
+        let mut groups: Vec<usize> = border.iter().map(|&group| group as usize).collect();
+        groups.sort_unstable_by_key(|&group| self.start_of_group[group]);
+        let symbolic = &mut self.symbolic;
+        let first = symbolic.border_rows.len();
+        for &group in &groups {
+            let start = self.start_of_group[group];
+            let rows = start..start + self.pattern.row_range(group).len();
+            symbolic.border_rows.extend(rows.map(|row| row as u32));
+        }
+        let front = &mut symbolic.fronts[index];
+        front.border_rows = first..symbolic.border_rows.len();
+        front.border = front.border_rows.len();
+        front.panel = symbolic.factor_len;
+        symbolic.factor_len += front.panel_len() + front.right_len();
+        symbolic.largest_front = symbolic.largest_front.max(front.pivots + front.border);
+        self.border_groups.push(groups);
+    }
+
+    /// Links parents and children, and finds where matrix blocks and Schur complements go.
+    fn connect(&mut self, order: &[usize], parent_of: impl Fn(usize) -> Option<usize>) {
+        let front_count = order.len();
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); front_count];
+        for (index, &top) in order.iter().enumerate() {
+            let parent = parent_of(top).map(|parent| self.front_of_top[parent]);
+            self.symbolic.fronts[index].parent = parent;
+            if let Some(parent) = parent {
+                children[parent].push(index);
+            }
+        }
+        let mut local = vec![0; self.pattern.row_group_count()];
+        let mut places = Places::default();
+        for (index, children) in children.iter().enumerate() {
+            self.number_locally(index, &mut local);
+            self.add_entries(index, &local);
+            let first = self.symbolic.children.len();
+            for &child in children {
+                self.add_runs(child, index, &local);
+                self.symbolic.children.push(child);
+            }
+            self.symbolic.fronts[index].children = first..self.symbolic.children.len();
+            let border = self.symbolic.fronts[index].border;
+            self.symbolic.fronts[index].schur = places.take(border * border);
+            for &child in children {
+                places.give_back(self.symbolic.fronts[child].schur_range());
+            }
+        }
+        self.symbolic.schur_len = places.end;
+    }
+
+    /// Writes the place of each group inside a front.
+    fn number_locally(&self, index: usize, local: &mut [usize]) {
+        let mut place = 0;
+        for &group in self.pivot_groups[index].iter().chain(&self.border_groups[index]) {
+            local[group] = place;
+            place += self.pattern.row_range(group).len();
+        }
+    }
+
+    fn add_entries(&mut self, index: usize, local: &[usize]) {
+        let front = &self.symbolic.fronts[index];
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (panel, right) = (front.panel, front.panel + front.panel_len());
+        let (start, end) = (front.pivot_start, front.pivot_start + pivots);
+        let first = self.symbolic.entries.len();
+        let rows_of = |group: usize| self.pattern.row_range(group).len();
+        for &group in &self.pivot_groups[index] {
+            if rows_of(group) == 0 {
+                continue;
+            }
+            for (block, row) in self.pattern.column_blocks(group) {
+                if self.start_of_group[row] >= start && rows_of(row) > 0 {
+                    self.symbolic.entries.push(Entry {
+                        value: self.pattern.value_range(block).start,
+                        rows: rows_of(row),
+                        columns: rows_of(group),
+                        target: panel + local[group] * height + local[row],
+                        stride: height,
+                    });
+                }
+            }
+            for &(value, column) in &self.blocks_of_row[group] {
+                if self.start_of_group[column] >= end && rows_of(column) > 0 {
+                    self.symbolic.entries.push(Entry {
+                        value,
+                        rows: rows_of(group),
+                        columns: rows_of(column),
+                        target: right + (local[column] - pivots) * pivots + local[group],
+                        stride: pivots,
+                    });
+                }
+            }
+        }
+        self.symbolic.fronts[index].entries = first..self.symbolic.entries.len();
+    }
+
+    fn add_runs(&mut self, child: usize, parent: usize, local: &[usize]) {
+        let pivots = self.symbolic.fronts[parent].pivots;
+        let first = self.symbolic.runs.len();
+        let mut from = 0;
+        for &group in &self.border_groups[child] {
+            let (to, len) = (local[group], self.pattern.row_range(group).len());
+            match self.symbolic.runs[first..].last_mut() {
+                Some(run) if run.to + run.len == to && to != pivots => run.len += len,
+                _ => self.symbolic.runs.push(Run { from, to, len }),
+            }
+            from += len;
+        }
+        self.symbolic.fronts[child].runs = first..self.symbolic.runs.len();
+    }
+
+    fn finish(self) -> Symbolic {
+        self.symbolic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::sparse_lu::samples::Sample;
+
+    fn analyse(sample: &Sample) -> Symbolic {
+        let plan = Plan::new(&sample.pattern, &sample.roles);
+        let forced = vec![false; plan.nodes.len()];
+        Symbolic::new(&sample.pattern, &sample.roles, &plan, &forced)
+    }
+
+    #[test]
+    fn work_and_memory_of_chains_trees_and_beams_grow_linearly() {
+        for make in [|n| Sample::chain(n, 3), |n| Sample::chain(n, 5), |n| Sample::tree(n, 5), Sample::beam] {
+            let (small, large) = (analyse(&make(100)), analyse(&make(1000)));
+            let ratio = large.factor_len as f64 / small.factor_len as f64;
+            assert!((9.0..11.0).contains(&ratio), "{ratio}");
+            assert!(large.largest_front <= 36, "{}", large.largest_front);
+        }
+    }
+
+    #[test]
+    fn places_are_reused_and_never_overlap() {
+        let mut places = Places::default();
+        let (a, b) = (places.take(4), places.take(6));
+        places.give_back(a..a + 4);
+        let c = places.take(3);
+        assert_eq!((a, b, c), (0, 4, 0));
+        places.give_back(b..b + 6);
+        places.give_back(c..c + 3);
+        assert!(places.free.len() == 1 && places.free[0] == (0..10));
+        // Grows the last free range instead of leaving it behind.
+        assert_eq!((places.take(12), places.end), (0, 12));
+    }
+
+    #[test]
+    fn every_unknown_is_eliminated_exactly_once() {
+        for sample in [Sample::grid(6), Sample::hub(40, 5), Sample::random(3, 30, 12)] {
+            let mut unknowns = analyse(&sample).unknown_at;
+            unknowns.sort_unstable();
+            assert!(unknowns.iter().copied().eq(0..sample.unknown_count() as u32));
+        }
+    }
+}

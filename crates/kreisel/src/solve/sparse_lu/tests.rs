@@ -1,0 +1,365 @@
+//! Behaviour of the whole solver, against dense LU, pseudo-inverses and closed forms.
+
+use nalgebra::{DMatrix, DVector, Vector3};
+
+use super::samples::{Machine, Random, Sample, Scales};
+use super::*;
+
+fn random_vector(size: usize, seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    (0..size).map(|_| random.symmetric()).collect()
+}
+
+fn solver_of(sample: &Sample) -> SparseLu {
+    SparseLu::new(sample.pattern.clone(), &sample.roles).unwrap()
+}
+
+/// Largest difference from a known solution, relative to its largest entry.
+fn forward_error(sample: &Sample, solver: &mut SparseLu) -> f64 {
+    let known = random_vector(sample.unknown_count(), 11);
+    let mut solution = vec![0.0; known.len()];
+    sample.matrix.multiply_add(1.0, &known, &mut solution);
+    solver.solve(&mut solution);
+    let error = solution.iter().zip(&known).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+    error / largest(&known)
+}
+
+/// A hub whose arms are also joined in a ring: every arm closes loops at the hub.
+fn wheel(arms: usize) -> Sample {
+    let mut machine = Machine { body_count: arms + 1, ..Machine::default() };
+    for arm in 1..=arms {
+        machine.joints.push((vec![0, arm], 3));
+        machine.joints.push((vec![arm, arm % arms + 1], 2));
+    }
+    Sample::new(machine)
+}
+
+fn samples() -> Vec<Sample> {
+    let mut samples = vec![
+        Sample::chain(1, 3),
+        Sample::chain(30, 3),
+        Sample::chain(30, 5),
+        Sample::beam(40),
+        Sample::tree(40, 5),
+        Sample::ring(12, 3),
+        Sample::hub(30, 5),
+        Sample::grid(6),
+        Sample::lattice(6),
+        wheel(20),
+    ];
+    samples.extend((0..12).map(|seed| Sample::random(seed, 4 + 3 * seed as usize, 2 * seed as usize)));
+    samples
+}
+
+#[test]
+fn solutions_agree_with_dense_lu() {
+    for (index, sample) in samples().into_iter().enumerate() {
+        let mut solver = solver_of(&sample);
+        let health = solver.factor(&sample.matrix).unwrap();
+        assert!(!health.fallback_used, "{index} {health:?}");
+        let right_side = random_vector(sample.unknown_count(), 3);
+        let mut solution = right_side.clone();
+        solver.solve(&mut solution);
+        let expected = sample.matrix.to_dense().lu().solve(&DVector::from_vec(right_side)).unwrap();
+        let error = (DVector::from_vec(solution) - &expected).amax();
+        // Condition numbers of these samples stay below 1e5.
+        assert!(error < 1e-10 * (1.0 + expected.amax()), "{index}: {error} {health:?}");
+    }
+}
+
+#[test]
+fn small_random_machines_with_many_loops_never_need_the_fall_back() {
+    for seed in 0..300 {
+        let sample = Sample::random(seed, 2 + seed as usize % 12, seed as usize % 9);
+        let mut solver = solver_of(&sample);
+        let health = solver.factor(&sample.matrix).unwrap();
+        assert!(!health.fallback_used, "{seed} {health:?}");
+        // A random B of few freedoms is at times nearly dependent; 1e-6 leaves room for condition 1e10.
+        let error = forward_error(&sample, &mut solver);
+        assert!(error < 1e-6, "{seed}: {error} {health:?}");
+    }
+}
+
+#[test]
+fn wide_mass_ratios_and_large_steps_keep_eight_digits() {
+    // Condition numbers grow to about 1e6 (masses) and 1e2 (stiffness 1e4 h²) times those of the samples.
+    for scales in [
+        Scales { mass_ratio: 1e6, ..Scales::default() },
+        Scales { time_step: 0.1, ..Scales::default() },
+        Scales { mass_ratio: 1e6, time_step: 0.1 },
+    ] {
+        for (index, mut sample) in samples().into_iter().enumerate() {
+            sample.set_values(7, scales);
+            let mut solver = solver_of(&sample);
+            let health = solver.factor(&sample.matrix).unwrap();
+            let error = forward_error(&sample, &mut solver);
+            assert!(!health.fallback_used && error < 1e-8, "{index} {scales:?}: {error} {health:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_unknowns_are_solved() {
+    for sample in [Sample::chain(11_112, 3), Sample::tree(9_100, 5), Sample::grid(82)] {
+        assert!(sample.unknown_count() >= 100_000);
+        let mut solver = solver_of(&sample);
+        let health = solver.factor(&sample.matrix).unwrap();
+        let error = forward_error(&sample, &mut solver);
+        // Among ten thousand random joints some are nearly dependent: (B M⁻¹ Bᵀ)⁻¹ reaches 1e8.
+        assert!(error < 1e-6, "{error} {health:?}");
+    }
+}
+
+#[test]
+fn the_same_matrix_gives_the_same_bits() {
+    let mut sample = Sample::grid(7);
+    let mut solver = solver_of(&sample);
+    let solution_of = |solver: &mut SparseLu, sample: &Sample| {
+        solver.factor(&sample.matrix).unwrap();
+        let mut vector = random_vector(sample.unknown_count(), 5);
+        solver.solve(&mut vector);
+        vector
+    };
+    let first = solution_of(&mut solver, &sample);
+    sample.set_values(9, Scales::default());
+    solution_of(&mut solver, &sample);
+    sample.set_values(1, Scales::default());
+    assert_eq!(solution_of(&mut solver, &sample), first);
+    assert_eq!(solution_of(&mut solver_of(&sample), &sample), first);
+}
+
+#[test]
+fn groups_without_unknowns_and_empty_patterns_are_accepted() {
+    let pattern = BlockPattern::new(&[2, 0, 1, 0], &[2, 0, 1, 0], [(0, 0), (1, 0), (2, 0), (0, 2), (3, 1)]);
+    let roles = [Role::Primary, Role::Primary, Role::Multiplier, Role::Multiplier];
+    let mut matrix = BlockMatrix::zeros(Arc::new(pattern));
+    // [[2, 0, 1], [0, 4, 1], [1, 1, 0]] (x) = (3, 5, 2) has the solution (1, 1, 1).
+    let blocks = [((0, 0), vec![2.0, 0.0, 0.0, 4.0]), ((2, 0), vec![1.0; 2]), ((0, 2), vec![1.0; 2])];
+    for ((row, column), values) in blocks {
+        let block = matrix.pattern().find(row, column).unwrap();
+        let range = matrix.pattern().value_range(block);
+        matrix.values_mut()[range].copy_from_slice(&values);
+    }
+    let mut solver = SparseLu::new(matrix.pattern().clone(), &roles).unwrap();
+    solver.factor(&matrix).unwrap();
+    let mut vector = vec![3.0, 5.0, 2.0];
+    solver.solve(&mut vector);
+    // A 3 × 3 system of small integers: a few roundings.
+    vector.iter().for_each(|value| assert!((value - 1.0).abs() < 1e-15));
+
+    let empty = Arc::new(BlockPattern::new(&[], &[], []));
+    let mut solver = SparseLu::new(empty.clone(), &[]).unwrap();
+    solver.factor(&BlockMatrix::zeros(empty)).unwrap();
+    solver.solve(&mut []);
+}
+
+#[test]
+fn wrong_shapes_and_broken_numbers_are_refused() {
+    let oblong = Arc::new(BlockPattern::new(&[2, 1], &[1, 2], []));
+    assert_eq!(SparseLu::new(oblong, &[Role::Primary; 2]).unwrap_err(), SparseLuError::NotSquare);
+    let mut sample = Sample::chain(3, 3);
+    let error = SparseLu::new(sample.pattern.clone(), &[Role::Primary]).unwrap_err();
+    assert_eq!(error, SparseLuError::RoleCount { groups: 6, roles: 1 });
+    let mut solver = solver_of(&sample);
+    assert_eq!(solver.factor(&Sample::chain(2, 3).matrix).unwrap_err(), SparseLuError::OtherPattern);
+    let weights = Regularization { weights: vec![1.0], ..Regularization::default() };
+    assert_eq!(solver.regularize(weights), Err(SparseLuError::WeightCount { unknowns: 27, weights: 1 }));
+    let block = sample.pattern.find(1, 1).unwrap();
+    sample.matrix.block_mut(block)[(2, 2)] = f64::NAN;
+    assert_eq!(
+        solver.factor(&sample.matrix).unwrap_err(),
+        SparseLuError::NotFinite { row_group: 1, column_group: 1 }
+    );
+}
+
+/// A machine of five-row or three-row joints, and the same in which the first `count` joints are repeated.
+fn repeated(single: Machine, count: usize) -> (Sample, Sample) {
+    let (bodies, joints) = (single.body_count, single.joints.len());
+    let mut double = single.clone();
+    double.joints.extend_from_within(..count);
+    let (single, mut double) = (Sample::new(single), Sample::new(double));
+    // Bodies and joints are drawn in the same order, so that only the repeated joints differ.
+    for joint in 0..count {
+        let (first, again) = (bodies + joint, bodies + joints + joint);
+        for (_, body) in single.pattern.column_blocks(first).collect::<Vec<_>>() {
+            for (from, to) in [((first, body), (again, body)), ((body, first), (body, again))] {
+                let from = single.pattern.find(from.0, from.1).unwrap();
+                let to = double.pattern.find(to.0, to.1).unwrap();
+                let values = single.matrix.block(from).clone_owned();
+                double.matrix.block_mut(to).copy_from(&values);
+            }
+        }
+    }
+    (single, double)
+}
+
+/// A ring of five bodies in which the first joint is repeated, and the ring itself.
+fn doubled() -> (Sample, Sample) {
+    let joints = (0..5).map(|body| (vec![body, (body + 1) % 5], 3)).collect();
+    repeated(Machine { body_count: 5, beams: Vec::new(), joints }, 1)
+}
+
+#[test]
+fn a_chain_with_every_joint_repeated_moves_like_the_chain() {
+    let joints = (0..25_usize).map(|body| ((body.saturating_sub(1)..=body).collect(), 3)).collect();
+    let (single, double) = repeated(Machine { body_count: 25, beams: Vec::new(), joints }, 25);
+    let (bodies, rows) = (150, single.unknown_count());
+    let mut right_side = random_vector(rows, 2);
+    let mut expected = right_side.clone();
+    let mut solver = solver_of(&single);
+    solver.factor(&single.matrix).unwrap();
+    solver.solve(&mut expected);
+    right_side.extend_from_within(bodies..);
+
+    let mut solver = solver_of(&double);
+    solver.regularize(Regularization::default()).unwrap();
+    let health = solver.factor(&double.matrix).unwrap();
+    assert!(!health.fallback_used, "{health:?}");
+    assert_eq!(solver.weak_pivots(1e-6).count(), 75);
+    solver.solve(&mut right_side);
+    for unknown in 0..rows {
+        // Bodies to the accuracy of the chain; shared multipliers keep 16 + log₁₀ ε digits at most.
+        let (share, tolerance) = if unknown < bodies { (1.0, 1e-11) } else { (0.5, 1e-5) };
+        let error = (right_side[unknown] - share * expected[unknown]).abs();
+        assert!(error < tolerance * largest(&expected), "{unknown}: {error}");
+    }
+}
+
+#[test]
+fn a_repeated_joint_is_named_as_singular_without_regularization() {
+    let (_, double) = doubled();
+    let error = solver_of(&double).factor(&double.matrix).unwrap_err();
+    let SparseLuError::Singular { group, ratio, .. } = error else { panic!("{error}") };
+    assert!([5, 10].contains(&group) && ratio < 1e-13, "{error}");
+}
+
+#[test]
+fn a_repeated_joint_shares_its_multipliers_by_the_weights() {
+    let (single, double) = doubled();
+    let rows = 5 * 6 + 5 * 3;
+    let mut right_side = random_vector(rows, 21);
+    let mut expected = right_side.clone();
+    let mut solver = solver_of(&single);
+    solver.factor(&single.matrix).unwrap();
+    solver.solve(&mut expected);
+    right_side.extend_from_within(30..33);
+
+    // Least λ₁² + w² λ₂² with λ₁ + λ₂ = λ: λ₁ = λ w²/(1 + w²).
+    for weight in [1.0, 2.0] {
+        let mut weights = vec![1.0; rows + 3];
+        weights[rows..].fill(weight);
+        let mut solver = solver_of(&double);
+        solver.regularize(Regularization { weights, ..Regularization::default() }).unwrap();
+        let health = solver.factor(&double.matrix).unwrap();
+        assert!(!health.fallback_used, "{health:?}");
+        let weak: Vec<_> = solver.weak_pivots(1e-6).collect();
+        assert!(weak.len() == 3 && weak.iter().all(|pivot| [5, 10].contains(&pivot.group)), "{weak:?}");
+        let mut solution = right_side.clone();
+        solver.solve(&mut solution);
+        let share = weight * weight / (1.0 + weight * weight);
+        for unknown in 0..rows {
+            let (factor, tolerance) = match unknown {
+                0..30 => (1.0, 1e-12),   // bodies: refined to working precision
+                30..33 => (share, 1e-6), // 16 + log₁₀ ε = 8 digits, two left for the condition
+                _ => (1.0, 1e-12),
+            };
+            let error = (solution[unknown] - factor * expected[unknown]).abs();
+            assert!(error < tolerance * largest(&expected), "{unknown}: {error}");
+        }
+        for row in 0..3 {
+            let sum = solution[30 + row] + solution[rows + row];
+            assert!((sum - expected[30 + row]).abs() < 1e-12 * largest(&expected));
+        }
+    }
+}
+
+/// Planar four-bar with four revolute joints in space: 18 freedoms, 20 equations of rank 17.
+fn four_bar() -> (Sample, DMatrix<f64>) {
+    let corners = [[0.0, 0.0], [0.3, 1.0], [2.0, 1.4], [1.8, 0.0]].map(|[x, y]| Vector3::new(x, y, 0.0));
+    let joints = vec![(vec![0], 5), (vec![0, 1], 5), (vec![1, 2], 5), (vec![2], 5)];
+    let mut sample = Sample::new(Machine { body_count: 3, beams: Vec::new(), joints });
+    sample.matrix.fill(0.0);
+    for body in 0..3 {
+        let block = sample.pattern.find(body, body).unwrap();
+        let mass = 1.0 + body as f64;
+        let diagonal = DVector::from_vec(vec![mass, mass, mass, 0.1 * mass, 0.2 * mass, 0.3 * mass]);
+        sample.matrix.block_mut(block).copy_from(&DMatrix::from_diagonal(&diagonal));
+        let centre = (corners[body] + corners[body + 1]) / 2.0;
+        for (corner, sign) in [(body, -1.0), (body + 1, 1.0)] {
+            // Displacement of the corner, u + θ × s, and the rotations about x and y.
+            let arm = corners[corner] - centre;
+            let mut gradient = DMatrix::zeros(5, 6);
+            gradient.view_mut((0, 0), (3, 3)).fill_with_identity();
+            gradient.view_mut((0, 3), (3, 3)).copy_from(&-arm.cross_matrix());
+            gradient[(3, 3)] = 1.0;
+            gradient[(4, 4)] = 1.0;
+            gradient *= sign;
+            let joint = 3 + corner;
+            let block = sample.pattern.find(joint, body).unwrap();
+            sample.matrix.block_mut(block).copy_from(&gradient);
+            let block = sample.pattern.find(body, joint).unwrap();
+            sample.matrix.block_mut(block).copy_from(&gradient.transpose());
+        }
+    }
+    let dense = sample.matrix.to_dense();
+    (sample, dense)
+}
+
+#[test]
+fn a_planar_four_bar_has_three_redundant_rows_and_least_norm_multipliers() {
+    let (sample, dense) = four_bar();
+    assert!(matches!(solver_of(&sample).factor(&sample.matrix), Err(SparseLuError::Singular { .. })));
+
+    let mut solver = solver_of(&sample);
+    solver.regularize(Regularization::default()).unwrap();
+    let health = solver.factor(&sample.matrix).unwrap();
+    assert!(!health.fallback_used, "{health:?}");
+    let weak: Vec<_> = solver.weak_pivots(1e-6).collect();
+    assert_eq!(weak.len(), 3, "{:?}", solver.weak_pivots(1e-1).collect::<Vec<_>>());
+
+    let right_side = &dense * DVector::from_vec(random_vector(38, 4));
+    // The motion is unique, so the pseudo-inverse takes the multipliers of least norm.
+    let expected = dense.pseudo_inverse(1e-10).unwrap() * &right_side;
+    let mut solution = right_side.as_slice().to_vec();
+    solver.solve(&mut solution);
+    for (unknown, (value, expected)) in solution.iter().zip(expected.iter()).enumerate() {
+        // Bodies to working precision; of multipliers 16 + log₁₀ ε = 8 digits, two left for the condition.
+        let tolerance = if unknown < 18 { 1e-12 } else { 1e-6 };
+        assert!((value - expected).abs() < tolerance, "{unknown}: {value} {expected}");
+    }
+}
+
+/// A grid in which some bodies have lost their own blocks, so that they cannot be eliminated alone.
+fn grid_with_a_hole() -> Sample {
+    let mut sample = Sample::grid(6);
+    for body in (0..36).step_by(5) {
+        let block = sample.pattern.find(body, body).unwrap();
+        sample.matrix.block_mut(block).fill(0.0);
+    }
+    sample
+}
+
+#[test]
+fn a_primary_that_is_singular_alone_is_solved_by_the_fall_back() {
+    let sample = grid_with_a_hole();
+    let mut solver = solver_of(&sample);
+    let health = solver.factor(&sample.matrix).unwrap();
+    assert!(health.fallback_used && health.residual.unwrap() < RESIDUAL_LIMIT, "{health:?}");
+    // Condition below 1e6: beams of this sample are a hundred times softer than its masses.
+    assert!(forward_error(&sample, &mut solver) < 1e-9);
+
+    // A sound matrix brings the fronts back.
+    let sound = Sample::grid(6);
+    assert!(!solver.factor(&sound.matrix).unwrap().fallback_used);
+    assert!(forward_error(&sound, &mut solver) < 1e-11);
+}
+
+#[test]
+fn adapting_merges_the_fronts_that_fail_and_makes_the_fall_back_unnecessary() {
+    let sample = grid_with_a_hole();
+    let mut solver = solver_of(&sample);
+    assert!(solver.adapt(&sample.matrix).unwrap() > 0);
+    let health = solver.factor(&sample.matrix).unwrap();
+    assert!(!health.fallback_used, "{health:?}");
+    assert!(forward_error(&sample, &mut solver) < 1e-9);
+}
