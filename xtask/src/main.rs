@@ -27,7 +27,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test", ref names @ ..] => match steps::choose(names) {
-            Ok(chosen) if steps::run(&chosen) => ExitCode::SUCCESS,
+            Ok(chosen) if steps::run(&chosen, say) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::from(1),
             Err(unknown) => {
                 say(&format!("there is no step `{unknown}`; `cargo xtask test --list` shows all\n"));
@@ -48,10 +48,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// The test that compares generated text writes it when asked to.
+/// The test that compares the book's table writes it when asked to; the command draws the book's figures.
 fn refresh() -> Result<(), String> {
     let arguments = ["test", "--quiet", "--package", "kreisel-cli", "--test", "book"];
-    cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])
+    cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])?;
+    cargo::run(&["run", "--quiet", "--", "reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])
 }
 
 /// The root of the workspace.

@@ -48,7 +48,7 @@ pub fn choose(names: &[&str]) -> Result<Vec<&'static Step>, String> {
 }
 
 /// Runs the steps, all of them even if one fails, and says how many passed; true if none failed.
-pub fn run(steps: &[&Step]) -> bool {
+pub fn run(steps: &[&Step], mut say: impl FnMut(&str)) -> bool {
     let mut endings: Vec<(&Step, Result<(), String>, Duration)> = Vec::new();
     for step in steps {
         say(&format!("\n=== {}: {} ===\n", step.name, step.what));
@@ -88,7 +88,10 @@ mod tests {
     fn a_failing_step_fails_the_whole_and_the_others_still_run() {
         let good = step("good", "", || Ok(()));
         let bad = step("bad", "", || Err("because".to_owned()));
-        assert!(run(&[&good]));
-        assert!(!run(&[&bad, &good]));
+        let mut said = String::new();
+        assert!(run(&[&good], |words| said += words));
+        assert!(said.ends_with("\n1 passed, 0 failed\n"), "{said}");
+        assert!(!run(&[&bad, &good], |words| said += words));
+        assert!(said.ends_with("\n1 passed, 1 failed\n"), "{said}");
     }
 }

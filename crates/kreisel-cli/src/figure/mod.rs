@@ -53,7 +53,7 @@ pub struct Series {
     pub x_label: String,
     /// What y is, with its unit.
     pub y_label: String,
-    /// Which panel of the figure shows it, counted from the left.
+    /// Which panel of the figure shows it, counted from the left; the last one if there are fewer.
     #[serde(skip)]
     pub panel: usize,
 }

@@ -20,7 +20,7 @@ const TITLE_HEIGHT: f64 = 40.0;
 const PANEL_TITLE_HEIGHT: f64 = 28.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Average width of a letter at the font size of the legend.
-const LETTER_WIDTH: f64 = 6.9;
+const LETTER_WIDTH: f64 = 7.8;
 
 /// Draws `series` as `style` says, under `title`.
 pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
@@ -28,8 +28,9 @@ pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
     let has_panel_titles = style.panels.iter().any(|panel| !panel.title.is_empty());
     let top = TITLE_HEIGHT + if has_panel_titles { PANEL_TITLE_HEIGHT } else { 6.0 };
     let mut left = 0.0;
+    let last = style.panels.len().saturating_sub(1);
     for (place, panel) in style.panels.iter().enumerate() {
-        let curves: Vec<&Series> = series.iter().filter(|curve| curve.panel == place).collect();
+        let curves: Vec<&Series> = series.iter().filter(|curve| curve.panel.min(last) == place).collect();
         left += Plot::new(panel, &curves, [left + LEFT, top]).draw(&mut body);
     }
     let height = top + PLOT_HEIGHT + BOTTOM;
@@ -38,11 +39,17 @@ pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
          viewBox=\"0 0 {left:.0} {height:.0}\" font-family=\"'DejaVu Sans', Arial, Helvetica, sans-serif\" \
          font-size=\"13\" fill=\"#222\">\n<title>{title}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{:.1}\" y=\"27\" text-anchor=\"middle\" font-size=\"16\" font-weight=\"bold\">{title}</text>\n\
+         <text x=\"{:.1}\" y=\"27\" text-anchor=\"middle\" font-size=\"{:.1}\" font-weight=\"bold\">{title}</text>\n\
          {body}</svg>\n",
         left / 2.0,
+        title_size(title, left),
         title = escaped(title),
     )
+}
+
+/// The largest size up to 16 at which the title, in bold letters about 0.65 of their size wide, fits the figure.
+fn title_size(title: &str, width: f64) -> f64 {
+    (width / (0.65 * title.chars().count().max(1) as f64)).min(16.0)
 }
 
 /// One panel with its axes laid out in pixels.
@@ -180,7 +187,7 @@ impl<'a> Plot<'a> {
         let free = usable.iter().copied().find(is_free);
         let corner = free.unwrap_or([self.left + PLOT_WIDTH + 14.0, self.top]);
         self.draw_legend_at(body, corner, [width, height]);
-        if free.is_some() { 0.0 } else { width + 4.0 }
+        if free.is_some() { 0.0 } else { width + 10.0 }
     }
 
     fn draw_legend_at(&self, body: &mut String, [left, top]: [f64; 2], [width, height]: [f64; 2]) {

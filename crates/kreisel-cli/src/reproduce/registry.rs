@@ -1,23 +1,22 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::{Experiment, Paper, RunTime, lie_algebra};
+use super::Paper::LieAlgebra;
+use super::RunTime::Instant;
+use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra};
 use std::fmt::Write;
 
 /// Every experiment there is.
-pub static EXPERIMENTS: &[Experiment] = &[row(
-    "lie-algebra-eq53",
-    "Error constants of the transient phase",
-    Paper::LieAlgebra,
-    RunTime::Instant,
-    lie_algebra::eq53::run,
-)];
+#[rustfmt::skip] // a table: one line an experiment
+pub static EXPERIMENTS: &[Experiment] = &[
+    row("lie-algebra-eq53", "Error constants of the transient phase", LieAlgebra, Instant, lie_algebra::eq53::run),
+];
 
 const fn row(
     id: &'static str,
     title: &'static str,
     paper: Paper,
     run_time: RunTime,
-    run: fn(&super::Progress) -> Result<super::Outcome, super::ExperimentError>,
+    run: fn(&Progress) -> Result<Outcome, ExperimentError>,
 ) -> Experiment {
     Experiment { id, title, paper, run_time, run }
 }

@@ -1,8 +1,9 @@
 //! Runs many experiments at once and hands them back in the order asked for.
 
-use super::{Experiment, Outcome, ProgressLines};
+use super::{Check, Experiment, Outcome, ProgressLines};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,7 +44,13 @@ pub fn run_all(
 fn run(experiment: &'static Experiment, lines: &ProgressLines) -> Finished {
     let line = lines.start(experiment.id);
     let start = Instant::now();
-    let outcome = (experiment.run)(&line.progress).unwrap_or_else(|error| Outcome::failed(&error));
+    // A panic is a bug of ours; it must not take the other experiments along, nor pass for success.
+    let result = catch_unwind(AssertUnwindSafe(|| (experiment.run)(&line.progress)));
+    let result = result.unwrap_or_else(|_| Err("stopped by a bug, see the message above".into()));
+    let mut outcome = result.unwrap_or_else(|error| Outcome::failed(&error));
+    if outcome.checks.is_empty() {
+        outcome.check(Check::text("checks", "at least one", "none"));
+    }
     Finished { experiment, outcome, elapsed: start.elapsed() }
 }
 
@@ -63,6 +70,7 @@ fn in_order<T>(receiver: mpsc::Receiver<(usize, T)>) -> impl Iterator<Item = T> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ExperimentError, Paper, Progress, RunTime, Table};
     use super::*;
 
     #[test]
@@ -75,17 +83,33 @@ mod tests {
         assert_eq!(in_order(receiver).collect::<Vec<_>>(), [0, 1, 2, 3]);
     }
 
-    #[test]
-    fn an_experiment_that_cannot_be_computed_fails_its_check() {
-        static BROKEN: Experiment = Experiment {
-            id: "broken",
-            title: "Cannot be computed",
-            paper: super::super::Paper::LieAlgebra,
-            run_time: super::super::RunTime::Instant,
-            run: |_| Err("Newton stopped at t = 0.1 s".into()),
-        };
-        let finished: Vec<Finished> = run_all(vec![&BROKEN], ProgressLines::new()).collect();
+    const fn experiment(run: fn(&Progress) -> Result<Outcome, ExperimentError>) -> Experiment {
+        Experiment { id: "id", title: "Title", paper: Paper::LieAlgebra, run_time: RunTime::Instant, run }
+    }
+
+    /// The only check of an experiment that cannot succeed.
+    fn failed_check(experiment: &'static Experiment) -> String {
+        let finished: Vec<Finished> = run_all(vec![experiment], ProgressLines::new()).collect();
         assert!(!finished[0].outcome.passed());
-        assert_eq!(finished[0].outcome.checks[0].measured.to_string(), "Newton stopped at t = 0.1 s");
+        finished[0].outcome.checks[0].measured.to_string()
+    }
+
+    #[test]
+    fn an_experiment_that_cannot_be_computed_fails() {
+        static BROKEN: Experiment = experiment(|_| Err("Newton stopped at t = 0.1 s".into()));
+        assert_eq!(failed_check(&BROKEN), "Newton stopped at t = 0.1 s");
+    }
+
+    #[test]
+    fn an_experiment_that_panics_fails() {
+        static PANICKING: Experiment = experiment(|_| panic!("on purpose"));
+        assert!(failed_check(&PANICKING).contains("bug"));
+    }
+
+    #[test]
+    fn an_experiment_that_cannot_fail_fails() {
+        static IDLE: Experiment =
+            experiment(|_| Ok(Outcome::new(Table::new(["nothing"]), crate::figure::FigureStyle::linear())));
+        assert_eq!(failed_check(&IDLE), "none");
     }
 }

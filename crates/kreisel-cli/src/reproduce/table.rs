@@ -39,7 +39,7 @@ impl fmt::Display for Table {
             .map(|column| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0))
             .collect();
         let is_number: Vec<bool> = (0..self.columns.len())
-            .map(|column| self.rows.iter().all(|row| row[column].parse::<f64>().is_ok()))
+            .map(|column| self.rows.iter().all(|row| is_numeric(&row[column])))
             .collect();
         for line in lines {
             let mut text = String::new();
@@ -53,6 +53,11 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// A number, or a dash or nothing where a number is missing.
+fn is_numeric(cell: &str) -> bool {
+    matches!(cell, "" | "–") || cell.parse::<f64>().is_ok()
 }
 
 /// Columns that a text takes on a terminal; a mark above a letter (as in v̇) takes none.
@@ -106,7 +111,9 @@ mod tests {
         let mut table = Table::new(["group", "v̇", "h"]);
         table.row(["SE(3)", "1", "0.001"]);
         table.row(["SO(3)×R³", "10", "1e-4"]);
-        let lines = ["group      v̇      h", "SE(3)      1  0.001", "SO(3)×R³  10   1e-4", ""];
+        table.row(["R³", "–", "1"]);
+        let lines =
+            ["group      v̇      h", "SE(3)      1  0.001", "SO(3)×R³  10   1e-4", "R³         –      1", ""];
         assert_eq!(table.to_string(), lines.join("\n"));
     }
 }
