@@ -61,7 +61,7 @@ impl Axis {
         let step = nice_step((self.high - self.low) / 6.0);
         let size = self.low.abs().max(self.high.abs());
         let exponent = size.log10().floor() as i32;
-        let shared = if (-3..5).contains(&exponent) { 0 } else { exponent };
+        let shared = if (-2..5).contains(&exponent) { 0 } else { exponent };
         let decimals = (shared - step.log10().floor() as i32).max(0) as usize;
         let ticks = ((self.low / step).ceil() as i64..=(self.high / step).floor() as i64).map(|multiple| {
             let value = multiple as f64 * step;

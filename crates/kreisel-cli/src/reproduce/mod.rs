@@ -5,8 +5,11 @@
 //! list, JSON, figures and the tests that hold for every experiment follow from that line.
 
 mod check;
+mod heavy_top;
+mod ladder;
 mod lie_algebra;
 mod progress;
+mod projection;
 mod registry;
 mod report;
 mod run;

@@ -1,14 +1,37 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::Paper::LieAlgebra;
-use super::RunTime::Instant;
-use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra};
+use super::Paper::{LieAlgebra, Projection};
+use super::RunTime::{Instant, Seconds};
+use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, projection};
 use std::fmt::Write;
 
 /// Every experiment there is.
 #[rustfmt::skip] // a table: one line an experiment
 pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-algebra-eq53", "Error constants of the transient phase", LieAlgebra, Instant, lie_algebra::eq53::run),
+    row("lie-algebra-fig03", "Heavy top: reference solution against an independent one", LieAlgebra, Seconds, lie_algebra::fig03::run),
+    row("lie-algebra-fig04", "Heavy top: velocity in world axes and in body axes", LieAlgebra, Seconds, lie_algebra::fig04::run),
+    row("lie-algebra-fig05", "Mathematical pendulum: transient error in λ, index 3", LieAlgebra, Instant, lie_algebra::fig05::run),
+    row("lie-algebra-fig06", "Heavy top, index 3: errors on [0, 1] over h", LieAlgebra, Instant, lie_algebra::fig06::run),
+    row("lie-algebra-fig07", "Heavy top, index 3: oscillation of λ₁ in the transient phase", LieAlgebra, Instant, lie_algebra::fig07::run),
+    row("lie-algebra-fig08", "Heavy top, index 3: errors on [0.5, 1] over h", LieAlgebra, Instant, lie_algebra::fig08::run),
+    row("lie-algebra-fig09", "Heavy top, index 3: residuals of the constraints", LieAlgebra, Instant, lie_algebra::fig09::run),
+    row("lie-algebra-fig10", "Heavy top, index 3: residuals of the hidden constraints", LieAlgebra, Instant, lie_algebra::fig10::run),
+    row("lie-algebra-fig11", "Heavy top, stabilized index 2: errors on [0, 1] over h", LieAlgebra, Seconds, lie_algebra::fig11::run),
+    row("lie-algebra-fig12", "Heavy top, stabilized index 2: multipliers", LieAlgebra, Instant, lie_algebra::fig12::run),
+    row("lie-algebra-fig13", "Heavy top, stabilized index 2: error in λ₁", LieAlgebra, Instant, lie_algebra::fig13::run),
+    row("lie-algebra-fig14", "Heavy top, stabilized index 2: stabilizing multipliers η", LieAlgebra, Instant, lie_algebra::fig14::run),
+    row("lie-algebra-fig15", "Heavy top, stabilized index 2: residuals of the hidden constraints", LieAlgebra, Instant, lie_algebra::fig15::run),
+    row("lie-algebra-fig16", "Heavy top, stabilized index 2: starting value a₀", LieAlgebra, Instant, lie_algebra::fig16::run),
+    row("lie-algebra-fig17", "Heavy top, index 3: only a₀ improved", LieAlgebra, Instant, lie_algebra::fig17::run),
+    row("lie-algebra-fig18", "Heavy top, index 3: error in λ₁ with the start of Table 2", LieAlgebra, Instant, lie_algebra::fig18::run),
+    row("lie-algebra-fig19", "Heavy top, index 3: hidden constraints with the start of Table 2", LieAlgebra, Instant, lie_algebra::fig19::run),
+    row("lie-algebra-fig20", "Heavy top, index 3: multipliers with the start of Table 2", LieAlgebra, Instant, lie_algebra::fig20::run),
+    row("lie-algebra-fig21", "Heavy top, index 3: errors on [0, 1] with the start of Table 2", LieAlgebra, Instant, lie_algebra::fig21::run),
+    row("lie-algebra-sec35", "Condition of the iteration matrix, and how often it is renewed", LieAlgebra, Instant, lie_algebra::sec35::run),
+    row("lie-algebra-slow-top", "Slow heavy top, index 3: errors on [0, 1] on both groups", LieAlgebra, Instant, lie_algebra::slow_top::run),
+    row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
+    row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
 ];
 
 const fn row(

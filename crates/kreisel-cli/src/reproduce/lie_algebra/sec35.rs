@@ -1,0 +1,75 @@
+//! Scaled iteration matrices, and how often they must be renewed [ArnoldCardonaBruls2015, §3.5].
+//!
+//! With the scaling of equations and unknowns the condition numbers of the matrices (60) of the index-3 and (62) of the
+//! stabilized index-2 integrator do not depend on the step size. The simplified matrix lasts longer on SE(3), where the
+//! mass matrix and the constraint matrix are constant.
+
+use super::super::heavy_top::{GROUPS, TopRun, group_name};
+use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
+use crate::figure::{FigureStyle, Panel, Series};
+use kreisel::integrate::Method;
+use kreisel::lie::Group;
+
+const STEPS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
+
+/// Step sizes with which matrices are counted. At the largest the neglected hD slows the iteration down so much that
+/// the matrix is renewed in vain now and then.
+const COUNTED: [f64; 3] = [1e-3, 5e-4, 2.5e-4];
+
+/// Equation of the matrix, its method, and its condition number from an independent implementation.
+const MATRICES: [(&str, Method, &str); 2] =
+    [("(60)", Method::Index3, "3.55e3"), ("(62)", Method::Index2, "2.52e3")];
+
+/// Measures condition numbers on SO(3)×R³, then counts matrices on both groups.
+pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(MATRICES.len() * STEPS.len() + GROUPS.len() * COUNTED.len());
+    let panel = Panel::log_log("SO(3)×R³, first step");
+    let table = Table::new(["matrix", "group", "h", "condition number", "matrices in 1000 steps"]);
+    let mut outcome = Outcome::new(table, FigureStyle::side_by_side([panel]));
+    for (equation, method, published) in MATRICES {
+        let mut conditions = Vec::new();
+        for step in STEPS {
+            let condition = condition_of_first_matrix(method, step)?;
+            let cells = [equation, "SO(3)×R³", &number(step), &number(condition), ""];
+            outcome.table.row(cells);
+            conditions.push(condition);
+            progress.advance();
+        }
+        let name = |what: &str| format!("{what} of {equation}");
+        outcome.check(Check::printed(name("condition number"), published, conditions[0]));
+        let (low, high) =
+            conditions.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), c| (c.min(low), c.max(high)));
+        outcome.check(Check::at_most(name("change for h = 1e-3 … 1e-8"), 0.01, high / low - 1.0));
+        let curve = Series::new(equation, STEPS.to_vec(), conditions);
+        outcome.curve(curve.labelled("step size h [s]", "condition number"));
+    }
+    count_matrices(&mut outcome, progress)?;
+    Ok(outcome)
+}
+
+/// Ratio of the largest to the smallest singular value of the first iteration matrix.
+fn condition_of_first_matrix(method: Method, step: f64) -> Result<f64, ExperimentError> {
+    let run = TopRun::new(Group::So3xR3, method, step)?;
+    let mut integration = run.start()?;
+    integration.step()?;
+    let singular_values = integration.iteration_matrix().to_dense().singular_values();
+    Ok(singular_values.max() / singular_values.min())
+}
+
+/// The index-3 integrator with the simplified matrix and the paper's tolerances: 1000 steps of each size.
+fn count_matrices(outcome: &mut Outcome, progress: &Progress) -> Result<(), ExperimentError> {
+    for step in COUNTED {
+        let mut counts = Vec::new();
+        for group in GROUPS {
+            let run = TopRun::new(group, Method::Index3, step)?.stopping_early().keeping_simplified_matrix();
+            let count = run.until(1000.0 * step).run()?.statistics.matrices as f64;
+            outcome.table.row(["simplified", group_name(group), &number(step), "", &number(count)]);
+            counts.push(count);
+            progress.advance();
+        }
+        // Counts are whole numbers: fewer means one fewer at least, and the first step needs one.
+        let name = format!("matrices in 1000 steps on SE(3), h = {step:e}");
+        outcome.check(Check::within(name, 1.0..=counts[0] - 1.0, counts[1]));
+    }
+    Ok(())
+}
