@@ -253,6 +253,11 @@ pub trait Dae {
         let _ = (at, memory);
     }
 
+    /// Weights w of the multipliers: of redundant ones those with the least Σ (w λ)² are taken.
+    fn multiplier_weights(&self, out: &mut [f64]) {
+        out.fill(1.0);
+    }
+
     /// Typical sizes, from which scaling and tolerances follow.
     fn scales(&self) -> Scales {
         Scales::default()

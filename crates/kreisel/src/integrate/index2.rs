@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::layout::{Layout, place_values};
-use super::scheme::{Coefficients, ROUND_OFF, Trial, Workspace};
+use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{IterationMatrix, Settings};
 use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
@@ -161,6 +161,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.evaluate(self.dae, self.base, self.trial);
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
+        Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
         work.layout.scatter(0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
         hidden.fill(0.0);
@@ -171,6 +172,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         self.dae.gradient(&self.trial.point(), &mut work.tangent.gradient);
         work.tangent.gradient.multiply_add(1.0, &self.trial.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
+        Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(1, hidden, out);
     }
 
@@ -186,6 +188,10 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         self.products.add_forces(&work.tangent.dynamic, &work.base_gradient, 1.0 / scale, out);
         let factor = self.coefficients.step * self.coefficients.velocity;
         self.products.add_constraints(&work.tangent.gradient, &work.base_gradient, factor, out);
+        if !work.compliance.is_empty() {
+            work.layout.subtract_compliance(&work.compliance, 0, 1, out);
+            work.layout.subtract_compliance(&work.compliance, 1, 0, out);
+        }
         work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
     }
 
@@ -210,7 +216,8 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
     fn tolerances(&self, out: &mut [f64]) {
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
         for (start, size) in self.work.layout.multiplier_starts(1) {
-            out[start..start + size].fill(self.settings.newton_atol.max(ROUND_OFF) * self.work.length);
+            out[start..start + size]
+                .fill(self.settings.newton_atol.max(self.work.round_off) * self.work.length);
         }
     }
 }

@@ -32,7 +32,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         self.work.evaluate(self.dae, self.base, self.trial);
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
-        self.work.layout.scatter(0, &self.work.violation, out);
+        let work = &mut *self.work;
+        Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
+        work.layout.scatter(0, &work.violation, out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
@@ -42,6 +44,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         let operators = exact.then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, 1.0 / self.coefficients.scale, out);
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
+        if !work.compliance.is_empty() {
+            work.layout.subtract_compliance(&work.compliance, 0, 0, out);
+        }
         work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
     }
 

@@ -7,9 +7,10 @@ use super::kkt::{Kkt, KktFailure};
 use super::layout::Layout;
 use super::observer::{Control, Observer};
 use super::parameters::Stability;
+use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Method, Settings};
-use super::start::{StartReport, starting_state};
+use super::start::{StartReport, check_initial, starting_state};
 use super::state::{MatrixPoint, State};
 use super::{GeneralizedAlpha, Sample};
 use crate::dae::{Dae, Shape};
@@ -59,8 +60,13 @@ pub struct Integration<'d, D: ?Sized> {
     mass_scale: f64,
     stiffness_scale: f64,
     start_report: StartReport,
+    redundancy: Redundancy,
     steps: u64,
 }
+
+/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
+/// step would take without them: far below the error of the method, and still far above round-off in the pivots.
+const COMPLIANCE: f64 = 1e-9;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
@@ -73,13 +79,16 @@ impl GeneralizedAlpha {
         initial: Initial,
     ) -> Result<Integration<'d, D>, StartError> {
         let mut integration = self.prepare(dae)?;
-        let (state, report) = starting_state(
+        check_initial(dae, &integration.work.shape, &initial)?;
+        integration.set_redundancy(Redundancy::find(dae, initial.time, &initial.configuration));
+        let (mut state, report) = starting_state(
             dae,
             &integration.work.shape,
             &integration.settings,
             &initial,
             &mut integration.kkt,
         )?;
+        state.compliance = integration.work.compliance.clone();
         integration.previous = state.clone();
         integration.state = state;
         integration.start_report = report;
@@ -95,6 +104,8 @@ impl GeneralizedAlpha {
         let mut integration = self.prepare(dae)?;
         check_sizes(&integration.work.shape, &state)?;
         integration.kkt.set_states(&state.states, &state.memory);
+        integration.kkt.set_compliance(&state.compliance);
+        integration.work.compliance = state.compliance.clone();
         integration.previous = state.clone();
         integration.state = state;
         integration.restore_factors();
@@ -128,6 +139,7 @@ impl GeneralizedAlpha {
             mass_scale,
             stiffness_scale,
             start_report: StartReport::default(),
+            redundancy: Redundancy::default(),
             steps: 0,
         })
     }
@@ -163,6 +175,22 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// State before the last accepted step.
     pub fn previous(&self) -> &State {
         &self.previous
+    }
+
+    /// Constraints that were found redundant at the start.
+    pub fn redundancy(&self) -> &Redundancy {
+        &self.redundancy
+    }
+
+    /// Redundant constraints give way a little to their multipliers, so that the smallest ones are found.
+    fn set_redundancy(&mut self, redundancy: Redundancy) {
+        if !redundancy.is_none() {
+            let mut weights = vec![1.0; self.work.shape.constraint_count()];
+            self.dae.multiplier_weights(&mut weights);
+            self.work.compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
+            self.kkt.set_compliance(&self.work.compliance);
+        }
+        self.redundancy = redundancy;
     }
 
     /// What was changed in the user's initial values.
@@ -333,6 +361,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// Newton's iteration from the predicted values.
     fn correct(&mut self, step: f64) -> Result<usize, StepError> {
         let coefficients = self.coefficients(step);
+        self.work.set_round_off(&self.state.configuration);
         let matrix_point = self.state.matrix_point.get_or_insert_default();
         let base = &self.state.configuration;
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
@@ -517,6 +546,9 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("states", state.states.len(), shape.state_count()),
         ("remembered numbers", state.memory.len(), shape.memory),
     ];
+    if !state.compliance.is_empty() {
+        sizes.push(("constraints", state.compliance.len(), m));
+    }
     if let Some(point) = &state.matrix_point {
         sizes.extend([
             ("configuration coordinates", point.base.len(), shape.space.coordinate_count()),

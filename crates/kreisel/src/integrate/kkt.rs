@@ -13,6 +13,7 @@
 
 use super::error::StartError;
 use super::layout::{Layout, TangentOperators};
+use super::scheme::Workspace;
 use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -77,6 +78,8 @@ struct BlockSystem {
     solver: LinearSolver,
     operators: TangentOperators,
     mass_scale: f64,
+    /// Compliance of redundant constraints; empty if there are none.
+    compliance: Vec<f64>,
     /// Right side, then solution.
     unknowns: Vec<f64>,
     equilibrium: Vec<f64>,
@@ -98,6 +101,7 @@ impl BlockSystem {
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             operators: TangentOperators::new(&shape.space),
             mass_scale,
+            compliance: Vec::new(),
             unknowns: vec![0.0; layout.pattern.row_count()],
             equilibrium: vec![0.0; shape.velocity_count()],
             violation: vec![0.0; shape.constraint_count()],
@@ -125,6 +129,9 @@ impl BlockSystem {
         });
         self.layout.add_gradient(&self.shape, &self.tangent, operators, &mut self.matrix);
         self.layout.add_slip(&self.shape, &self.tangent, &mut self.matrix);
+        if !self.compliance.is_empty() {
+            self.layout.subtract_compliance(&self.compliance, 0, 0, &mut self.matrix);
+        }
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
@@ -184,6 +191,8 @@ impl BlockSystem {
             dae.curvature(at, &mut self.violation);
         }
         self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.violation);
+        let factor = 1.0 / self.mass_scale;
+        Workspace::give_way(&self.compliance, at.multipliers, factor, &mut self.violation);
         self.slip.fill(0.0);
         if !self.slip.is_empty() {
             dae.slip_curvature(at, &mut self.slip);
@@ -229,6 +238,11 @@ impl Kkt {
     pub fn set_states(&mut self, states: &[f64], memory: &[f64]) {
         self.rest.states.copy_from_slice(states);
         self.rest.memory.copy_from_slice(memory);
+    }
+
+    /// Lets redundant constraints give way.
+    pub fn set_compliance(&mut self, compliance: &[f64]) {
+        self.system.compliance = compliance.to_vec();
     }
 
     /// Lets the system renew its memory at a configuration.

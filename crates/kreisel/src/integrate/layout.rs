@@ -197,6 +197,20 @@ impl Layout {
         add_blocks(&tangent.reaction, &self.reaction, out);
     }
 
+    /// Subtracts a compliance from the diagonal between rows `row` and columns `column` (0: λ, 1: η) of each constraint.
+    pub fn subtract_compliance(&self, compliance: &[f64], row: usize, column: usize, out: &mut BlockMatrix) {
+        let mut first = 0;
+        for (index, &size) in self.constraints.iter().enumerate() {
+            let group = self.constraint_group(index);
+            let Some(block) = self.pattern.find(group, group) else { continue };
+            let mut view = out.block_mut(block);
+            for (i, value) in compliance[first..first + size].iter().enumerate() {
+                view[(row * size + i, column * size + i)] -= value;
+            }
+            first += size;
+        }
+    }
+
     /// Adds A to the rows and Aᵀ (or ∂r/∂ψ) to the columns of ψ.
     pub fn add_slip(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
         let pattern = Arc::clone(tangent.slip.pattern());

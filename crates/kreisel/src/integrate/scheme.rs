@@ -109,7 +109,7 @@ impl Trial {
 
 /// Increments cannot be asked to be smaller: positions of size one carry some ε of rounding, and a few dozen
 /// operations lie between them and an increment.
-pub(super) const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
+const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
 
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
@@ -128,6 +128,10 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
+    /// Compliance of redundant constraints; empty if there are none.
+    pub compliance: Vec<f64>,
+    /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more rounding.
+    pub round_off: f64,
     /// One number per velocity coordinate.
     pub scratch: Vec<f64>,
     /// One number per constraint.
@@ -148,6 +152,8 @@ impl Workspace {
             state_rates: vec![0.0; shape.state_count()],
             coordinate_scales: coordinate_scales(&shape, length),
             length,
+            compliance: Vec::new(),
+            round_off: ROUND_OFF,
             scratch: vec![0.0; velocity_count],
             constraint_scratch: vec![0.0; shape.constraint_count()],
             layout,
@@ -199,7 +205,7 @@ impl Workspace {
         coefficients: &Coefficients,
         out: &mut [f64],
     ) {
-        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(ROUND_OFF));
+        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
         for ((out, scale), x) in out.iter_mut().zip(&self.coordinate_scales).zip(&trial.increment) {
             *out = atol * scale + rtol * x.abs();
         }
@@ -209,6 +215,20 @@ impl Workspace {
                 *out = atol * self.length + rtol * lambda.abs() / coefficients.scale;
             }
             first += size;
+        }
+    }
+
+    /// Fits the smallest tolerance to the size of the coordinates at the start of a step.
+    pub fn set_round_off(&mut self, configuration: &[f64]) {
+        let extent = configuration.iter().fold(self.length, |extent, value| extent.max(value.abs()));
+        self.round_off = ROUND_OFF * extent / self.length;
+    }
+
+    /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers
+    /// that keep the motion, the smallest remain. `factor` scales the multipliers like the unknowns.
+    pub fn give_way(compliance: &[f64], multipliers: &[f64], factor: f64, violation: &mut [f64]) {
+        for ((violation, compliance), multiplier) in violation.iter_mut().zip(compliance).zip(multipliers) {
+            *violation -= compliance * factor * multiplier;
         }
     }
 

@@ -34,6 +34,8 @@ pub struct State {
     pub states: Vec<f64>,
     /// What the system remembers.
     pub memory: Vec<f64>,
+    /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
+    pub compliance: Vec<f64>,
     /// Contraction rate of Newton's iteration, measured lately.
     pub newton_rate: f64,
     /// Where the matrix in use was evaluated; absent before the first.
@@ -159,7 +161,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 11] {
+    fn arrays(&self) -> [&Vec<f64>; 12] {
         [
             &self.configuration,
             &self.velocity,
@@ -172,10 +174,11 @@ impl State {
             &self.stabilizers,
             &self.states,
             &self.memory,
+            &self.compliance,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -188,6 +191,7 @@ impl State {
             &mut self.stabilizers,
             &mut self.states,
             &mut self.memory,
+            &mut self.compliance,
         ]
     }
 }

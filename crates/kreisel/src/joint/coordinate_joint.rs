@@ -294,6 +294,12 @@ impl Joint for CoordinateJoint {
         (first, second)
     }
 
+    fn is_torque(&self, row: usize) -> bool {
+        let lengths =
+            |term: &Term| matches!(term.coordinate, Coordinate::Translation(_) | Coordinate::Distance);
+        !self.rows[row].terms.iter().any(lengths)
+    }
+
     fn memory_count(&self) -> usize {
         self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns()).count()
     }

@@ -70,6 +70,12 @@ pub trait Joint: Send + Sync {
         ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
     }
 
+    /// Whether the multiplier of an equation is a torque rather than a force.
+    fn is_torque(&self, row: usize) -> bool {
+        let _ = row;
+        false
+    }
+
     /// How many angles the joint remembers to count full turns.
     fn memory_count(&self) -> usize {
         0

@@ -262,6 +262,15 @@ impl Dae for System {
         }
     }
 
+    /// Forces weigh 1, torques 1/L with the machine's length L.
+    fn multiplier_weights(&self, out: &mut [f64]) {
+        for entry in &self.joints {
+            for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
+                *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
+            }
+        }
+    }
+
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),

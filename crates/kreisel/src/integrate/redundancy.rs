@@ -1,0 +1,193 @@
+//! Constraints that follow from others, found by a sparse factorisation.
+//!
+//! The rows of B, each scaled to length one in a metric that weighs angles with the system's length, are eliminated in
+//! the block system
+//!
+//! ```text
+//! | D   Bᵀ |
+//! | B  −ε  |
+//! ```
+//!
+//! A row that depends on rows eliminated before it leaves a pivot of about ε. With dependent rows the
+//! multipliers are not unique: N(Bᵀ) can be added to them. A vector of random numbers solved for twice keeps only its
+//! part in N(Bᵀ), and the rows where that part does not vanish are those whose multipliers are shared.
+
+use std::sync::Arc;
+
+use super::layout::Layout;
+use crate::dae::{Couplings, Dae, Point, Shape, Tangent};
+use crate::lie::Group;
+use crate::solve::block::{BlockMatrix, BlockPattern};
+use crate::solve::sparse_lu::{Regularization, SparseLu};
+
+/// Shift ε that keeps the factorisation regular: far above round-off, far below the square of an angle that matters.
+const SHIFT: f64 = 1e-12;
+/// Pivots below this count as vanished: rows at an angle of less than 1e-5 rad to the others.
+const VANISHED: f64 = 1e-10;
+/// Part of the largest entry above which a multiplier counts as shared.
+const SHARED: f64 = 1e-6;
+
+/// Which constraints follow from others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redundancy {
+    /// Constraints that are implied by the others, ascending.
+    pub implied: Vec<usize>,
+    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them.
+    pub shared: Vec<usize>,
+}
+
+impl Redundancy {
+    /// Whether all constraints are independent.
+    pub fn is_none(&self) -> bool {
+        self.implied.is_empty()
+    }
+
+    /// Finds the dependent constraints of a system at a configuration.
+    pub fn find<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64]) -> Self {
+        let shape = dae.shape();
+        if shape.constraint_count() == 0 {
+            return Self::default();
+        }
+        let couplings = kinematic_couplings(dae, &shape);
+        let layout = Layout::new(&shape, &couplings, 1, []);
+        let matrix = block_matrix(dae, &shape, &couplings, &layout, time, configuration);
+        let Some(mut lu) = factored(&layout, &matrix) else { return Self::default() };
+        let constraint_of = |group: usize, row: usize| {
+            let before: usize = shape.constraints[..group - shape.node_sizes().len()].iter().sum();
+            before + row
+        };
+        let first_group = shape.node_sizes().len();
+        let mut implied: Vec<usize> = (lu.weak_pivots(VANISHED))
+            .filter(|pivot| pivot.group >= first_group)
+            .map(|pivot| constraint_of(pivot.group, pivot.row))
+            .collect();
+        implied.sort_unstable();
+        let shared = if implied.is_empty() { Vec::new() } else { shared_rows(&mut lu, &layout, &shape) };
+        Self { implied, shared }
+    }
+}
+
+/// Only B counts: nodes meet themselves alone.
+fn kinematic_couplings<D: Dae + ?Sized>(dae: &D, shape: &Shape) -> Couplings {
+    let sizes = shape.node_sizes();
+    let diagonal = BlockPattern::new(&sizes, &sizes, (0..sizes.len()).map(|node| (node, node)));
+    Couplings {
+        force_node: Arc::new(diagonal),
+        constraint_node: dae.couplings().constraint_node,
+        ..Couplings::dense(&Shape::new(crate::lie::Space::new([])))
+    }
+}
+
+fn block_matrix<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    couplings: &Couplings,
+    layout: &Layout,
+    time: f64,
+    configuration: &[f64],
+) -> BlockMatrix {
+    let mut tangent = Tangent::zeros(couplings);
+    let zeros = vec![0.0; shape.velocity_count()];
+    let at = Point {
+        time,
+        configuration,
+        velocity: &zeros,
+        acceleration: &zeros,
+        multipliers: &vec![0.0; shape.constraint_count()],
+        slip_multipliers: &vec![0.0; shape.slip_count()],
+        states: &vec![0.0; shape.state_count()],
+        memory: &vec![0.0; shape.memory],
+    };
+    dae.gradient(&at, &mut tangent.gradient);
+    let metric = metric(shape, dae.scales().length);
+    scale_rows(&mut tangent.gradient, &metric);
+    write_diagonal(&mut tangent.dynamic, &metric);
+    let mut plain = shape.clone();
+    plain.reactions = crate::dae::Reactions::Gradient;
+    let mut matrix = BlockMatrix::zeros(Arc::clone(&layout.pattern));
+    layout.add_forces(&tangent, None, 1.0, &mut matrix);
+    layout.add_gradient(&plain, &tangent, None, &mut matrix);
+    matrix
+}
+
+/// Squares of lengths: 1 for a translation, L² for an angle.
+fn metric(shape: &Shape, length: f64) -> Vec<f64> {
+    let square = length * length;
+    let mut metric = Vec::with_capacity(shape.velocity_count());
+    for node in 0..shape.space.factor_count() {
+        match shape.space.group(node) {
+            Group::Vector(size) => metric.extend(std::iter::repeat_n(1.0, size)),
+            Group::So3 => metric.extend([square; 3]),
+            Group::So3xR3 | Group::Se3 => metric.extend([square, square, square, 1.0, 1.0, 1.0]),
+        }
+    }
+    metric
+}
+
+/// Scales each row of B to length one.
+fn scale_rows(gradient: &mut BlockMatrix, metric: &[f64]) {
+    let pattern = Arc::clone(gradient.pattern());
+    let mut squares = vec![0.0; pattern.row_count()];
+    for (block, row, column) in pattern.blocks() {
+        let (rows, metric) = (pattern.row_range(row), &metric[pattern.column_range(column)]);
+        let view = gradient.block(block);
+        for (c, weight) in metric.iter().enumerate() {
+            for (r, square) in squares[rows.clone()].iter_mut().enumerate() {
+                *square += view[(r, c)] * view[(r, c)] / weight;
+            }
+        }
+    }
+    for (block, row, _) in pattern.blocks() {
+        let rows = pattern.row_range(row);
+        let mut view = gradient.block_mut(block);
+        for (r, square) in squares[rows].iter().enumerate() {
+            if *square > 0.0 {
+                view.row_mut(r).scale_mut(1.0 / square.sqrt());
+            }
+        }
+    }
+}
+
+fn write_diagonal(matrix: &mut BlockMatrix, metric: &[f64]) {
+    let pattern = Arc::clone(matrix.pattern());
+    for (block, _, column) in pattern.blocks() {
+        let mut view = matrix.block_mut(block);
+        for (i, weight) in metric[pattern.column_range(column)].iter().enumerate() {
+            view[(i, i)] = *weight;
+        }
+    }
+}
+
+fn factored(layout: &Layout, matrix: &BlockMatrix) -> Option<SparseLu> {
+    let mut lu = SparseLu::new(Arc::clone(&layout.pattern), &layout.roles).ok()?;
+    lu.regularize(Regularization { epsilon: SHIFT, weights: Vec::new(), refinements: 0 }).ok()?;
+    lu.factor(matrix).ok()?;
+    Some(lu)
+}
+
+/// Rows where a random vector's part in N(Bᵀ) does not vanish.
+fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> {
+    let mut shared = vec![false; shape.constraint_count()];
+    let mut part = vec![0.0; shape.constraint_count()];
+    for seed in 1..=2_u64 {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        for value in &mut part {
+            // A linear congruence is random enough: what counts is that no null vector is missed.
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *value = (state >> 33) as f64 / (1_u64 << 31) as f64 + 0.5;
+        }
+        for _ in 0..2 {
+            let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+            part.iter_mut().for_each(|value| *value /= largest.max(f64::MIN_POSITIVE));
+            let mut unknowns = vec![0.0; layout.pattern.row_count()];
+            layout.scatter(0, &part, &mut unknowns);
+            lu.solve(&mut unknowns);
+            layout.gather(0, &unknowns, &mut part);
+        }
+        let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        for (shared, value) in shared.iter_mut().zip(&part) {
+            *shared |= value.abs() > SHARED * largest;
+        }
+    }
+    shared.iter().enumerate().filter(|(_, shared)| **shared).map(|(row, _)| row).collect()
+}
