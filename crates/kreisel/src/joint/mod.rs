@@ -4,6 +4,8 @@
 //! [`Coordinate`]s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
 //! new equations: they implement [`Joint`].
 
+#[cfg(test)]
+mod contract;
 pub mod coordinate;
 mod coordinate_joint;
 pub mod frame;
