@@ -3,6 +3,7 @@
 //! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's first
 //! frame may stand on the ground or on a node.
 
+use std::f64::consts::TAU;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -264,26 +265,28 @@ impl Joint for CoordinateJoint {
         let mut last_pair = None;
         for (row, out) in self.rows.iter().zip(out) {
             let target = self.target(row, at.time)[0];
-            *out = -target;
+            // What is large and does not change within a step (counted turns, the target) is summed apart from what
+            // Newton's iteration changes: after thousands of turns the sum still has all its digits.
+            let (mut constant, mut change) = (-target, 0.0);
             for term in &row.terms {
                 let relative = match last_pair {
                     Some((pair, relative)) if pair == term.pair => relative,
                     _ => self.pairs[term.pair].relative(at),
                 };
                 last_pair = Some((term.pair, relative));
-                let near = if term.coordinate.counts_turns() {
-                    turning += 1;
-                    // A single angle is led: the value nearest to its target needs no memory.
-                    if row.terms.len() == 1 {
-                        target / term.factor
-                    } else {
-                        self.remembered(at, turning - 1, term)
-                    }
-                } else {
-                    0.0
-                };
-                *out += term.factor * term.coordinate.value(&relative, near);
+                if !term.coordinate.counts_turns() {
+                    change += term.factor * term.coordinate.value(&relative, 0.0);
+                    continue;
+                }
+                turning += 1;
+                // A single angle is led: the value nearest to its target needs no memory.
+                let single = row.terms.len() == 1;
+                let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
+                let within_turn = near - TAU * (near / TAU).round();
+                constant += term.factor * near;
+                change += term.factor * (term.coordinate.value(&relative, within_turn) - within_turn);
             }
+            *out = constant + change;
         }
     }
 
