@@ -70,7 +70,7 @@ fn tangle(groups: [Group; 2]) -> (System, kreisel::integrate::Initial) {
         lower_pair::fixed(),
         lower_pair::revolute(),
         lower_pair::universal(),
-        lower_pair::screw(0.3),
+        lower_pair::screw(0.3, [0.0, 0.0]),
         lower_pair::distance(0.4),
         vec![Row::lock(Coordinate::RotationVector(0)), Row::lock(Coordinate::RotationVector(2))],
     ];

@@ -21,6 +21,9 @@ pub enum Coordinate {
     Direction(usize, usize),
     /// Angle about the common z axis from the first to the second frame's x axis, in rad, full turns counted.
     Angle,
+    /// Angle of a universal joint, in rad, full turns counted: 0 is the turn of the cross about the first frame's x
+    /// axis, 1 that of the second frame about the cross's y axis, which is its own.
+    UniversalAngle(usize),
     /// Distance of the origins in m.
     Distance,
     /// Component of the rotation vector from the first to the second frame, in rad; up to half a turn.
@@ -38,7 +41,30 @@ struct RotationVectorTerms {
 impl Coordinate {
     /// Whether full turns are counted, so that a value near to another must be picked.
     pub fn counts_turns(self) -> bool {
-        self == Self::Angle
+        self.turning_entries().is_some()
+    }
+
+    /// Whether the value is an angle in rad.
+    pub fn is_angle(self) -> bool {
+        self.counts_turns() || matches!(self, Self::RotationVector(_))
+    }
+
+    /// Entries of R that are proportional to the sine and cosine of an angle that counts turns.
+    ///
+    /// A universal joint has R = R_x(α) R_y(β): its second column is (0, cos α, sin α) and its first row
+    /// (cos β, 0, sin β).
+    fn turning_entries(self) -> Option<[(usize, usize); 2]> {
+        match self {
+            Self::Angle => Some([(1, 0), (0, 0)]),
+            Self::UniversalAngle(0) => Some([(2, 1), (1, 1)]),
+            Self::UniversalAngle(_) => Some([(0, 2), (0, 0)]),
+            _ => None,
+        }
+    }
+
+    /// Entries of R whose quotient is the tangent of an angle; those of the plain angle for other coordinates.
+    fn sine_and_cosine(self) -> [(usize, usize); 2] {
+        self.turning_entries().unwrap_or([(1, 0), (0, 0)])
     }
 
     /// Value; an angle is the one nearest to `near` among those that differ by full turns.
@@ -46,8 +72,9 @@ impl Coordinate {
         match self {
             Self::Translation(i) => at.displacement[i],
             Self::Direction(i, j) => at.rotation[(i, j)],
-            Self::Angle => {
-                let angle = at.rotation[(1, 0)].atan2(at.rotation[(0, 0)]);
+            Self::Angle | Self::UniversalAngle(_) => {
+                let [sine, cosine] = self.sine_and_cosine();
+                let angle = at.rotation[sine].atan2(at.rotation[cosine]);
                 angle + TAU * ((near - angle) / TAU).round()
             }
             Self::Distance => at.displacement.norm(),
@@ -63,11 +90,7 @@ impl Coordinate {
         match self {
             Self::Translation(i) => at.translation_gradient(i),
             Self::Direction(i, j) => at.direction_gradient(i, j),
-            Self::Angle => {
-                let (s, c) = (at.rotation[(1, 0)], at.rotation[(0, 0)]);
-                let square = s * s + c * c;
-                (c * at.direction_gradient(1, 0) - s * at.direction_gradient(0, 0)) / square
-            }
+            Self::Angle | Self::UniversalAngle(_) => angle_gradient(at, self.sine_and_cosine()),
             Self::Distance => {
                 let along = unit(&at.displacement);
                 along.x * at.translation_gradient(0)
@@ -94,7 +117,9 @@ impl Coordinate {
         match self {
             Self::Translation(i) => at.add_translation_hessian(&Vector3::ith(i, weight), out),
             Self::Direction(i, j) => at.add_direction_hessian(i, j, weight, out),
-            Self::Angle => add_angle_hessian(at, weight, out),
+            Self::Angle | Self::UniversalAngle(_) => {
+                add_angle_hessian(at, self.sine_and_cosine(), weight, out);
+            }
             Self::Distance => add_distance_hessian(at, weight, out),
             Self::RotationVector(i) => add_rotation_vector_hessian(at, i, weight, out),
         }
@@ -114,13 +139,20 @@ fn unit(vector: &Vector3) -> Vector3 {
     if length > 0.0 { vector / length } else { Vector3::x() }
 }
 
-/// θ = atan2(s, c) with s = R₁₀ and c = R₀₀.
-fn add_angle_hessian(at: &Relative, weight: f64, out: &mut PairMatrix) {
-    let (s, c) = (at.rotation[(1, 0)], at.rotation[(0, 0)]);
+/// θ = atan2(s, c) with two entries of R.
+fn angle_gradient(at: &Relative, [sine, cosine]: [(usize, usize); 2]) -> PairVector {
+    let (s, c) = (at.rotation[sine], at.rotation[cosine]);
     let square = s * s + c * c;
-    at.add_direction_hessian(1, 0, weight * c / square, out);
-    at.add_direction_hessian(0, 0, -weight * s / square, out);
-    let (sine, cosine) = (at.direction_gradient(1, 0), at.direction_gradient(0, 0));
+    (c * at.direction_gradient(sine.0, sine.1) - s * at.direction_gradient(cosine.0, cosine.1)) / square
+}
+
+fn add_angle_hessian(at: &Relative, entries: [(usize, usize); 2], weight: f64, out: &mut PairMatrix) {
+    let [s, c] = entries.map(|entry| at.rotation[entry]);
+    let square = s * s + c * c;
+    let [(si, sj), (ci, cj)] = entries;
+    at.add_direction_hessian(si, sj, weight * c / square, out);
+    at.add_direction_hessian(ci, cj, -weight * s / square, out);
+    let [sine, cosine] = entries.map(|(i, j)| at.direction_gradient(i, j));
     let (pure, mixed) = (2.0 * s * c / (square * square), (s * s - c * c) / (square * square));
     add_outer(out, -weight * pure, &sine, &sine);
     add_outer(out, weight * pure, &cosine, &cosine);

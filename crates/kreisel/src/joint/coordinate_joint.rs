@@ -3,6 +3,7 @@
 //! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's first
 //! frame may stand on the ground or on a node.
 
+use std::f64::consts::TAU;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -34,6 +35,19 @@ pub struct FramePair {
 }
 
 impl FramePair {
+    /// Frames on two nodes (`None` is the ground); nodes that are not yet in the list are added to it.
+    pub fn new(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], list: &mut Vec<NodeId>) -> Self {
+        let local = nodes.map(|node| {
+            node.map(|node| {
+                list.iter().position(|&known| known == node).unwrap_or_else(|| {
+                    list.push(node);
+                    list.len() - 1
+                })
+            })
+        });
+        Self { nodes: local, frames: offsets.map(Frame::new) }
+    }
+
     /// The relative motion.
     pub fn relative(&self, at: &Motion) -> Relative {
         let ground = NodeMotion::at_rest(Pose::identity());
@@ -80,6 +94,15 @@ pub struct Term {
     pub pair: usize,
     /// The coordinate.
     pub coordinate: Coordinate,
+    /// For an angle, its value at the start, from which full turns are counted; any number for others.
+    pub start: f64,
+}
+
+impl Term {
+    /// A coordinate of the first pair with factor one.
+    pub fn new(coordinate: Coordinate) -> Self {
+        Self { factor: 1.0, pair: 0, coordinate, start: 0.0 }
+    }
 }
 
 /// One equation: Σ c_k x_k − f(t) = 0.
@@ -108,7 +131,7 @@ impl Row {
 
     /// A row that keeps one coordinate of the first pair at a value.
     pub fn keep(coordinate: Coordinate, value: f64) -> Self {
-        Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Constant(value) }
+        Self { terms: vec![Term::new(coordinate)], target: Target::Constant(value) }
     }
 
     fn locks_translation(&self, axis: usize) -> bool {
@@ -118,8 +141,23 @@ impl Row {
 
     /// A row that leads one coordinate of the first pair.
     pub fn lead(coordinate: Coordinate, law: Arc<dyn TimeLaw>) -> Self {
-        Self { terms: vec![Term { factor: 1.0, pair: 0, coordinate }], target: Target::Law(law) }
+        Self { terms: vec![Term::new(coordinate)], target: Target::Law(law) }
     }
+}
+
+/// One coordinate of a coupling between joints.
+#[derive(Clone, Copy, Debug)]
+pub struct CoupledCoordinate {
+    /// Nodes of the first and second frame; `None` is the ground.
+    pub nodes: [Option<NodeId>; 2],
+    /// Frames in body axes, or in the world on the ground.
+    pub offsets: [Pose; 2],
+    /// The coordinate.
+    pub coordinate: Coordinate,
+    /// Factor c_k.
+    pub factor: f64,
+    /// Value at the start.
+    pub start: f64,
 }
 
 /// A joint made of rows of coordinates.
@@ -158,6 +196,17 @@ impl CoordinateJoint {
         Self::new(nodes, pairs, rows)
     }
 
+    /// One equation Σ c_k x_k = `value` between coordinates of several joints.
+    pub fn coupling(coordinates: &[CoupledCoordinate], value: f64) -> Self {
+        let (mut nodes, mut pairs, mut terms) = (Vec::new(), Vec::new(), Vec::new());
+        for (pair, coupled) in coordinates.iter().enumerate() {
+            let CoupledCoordinate { nodes: pair_nodes, offsets, coordinate, factor, start } = *coupled;
+            pairs.push(FramePair::new(pair_nodes, offsets, &mut nodes));
+            terms.push(Term { factor, pair, coordinate, start });
+        }
+        Self::new(nodes, pairs, vec![Row { terms, target: Target::Constant(value) }])
+    }
+
     /// The pairs of frames.
     pub fn pairs(&self) -> &[FramePair] {
         &self.pairs
@@ -175,24 +224,18 @@ impl CoordinateJoint {
         }
     }
 
-    /// Remembered angle of a term, by its place among the terms that count turns.
-    fn remembered(&self, at: &Motion, index: usize) -> f64 {
-        at.memory.get(index).copied().unwrap_or(0.0)
+    /// Remembered angle of a term, by its place among the terms that count turns. What is kept is the change
+    /// since the start, so that a memory of zeros is right at the start.
+    fn remembered(&self, at: &Motion, index: usize, term: &Term) -> f64 {
+        term.start + at.memory.get(index).copied().unwrap_or(0.0)
     }
 }
 
 /// A pair of frames on two nodes, numbered as they come.
 pub fn pair_between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2]) -> (Vec<NodeId>, FramePair) {
     let mut list: Vec<NodeId> = Vec::with_capacity(2);
-    let local = nodes.map(|node| {
-        node.map(|node| {
-            list.iter().position(|&known| known == node).unwrap_or_else(|| {
-                list.push(node);
-                list.len() - 1
-            })
-        })
-    });
-    (list, FramePair { nodes: local, frames: offsets.map(Frame::new) })
+    let pair = FramePair::new(nodes, offsets, &mut list);
+    (list, pair)
 }
 
 /// Which components of d and which entries of R a row of one plain coordinate weighs.
@@ -222,22 +265,28 @@ impl Joint for CoordinateJoint {
         let mut last_pair = None;
         for (row, out) in self.rows.iter().zip(out) {
             let target = self.target(row, at.time)[0];
-            *out = -target;
+            // What is large and does not change within a step (counted turns, the target) is summed apart from what
+            // Newton's iteration changes: after thousands of turns the sum still has all its digits.
+            let (mut constant, mut change) = (-target, 0.0);
             for term in &row.terms {
                 let relative = match last_pair {
                     Some((pair, relative)) if pair == term.pair => relative,
                     _ => self.pairs[term.pair].relative(at),
                 };
                 last_pair = Some((term.pair, relative));
-                let near = if term.coordinate.counts_turns() {
-                    turning += 1;
-                    // A single angle is led: the value nearest to its target needs no memory.
-                    if row.terms.len() == 1 { target / term.factor } else { self.remembered(at, turning - 1) }
-                } else {
-                    0.0
-                };
-                *out += term.factor * term.coordinate.value(&relative, near);
+                if !term.coordinate.counts_turns() {
+                    change += term.factor * term.coordinate.value(&relative, 0.0);
+                    continue;
+                }
+                turning += 1;
+                // A single angle is led: the value nearest to its target needs no memory.
+                let single = row.terms.len() == 1;
+                let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
+                let within_turn = near - TAU * (near / TAU).round();
+                constant += term.factor * near;
+                change += term.factor * (term.coordinate.value(&relative, within_turn) - within_turn);
             }
+            *out = constant + change;
         }
     }
 
@@ -307,9 +356,9 @@ impl Joint for CoordinateJoint {
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
         let turning =
             self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns());
-        for (term, angle) in turning.zip(memory) {
+        for (term, change) in turning.zip(memory) {
             let relative = self.pairs[term.pair].relative(at);
-            *angle = term.coordinate.value(&relative, *angle);
+            *change = term.coordinate.value(&relative, term.start + *change) - term.start;
         }
     }
 

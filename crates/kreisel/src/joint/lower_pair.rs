@@ -18,9 +18,13 @@ fn locked(groups: &[&[Coordinate]]) -> Vec<Row> {
     groups.iter().flat_map(|group| group.iter()).map(|&coordinate| Row::lock(coordinate)).collect()
 }
 
+/// Coordinates that a fixed joint keeps at zero.
+pub const FIXED: [Coordinate; 6] =
+    [Translation(0), Translation(1), Translation(2), Direction(0, 2), Direction(1, 2), Direction(1, 0)];
+
 /// No relative motion: six equations.
 pub fn fixed() -> Vec<Row> {
-    locked(&[&TOGETHER, &ALIGNED])
+    locked(&[&FIXED])
 }
 
 /// Rotation about z: five equations.
@@ -53,12 +57,15 @@ pub fn planar() -> Vec<Row> {
     locked(&[&TOGETHER[2..], &PARALLEL])
 }
 
-/// Rotation about z with a displacement of `lead` metres per turn: five equations.
-pub fn screw(lead: f64) -> Vec<Row> {
+/// Rotation about z with a displacement of `lead` metres per turn, counted from the displacement and angle at the
+/// start: five equations.
+pub fn screw(lead: f64, start: [f64; 2]) -> Vec<Row> {
+    let [displacement, angle] = start;
+    let pitch = lead / std::f64::consts::TAU;
     let mut rows = cylindrical();
-    let advance = Term { factor: 1.0, pair: 0, coordinate: Translation(2) };
-    let turn = Term { factor: -lead / std::f64::consts::TAU, pair: 0, coordinate: Angle };
-    rows.push(Row { terms: vec![advance, turn], target: Target::Constant(0.0) });
+    let advance = Term::new(Translation(2));
+    let turn = Term { factor: -pitch, start: angle, ..Term::new(Angle) };
+    rows.push(Row { terms: vec![advance, turn], target: Target::Constant(displacement - pitch * angle) });
     rows
 }
 

@@ -4,14 +4,20 @@
 //! [`Coordinate`]s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
 //! new equations: they implement [`Joint`].
 
+#[cfg(test)]
+mod contract;
 pub mod coordinate;
 mod coordinate_joint;
 pub mod frame;
+mod guided_body;
 pub mod lower_pair;
 
 pub use coordinate::Coordinate;
-pub use coordinate_joint::{CoordinateJoint, FramePair, Row, Target, Term, TimeLaw, pair_between};
+pub use coordinate_joint::{
+    CoordinateJoint, CoupledCoordinate, FramePair, Row, Target, Term, TimeLaw, pair_between,
+};
 pub use frame::{Frame, Relative};
+pub use guided_body::{Guide, GuidedBody, Turn};
 
 use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
@@ -64,7 +70,8 @@ pub trait Joint: Send + Sync {
         false
     }
 
-    /// Partial time derivative Φ_t and second time derivative Φ_tt of each equation.
+    /// Partial time derivatives of each equation: Φ_t, and that of B v + Φ_t at fixed q and v, which is Φ_tt
+    /// where B does not depend on time.
     fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
         let _ = at;
         ([0.0; MOST_ROWS], [0.0; MOST_ROWS])

@@ -264,8 +264,8 @@ impl Assembler {
             let rate = quantity.strip_suffix("-rate") == Some(name) || (single && quantity == "rate");
             (rate || quantity == name).then(|| {
                 let unit = match (coordinate, rate) {
-                    (Coordinate::Angle | Coordinate::RotationVector(_), false) => "rad",
-                    (Coordinate::Angle | Coordinate::RotationVector(_), true) => "rad/s",
+                    (angle, false) if angle.is_angle() => "rad",
+                    (angle, true) if angle.is_angle() => "rad/s",
                     (Coordinate::Direction(..), _) => "1",
                     (_, false) => "m",
                     (_, true) => "m/s",

@@ -1,10 +1,23 @@
-//! Joints that lock relative coordinates: `[[revolute]]`, `[[spherical]]`, ….
+//! Joints that lock relative coordinates: `[[revolute]]`, `[[prismatic]]`, `[[universal]]`, ….
+//!
+//! A joint stands between a frame on its first and a frame on its second body. Markers give these frames as they
+//! are; otherwise both lie on one frame of the initial configuration, so that every coordinate starts at zero.
 
-use crate::joint::{Coordinate, CoordinateJoint, Row, lower_pair};
-use crate::lie::{Pose, UnitQuaternion, Vector3};
+use std::sync::Arc;
+
+use nalgebra::Rotation3;
+
+use crate::element::NodeId;
+use crate::joint::coordinate::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
+use crate::joint::{CoordinateJoint, Frame, Relative, Row, lower_pair};
+use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
-use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind,
+};
+use crate::system::NodeMotion;
 
 const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
     Key { name, value, need, doc }
@@ -14,7 +27,7 @@ const BODIES: Key = key(
     "bodies",
     ValueKind::References(&[2]),
     Need::Required,
-    "The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first.",
+    "The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.",
 );
 const POINT: Key = key(
     "point",
@@ -22,105 +35,317 @@ const POINT: Key = key(
     Need::Optional,
     "Where the joint stands, in the world at the initial configuration; needed where no marker says it.",
 );
+const REACTION_POINT: Key = key(
+    "point",
+    ValueKind::Vector3(Dimension::LENGTH),
+    Need::Optional,
+    "Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.",
+);
+const FIRST_POINT: Key = key(
+    "first-point",
+    ValueKind::Vector3(Dimension::LENGTH),
+    Need::Optional,
+    "Point on the first body, in the world at the initial configuration; needed if no marker of it is named.",
+);
+const SECOND_POINT: Key = key(
+    "second-point",
+    ValueKind::Vector3(Dimension::LENGTH),
+    Need::Optional,
+    "Point on the second body, in the world at the initial configuration; needed if no marker of it is named.",
+);
 const AXIS: Key = key(
     "axis",
     ValueKind::Vector3(Dimension::NONE),
     Need::Optional,
-    "Direction of the joint's z axis in the world at the initial configuration; z of the marker, or of the world, if not given.",
+    "Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.",
+);
+const NORMAL: Key = key(
+    "axis",
+    ValueKind::Vector3(Dimension::NONE),
+    Need::Optional,
+    "Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.",
+);
+const X_AXIS: Key = key(
+    "x-axis",
+    ValueKind::Vector3(Dimension::NONE),
+    Need::Optional,
+    "Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.",
+);
+const FIRST_AXIS: Key = key(
+    "first-axis",
+    ValueKind::Vector3(Dimension::NONE),
+    Need::Optional,
+    "Axis on the first body about which the cross turns (the joint's x axis), in the world at the initial configuration; x of the markers, or of the world, if not given.",
+);
+const SECOND_AXIS: Key = key(
+    "second-axis",
+    ValueKind::Vector3(Dimension::NONE),
+    Need::Optional,
+    "Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.",
+);
+const LEAD: Key = key(
+    "lead",
+    ValueKind::Number(Dimension::LENGTH),
+    Need::Required,
+    "Displacement along z per turn about z; negative for a left-handed thread.",
+);
+const LENGTH: Key = key(
+    "length",
+    ValueKind::Law(Dimension::LENGTH),
+    Need::Optional,
+    "Distance of the points, constant or by a law of time; that of the initial configuration if not given.",
 );
 
+const fn kind(name: &'static str, doc: &'static str, keys: &'static [Key]) -> PartKind {
+    PartKind { name, doc, occurrence: Occurrence::Many, keys }
+}
+
+/// Keys of `[[fixed]]`.
+pub static FIXED: PartKind =
+    kind("fixed", "No relative motion: the second body is welded to the first.", &[BODIES, REACTION_POINT]);
 /// Keys of `[[revolute]]`.
-pub static REVOLUTE: PartKind = PartKind {
-    name: "revolute",
-    doc: "Rotation about the joint's z axis.",
-    occurrence: Occurrence::Many,
-    keys: &[BODIES, POINT, AXIS],
-};
-
+pub static REVOLUTE: PartKind = kind(
+    "revolute",
+    "Rotation about the joint's z axis; measures `angle`, full turns counted.",
+    &[BODIES, POINT, AXIS, X_AXIS],
+);
+/// Keys of `[[prismatic]]`.
+pub static PRISMATIC: PartKind = kind(
+    "prismatic",
+    "Displacement along the joint's z axis without rotation; measures `displacement`.",
+    &[BODIES, REACTION_POINT, AXIS, X_AXIS],
+);
+/// Keys of `[[cylindrical]]`.
+pub static CYLINDRICAL: PartKind = kind(
+    "cylindrical",
+    "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.",
+    &[BODIES, POINT, AXIS, X_AXIS],
+);
 /// Keys of `[[spherical]]`.
-pub static SPHERICAL: PartKind = PartKind {
-    name: "spherical",
-    doc: "Rotation about a point.",
-    occurrence: Occurrence::Many,
-    keys: &[BODIES, POINT],
-};
+pub static SPHERICAL: PartKind = kind("spherical", "Rotation about a point.", &[BODIES, POINT]);
+/// Keys of `[[universal]]`.
+pub static UNIVERSAL: PartKind = kind(
+    "universal",
+    "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.",
+    &[BODIES, POINT, FIRST_AXIS, SECOND_AXIS],
+);
+/// Keys of `[[planar]]`.
+pub static PLANAR: PartKind = kind(
+    "planar",
+    "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.",
+    &[BODIES, REACTION_POINT, NORMAL, X_AXIS],
+);
+/// Keys of `[[screw]]`.
+pub static SCREW: PartKind = kind(
+    "screw",
+    "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.",
+    &[BODIES, POINT, AXIS, X_AXIS, LEAD],
+);
+/// Keys of `[[distance]]`.
+pub static DISTANCE: PartKind = kind(
+    "distance",
+    "Keeps the distance of two points, like a massless rod between ball joints; measures `length`.",
+    &[BODIES, FIRST_POINT, SECOND_POINT, LENGTH],
+);
+/// Keys of `[[point-on-line]]`.
+pub static POINT_ON_LINE: PartKind = kind(
+    "point-on-line",
+    "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.",
+    &[BODIES, POINT, AXIS, X_AXIS],
+);
+/// Keys of `[[point-on-plane]]`.
+pub static POINT_ON_PLANE: PartKind = kind(
+    "point-on-plane",
+    "Keeps a point of the second body in a plane of the first; measures `x` and `y`.",
+    &[BODIES, POINT, NORMAL, X_AXIS],
+);
 
-/// Rows and free coordinates of a kind.
-fn equations(kind: &str) -> (Vec<Row>, &'static [(&'static str, Coordinate)]) {
+/// Free coordinates of a kind by name.
+fn coordinates(kind: &str) -> &'static [(&'static str, Coordinate)] {
     match kind {
-        "revolute" => (lower_pair::revolute(), &[("angle", Coordinate::Angle)]),
-        _ => (lower_pair::spherical(), &[]),
+        "revolute" => &[("angle", Angle)],
+        "prismatic" | "point-on-line" => &[("displacement", Translation(2))],
+        "cylindrical" | "screw" => &[("angle", Angle), ("displacement", Translation(2))],
+        "universal" => &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
+        "planar" => &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
+        "point-on-plane" => &[("x", Translation(0)), ("y", Translation(1))],
+        "distance" => &[("length", Distance)],
+        _ => &[],
+    }
+}
+
+/// Equations of a kind between frames that stand like this at the initial configuration.
+fn rows(reader: &PartReader, kind: &str, initial: &Relative) -> Result<Vec<Row>, ModelErrors> {
+    Ok(match kind {
+        "fixed" => lower_pair::fixed(),
+        "revolute" => lower_pair::revolute(),
+        "prismatic" => lower_pair::prismatic(),
+        "cylindrical" => lower_pair::cylindrical(),
+        "spherical" => lower_pair::spherical(),
+        "universal" => lower_pair::universal(),
+        "planar" => lower_pair::planar(),
+        "point-on-line" => lower_pair::point_on_line(),
+        "point-on-plane" => lower_pair::point_on_plane(),
+        "screw" => {
+            let start = [Translation(2), Angle].map(|coordinate| coordinate.value(initial, 0.0));
+            lower_pair::screw(reader.number("lead")?, start)
+        }
+        _ => distance_rows(reader, initial)?,
+    })
+}
+
+/// The distance of the initial configuration, or the given one.
+fn distance_rows(reader: &PartReader, initial: &Relative) -> Result<Vec<Row>, ModelErrors> {
+    let apart = initial.displacement.norm();
+    let Some(law) = reader.optional_law("length")? else {
+        if apart > 0.0 {
+            return Ok(lower_pair::distance(apart));
+        }
+        let error = reader.unsuitable("bodies", "joined at two points that lie apart", "at one point");
+        return Err(error.with_hint("a `[[spherical]]` keeps two points together").into());
+    };
+    match law {
+        Law::Constant(length) if length > 0.0 => Ok(lower_pair::distance(length)),
+        Law::Constant(length) => Err(reader.unsuitable("length", "positive", length).into()),
+        law => Ok(vec![Row::lead(Distance, Arc::new(law))]),
     }
 }
 
 /// Adds a joint.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let (nodes, offsets) = frames(&reader, assembler, part.kind().key("axis").is_some())?;
-    let (rows, coordinates) = equations(part.kind().name);
-    let joint = CoordinateJoint::between(nodes, offsets, rows);
-    let name = part.name();
-    let entry = |index| JointEntry {
-        name: name.to_string(),
-        kind: part.kind().name,
-        index,
-        nodes,
-        offsets,
-        coordinates,
-    };
+    let (kind, name) = (part.kind().name, part.name());
+    let references = reader.references("bodies")?;
+    let sides = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
+    if sides[0].node == sides[1].node {
+        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
+        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
+    }
+    let nodes = sides.map(|side| side.node);
+    let offsets =
+        if kind == "distance" { ends(&reader, &sides)? } else { frames(&reader, part.kind(), &sides)? };
+    let initial = initial_relative(sides.map(|side| side.body), offsets);
+    let joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
+    let coordinates = coordinates(kind);
+    let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
     assembler.add_joint(joint, entry, name);
     reader.finish()
 }
 
-/// Nodes and frames of a joint: markers as they are, otherwise a common frame at the initial configuration.
-fn frames(
-    reader: &PartReader,
-    assembler: &Assembler,
-    has_axis: bool,
-) -> Result<([Option<crate::element::NodeId>; 2], [Pose; 2]), ModelErrors> {
-    let references = reader.references("bodies")?;
-    let attachments = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
-    if attachments[0].node == attachments[1].node {
-        let found = format!("`{}` twice", references[0].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
-    }
-    let nodes = attachments.map(|attachment| attachment.node);
-    let point = reader.optional_vector3("point")?;
-    let axis = if has_axis { reader.optional_direction("axis")? } else { None };
-    if let ([Some(first), Some(second)], None, None) = (attachments.map(|a| a.marker), point, axis) {
-        return Ok((nodes, [first, second]));
-    }
-    let world = common_frame(reader, &attachments, point, axis)?;
-    Ok((nodes, attachments.map(|attachment| attachment.offset_of(&world))))
+/// The second frame relative to the first at the initial configuration, without velocities.
+pub(super) fn initial_relative(bodies: [Pose; 2], offsets: [Pose; 2]) -> Relative {
+    let [first, second] = bodies.map(NodeMotion::at_rest);
+    Relative::new(&offsets.map(Frame::new), [&first, &second])
 }
 
-/// The joint's frame in the world: at `point` with z along `axis`, or that of the only marker.
-fn common_frame(
+/// Initial pose of a node; the ground's is the identity.
+pub(super) fn initial_pose(assembler: &Assembler, node: Option<NodeId>) -> Pose {
+    let body = assembler.bodies().iter().find(|body| Some(body.node) == node);
+    body.map_or(Pose::identity(), |body| body.pose)
+}
+
+/// Frames of a joint in body axes: markers as they are, otherwise a common frame at the initial configuration.
+fn frames(reader: &PartReader, kind: &PartKind, sides: &[Attachment; 2]) -> Result<[Pose; 2], ModelErrors> {
+    let markers = sides.map(|side| side.marker.map(|marker| side.body.compose(&marker)));
+    let positions = match markers {
+        [Some(first), Some(second)] => [first.position, second.position],
+        [Some(marker), None] | [None, Some(marker)] => [marker.position; 2],
+        [None, None] => [joint_point(reader, kind, sides)?; 2],
+    };
+    let rotations = match (common_rotation(reader, kind)?, markers) {
+        (Some(rotation), _) => [rotation; 2],
+        (None, [Some(first), Some(second)]) => [first.rotation, second.rotation],
+        (None, [Some(marker), None] | [None, Some(marker)]) => [marker.rotation; 2],
+        (None, [None, None]) => [placement(reader).rotation; 2],
+    };
+    Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotations[side], positions[side]))))
+}
+
+/// `point` in the world of the model; where the motion does not depend on it, a body's centre of mass will do.
+fn joint_point(
     reader: &PartReader,
-    attachments: &[Attachment; 2],
-    point: Option<Vector3>,
-    axis: Option<Vector3>,
-) -> Result<Pose, ModelErrors> {
-    let placement = placement(reader);
-    let marker = attachments.iter().find_map(|a| a.marker.map(|marker| a.body.compose(&marker)));
-    let position = match (point, marker) {
-        (Some(point), _) => placement.transform_point(&point),
-        (None, Some(marker)) => marker.position,
-        (None, None) => {
-            let found = "neither a `point` nor a marker";
-            return Err(reader.unsuitable("bodies", "joined at a place", found).into());
-        }
+    kind: &PartKind,
+    sides: &[Attachment; 2],
+) -> Result<Vector3, ModelErrors> {
+    if let Some(point) = reader.optional_vector3("point")? {
+        return Ok(placement(reader).transform_point(&point));
+    }
+    if kind.keys.contains(&REACTION_POINT) {
+        let body = if sides[1].node.is_some() { &sides[1] } else { &sides[0] };
+        return Ok(body.body.position);
+    }
+    let mistake = Mistake::MissingKey { key: "point".to_string(), part: reader.description().to_string() };
+    let hint = "or name a marker in `bodies`, such as `crank.pin`";
+    Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
+}
+
+/// Orientation of the joint in the world of the model, if the keys say one.
+fn common_rotation(reader: &PartReader, kind: &PartKind) -> Result<Option<UnitQuaternion>, ModelErrors> {
+    let rotation = if kind.keys.contains(&FIRST_AXIS) {
+        cross_rotation(reader)?
+    } else if kind.keys.contains(&X_AXIS) {
+        axis_rotation(reader)?
+    } else {
+        None
     };
-    let rotation = match (axis, marker) {
-        (Some(axis), _) => turn_z_to(&placement.transform_vector(&axis)),
-        (None, Some(marker)) => marker.rotation,
-        (None, None) => placement.rotation,
+    Ok(rotation.map(|rotation| placement(reader).rotation * rotation))
+}
+
+/// z along `axis`, x as nearly along `x-axis` as it can be.
+fn axis_rotation(reader: &PartReader) -> Result<Option<UnitQuaternion>, ModelErrors> {
+    let (axis, wish) = (reader.optional_direction("axis")?, reader.optional_direction("x-axis")?);
+    let (z, wish) = match (axis, wish) {
+        (None, None) => return Ok(None),
+        (Some(axis), None) => return Ok(Some(turn_z_to(&axis))),
+        (axis, Some(wish)) => (axis.unwrap_or_else(Vector3::z), wish),
     };
-    Ok(Pose::new(rotation, position))
+    let x = wish - z * z.dot(&wish);
+    if x.norm() < 1e-6 {
+        return Err(reader
+            .unsuitable("x-axis", "a direction other than the z axis", "parallel to it")
+            .into());
+    }
+    let x = x.normalize();
+    Ok(Some(from_axes(x, z.cross(&x), z)))
+}
+
+/// x along `first-axis` and y along `second-axis`.
+fn cross_rotation(reader: &PartReader) -> Result<Option<UnitQuaternion>, ModelErrors> {
+    let given = reader.has("first-axis") || reader.has("second-axis");
+    if !given {
+        return Ok(None);
+    }
+    let (x, y) = (reader.direction("first-axis")?, reader.direction("second-axis")?);
+    let cosine = x.dot(&y);
+    // Four digits are often copied from elsewhere; what is left is removed.
+    if cosine.abs() > 1e-3 {
+        let found = format!("at {:.4}°", cosine.clamp(-1.0, 1.0).acos().to_degrees());
+        return Err(reader.unsuitable("second-axis", "at right angles to `first-axis`", found).into());
+    }
+    let y = (y - x * cosine).normalize();
+    Ok(Some(from_axes(x, y, x.cross(&y))))
+}
+
+fn from_axes(x: Vector3, y: Vector3, z: Vector3) -> UnitQuaternion {
+    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(Matrix3::from_columns(&[x, y, z])))
 }
 
 /// The shortest rotation that takes z to a direction.
 fn turn_z_to(axis: &Vector3) -> UnitQuaternion {
     UnitQuaternion::rotation_between(&Vector3::z(), axis)
         .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI))
+}
+
+/// Frames at the two points of a distance joint, with z along the line between them.
+fn ends(reader: &PartReader, sides: &[Attachment; 2]) -> Result<[Pose; 2], ModelErrors> {
+    let end = |side: usize, key: &str| -> Result<Vector3, ModelErrors> {
+        match sides[side].marker {
+            Some(marker) => Ok(sides[side].body.transform_point(&marker.position)),
+            None => Ok(placement(reader).transform_point(&reader.vector3(key)?)),
+        }
+    };
+    let points = [end(0, "first-point")?, end(1, "second-point")?];
+    let along = (points[1] - points[0]).try_normalize(0.0).unwrap_or_else(Vector3::z);
+    let rotation = turn_z_to(&along);
+    Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotation, points[side]))))
 }

@@ -1,6 +1,8 @@
 //! The kinds of parts a model file may have, one file each.
 
 pub mod body;
+pub mod coupling;
+pub mod drive;
 pub mod gravity;
 pub mod joint;
 pub mod simulation;
@@ -21,8 +23,20 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &simulation::KIND, add: simulation::add },
     PartEntry { kind: &gravity::KIND, add: gravity::add },
     PartEntry { kind: &body::KIND, add: body::add },
+    PartEntry { kind: &joint::FIXED, add: joint::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
+    PartEntry { kind: &joint::PRISMATIC, add: joint::add },
+    PartEntry { kind: &joint::CYLINDRICAL, add: joint::add },
     PartEntry { kind: &joint::SPHERICAL, add: joint::add },
+    PartEntry { kind: &joint::UNIVERSAL, add: joint::add },
+    PartEntry { kind: &joint::PLANAR, add: joint::add },
+    PartEntry { kind: &joint::SCREW, add: joint::add },
+    PartEntry { kind: &joint::DISTANCE, add: joint::add },
+    PartEntry { kind: &joint::POINT_ON_LINE, add: joint::add },
+    PartEntry { kind: &joint::POINT_ON_PLANE, add: joint::add },
+    PartEntry { kind: &coupling::GEAR, add: coupling::add_gear },
+    PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
+    PartEntry { kind: &drive::KIND, add: drive::add },
 ];
 
 /// Every kind, for the document layer.

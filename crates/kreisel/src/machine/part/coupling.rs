@@ -1,0 +1,233 @@
+//! `[[gear]]` and `[[coupling]]`: equations between coordinates of joints.
+//!
+//! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be
+//! meant. Angles are counted over full turns.
+
+use super::joint::{initial_pose, initial_relative};
+use crate::element::MOST_NODES;
+use crate::joint::{Coordinate, CoordinateJoint, CoupledCoordinate};
+use crate::machine::{Assembler, JointEntry};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind, name,
+};
+
+/// Keys of `[[gear]]`.
+pub static GEAR: PartKind = PartKind {
+    name: "gear",
+    doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key {
+            name: "joints",
+            value: ValueKind::References(&[2]),
+            need: Need::Required,
+            doc: "The two joints; with the angle after a dot (`joint.second-angle`) where one has several.",
+        },
+        Key {
+            name: "ratio",
+            value: ValueKind::Number(Dimension::NONE),
+            need: Need::Required,
+            doc: "Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.",
+        },
+        Key {
+            name: "offset",
+            value: ValueKind::Number(Dimension::ANGLE),
+            need: Need::Optional,
+            doc: "Angle of the second joint where that of the first is zero; from the initial configuration if not given.",
+        },
+    ],
+};
+
+/// Keys of `[[coupling]]`.
+pub static COUPLING: PartKind = PartKind {
+    name: "coupling",
+    doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key {
+            name: "joints",
+            value: ValueKind::References(&[]),
+            need: Need::Required,
+            doc: "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
+        },
+        Key {
+            name: "factors",
+            value: ValueKind::Numbers(Dimension::NONE, &[]),
+            need: Need::Required,
+            doc: "Factor of each coordinate in the sum; coordinates count in m and rad.",
+        },
+        Key {
+            name: "offset",
+            value: ValueKind::Number(Dimension::NONE),
+            need: Need::Optional,
+            doc: "Value of the sum; from the initial configuration if not given.",
+        },
+    ],
+};
+
+/// Which coordinates will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Any.
+    Any,
+    /// An angle.
+    Angle,
+    /// A displacement.
+    Displacement,
+}
+
+impl Wanted {
+    fn suits(self, coordinate: Coordinate) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Angle => coordinate.is_angle(),
+            Self::Displacement => !coordinate.is_angle(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Any => "one with a free coordinate",
+            Self::Angle => "one with an angle",
+            Self::Displacement => "one with a displacement",
+        }
+    }
+}
+
+/// The joint and the coordinate that a name such as `crank` or `slide.displacement` means.
+pub(super) fn joint_coordinate<'a>(
+    reader: &PartReader,
+    assembler: &'a Assembler,
+    reference: &Reference,
+    wanted: Wanted,
+) -> Result<(&'a JointEntry, Coordinate), ModelError> {
+    let (owner, quantity) = match reference.name.split_once('.') {
+        Some((owner, quantity)) => (owner, Some(quantity)),
+        None => (reference.name.as_str(), None),
+    };
+    let joint = assembler.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
+    // The length of a distance joint is no freedom: the joint itself keeps it.
+    let free: Vec<(&str, Coordinate)> =
+        joint.coordinates.iter().copied().filter(|(_, x)| *x != Coordinate::Distance).collect();
+    let suitable: Vec<(&str, Coordinate)> = match quantity {
+        Some(quantity) => free.iter().copied().filter(|(name, _)| *name == quantity).collect(),
+        None => free.iter().copied().filter(|(_, coordinate)| wanted.suits(*coordinate)).collect(),
+    };
+    match (suitable.as_slice(), quantity) {
+        ([(_, coordinate)], _) if wanted.suits(*coordinate) => Ok((joint, *coordinate)),
+        ([], Some(_)) if !free.is_empty() => {
+            let names: Vec<String> = free.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
+            Err(reference.unknown("joint coordinate", names.iter().map(String::as_str)))
+        }
+        ([_, _, ..], _) => Err(several(reader, reference, &suitable)),
+        _ => Err(unsuitable(joint, reference, wanted, &free)),
+    }
+}
+
+fn unsuitable(
+    joint: &JointEntry,
+    reference: &Reference,
+    wanted: Wanted,
+    free: &[(&str, Coordinate)],
+) -> ModelError {
+    let names: Vec<&str> = free.iter().map(|(name, _)| *name).collect();
+    let has = if names.is_empty() { "no free coordinate".to_string() } else { name::list(&names) };
+    let mistake = Mistake::Unsuitable {
+        what: format!("the joint `{}`", reference.name),
+        requirement: wanted.words().to_string(),
+        found: format!("a {} joint, which has {has}", joint.kind),
+    };
+    let error = ModelError::new(mistake, reference.place.clone());
+    match joint.kind {
+        "distance" => error.with_hint("the `length` of a distance joint may itself be a law of time"),
+        _ => error,
+    }
+}
+
+fn several(reader: &PartReader, reference: &Reference, suitable: &[(&str, Coordinate)]) -> ModelError {
+    let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{}.{name}", reference.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mistake = Mistake::Ambiguous {
+        part: reader.description().to_string(),
+        choices: name::list(&names),
+        found: "the joint alone is named".to_string(),
+    };
+    ModelError::new(mistake, reference.place.clone())
+}
+
+/// Adds a gear: x₂ − r x₁ = offset.
+pub fn add_gear(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let references = reader.references("joints")?;
+    let ratio = reader.number("ratio")?;
+    if ratio == 0.0 {
+        return Err(reader
+            .unsuitable("ratio", "another number", "0, which would lock the second joint")
+            .into());
+    }
+    let offset = reader.optional_number("offset")?;
+    couple(&reader, assembler, part, &references, &[-ratio, 1.0], offset, Wanted::Angle)?;
+    reader.finish()
+}
+
+/// Adds a coupling: Σ c_k x_k = offset.
+pub fn add_coupling(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let references = reader.references("joints")?;
+    if references.len() < 2 {
+        return Err(reader.unsuitable("joints", "at least two names", references.len()).into());
+    }
+    let factors = reader.numbers("factors")?;
+    if factors.len() != references.len() {
+        let requirement = format!("as many numbers as there are joints ({})", references.len());
+        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
+    }
+    if factors.contains(&0.0) {
+        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
+    }
+    let offset = reader.optional_number("offset")?;
+    couple(&reader, assembler, part, &references, &factors, offset, Wanted::Any)?;
+    reader.finish()
+}
+
+fn couple(
+    reader: &PartReader,
+    assembler: &mut Assembler,
+    part: &Part,
+    references: &[Reference],
+    factors: &[f64],
+    offset: Option<f64>,
+    wanted: Wanted,
+) -> Result<(), ModelErrors> {
+    let mut coordinates = Vec::with_capacity(references.len());
+    for (reference, &factor) in references.iter().zip(factors) {
+        let (joint, coordinate) = joint_coordinate(reader, assembler, reference, wanted)?;
+        let (nodes, offsets) = (joint.nodes, joint.offsets);
+        let bodies = nodes.map(|node| initial_pose(assembler, node));
+        let start = coordinate.value(&initial_relative(bodies, offsets), 0.0);
+        coordinates.push(CoupledCoordinate { nodes, offsets, coordinate, factor, start });
+    }
+    let repeated = |i: usize| {
+        let same = |a: &CoupledCoordinate, b: &CoupledCoordinate| {
+            a.nodes == b.nodes && a.offsets == b.offsets && a.coordinate == b.coordinate
+        };
+        coordinates[..i].iter().any(|other| same(other, &coordinates[i]))
+    };
+    if let Some(twice) = (0..coordinates.len()).find(|&i| repeated(i)) {
+        let found = format!("`{}` twice", references[twice].name);
+        return Err(reader.unsuitable("joints", "different coordinates", found).into());
+    }
+    let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
+    let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
+    let count = crate::joint::Joint::nodes(&joint).len();
+    if count > MOST_NODES {
+        let requirement = format!("those of at most {MOST_NODES} bodies");
+        return Err(reader.unsuitable("joints", &requirement, count).into());
+    }
+    let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
+    let (name, kind) = (part.name().to_string(), part.kind().name);
+    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
+    assembler.add_joint(joint, entry, part.name());
+    Ok(())
+}
