@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Element, LocalForces, LocalTangent, Motion, NodeId, Power};
 use crate::dae::TangentWeights;
 use crate::joint::{Coordinate, FramePair};
-use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, skew};
+use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, skew};
 use crate::system::join;
 
 /// In which axes the components of a force are given.
@@ -61,6 +61,8 @@ pub struct MarkerForce {
     /// Torque and force components.
     components: [Quantity; 6],
     signals: Vec<Signal>,
+    /// World axes from the axes in which a dead force is given.
+    world_from_given: Matrix3,
 }
 
 impl MarkerForce {
@@ -73,7 +75,13 @@ impl MarkerForce {
         signals: Vec<Signal>,
     ) -> Self {
         debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
-        Self { nodes, marker, axes, components, signals }
+        Self { nodes, marker, axes, components, signals, world_from_given: Matrix3::identity() }
+    }
+
+    /// The same with the components of a dead force given in axes that are turned against the world's.
+    pub fn in_axes_turned_by(mut self, world_from_given: &UnitQuaternion) -> Self {
+        self.world_from_given = world_from_given.to_rotation_matrix().into_inner();
+        self
     }
 
     fn measure(&self, at: &Motion) -> [f64; MOST_SIGNALS] {
@@ -119,7 +127,7 @@ impl MarkerForce {
     /// Rotation from the chosen axes to body axes.
     fn to_body(&self, at: &Motion) -> Matrix3 {
         match self.axes {
-            Axes::World => at.nodes[0].rotation.transpose(),
+            Axes::World => at.nodes[0].rotation.tr_mul(&self.world_from_given),
             Axes::Marker => self.marker.rotation.to_rotation_matrix().into_inner(),
         }
     }

@@ -1,11 +1,13 @@
 //! What pushes: elements add forces to the nodes they touch. One file each.
 
 mod body;
+mod bushing;
 mod local;
 mod marker_force;
 mod spring;
 
 pub use body::Body;
+pub use bushing::Bushing;
 pub(crate) use local::shift_pose;
 pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
 pub use marker_force::{Axes, MOST_SIGNALS, MarkerForce, Quantity, Signal, SignalFunction};

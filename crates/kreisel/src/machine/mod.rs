@@ -7,6 +7,9 @@
 mod assembler;
 pub mod part;
 mod settings;
+pub mod shape;
+mod signal;
+pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
 pub use settings::{MethodName, RunSettings};

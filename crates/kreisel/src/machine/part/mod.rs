@@ -1,9 +1,18 @@
 //! The kinds of parts a model file may have, one file each.
 
 pub mod body;
+pub mod bushing;
+pub mod end_stop;
+pub mod force;
+pub mod friction;
 pub mod gravity;
 pub mod joint;
+pub mod joint_coordinate;
+pub mod marker;
+pub mod point_mass;
+pub mod shape;
 pub mod simulation;
+pub mod spring;
 
 use super::Assembler;
 use crate::model::{ModelErrors, Part, PartKind};
@@ -21,8 +30,17 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &simulation::KIND, add: simulation::add },
     PartEntry { kind: &gravity::KIND, add: gravity::add },
     PartEntry { kind: &body::KIND, add: body::add },
+    PartEntry { kind: &point_mass::KIND, add: point_mass::add },
+    PartEntry { kind: &marker::KIND, add: marker::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::SPHERICAL, add: joint::add },
+    PartEntry { kind: &force::KIND, add: force::add },
+    PartEntry { kind: &spring::POINTS, add: spring::add_between_points },
+    PartEntry { kind: &spring::TORSIONAL, add: spring::add_torsional },
+    PartEntry { kind: &bushing::KIND, add: bushing::add },
+    PartEntry { kind: &friction::KIND, add: friction::add },
+    PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
+    PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
 ];
 
 /// Every kind, for the document layer.
