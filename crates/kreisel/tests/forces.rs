@@ -319,6 +319,36 @@ fn a_constant_torque_spins_a_flywheel_up() {
 }
 
 #[test]
+fn a_motor_turns_the_second_body_forward_and_the_first_one_back() {
+    let machine = machine(&format!(
+        "{NO_GRAVITY}
+        [[body]]
+        name = \"stator\"
+        mass = 1
+        inertia = [1, 1, 2]
+        [[body]]
+        name = \"rotor\"
+        mass = 1
+        inertia = [1, 1, 0.5]
+        [[revolute]]
+        name = \"shaft\"
+        bodies = [\"stator\", \"rotor\"]
+        point = [0, 0, 0]
+        [[joint-force]]
+        joint = \"shaft\"
+        torque = \"3 - 0.1*shaft.rate\""
+    ));
+    let mut run = start(&machine, 1e-3);
+    run.advance(1.0).unwrap();
+    let rate = |node: usize| machine.system.motion(NodeId(node), &point(run.state())).angular_velocity().z;
+    // The relative rate obeys ω̇ = (3 − 0.1 ω)(1/2 + 1/0.5), so ω = 30 (1 − exp(−t/4)).
+    let exact = 30.0 * (1.0 - (-0.25f64).exp());
+    // Second order in 1e-3/4.
+    assert!((rate(1) - rate(0) - exact).abs() < 1e-6, "{} {exact}", rate(1) - rate(0));
+    assert!((2.0 * rate(0) + 0.5 * rate(1)).abs() < 1e-10, "angular momentum");
+}
+
+#[test]
 fn a_force_at_a_point_turns_the_body_about_its_centre() {
     let body = |place: &str| {
         machine(&format!(
@@ -618,12 +648,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("[[torsional-spring-damper]]\njoint = \"axel\"\nstiffness = 1", &["no joint `axel`", "axle"]),
     (
         "[[torsional-spring-damper]]\njoint = \"ball\"\nstiffness = 1",
-        &["a joint with an angle", "spherical joint `ball`", "none"],
+        &["a joint with an angle", "spherical joint `ball`", "no free coordinate"],
     ),
     ("[[torsional-spring-damper]]\njoint = \"axle\"\nstiffness = \"1 N/m\"", &["Nm/rad"]),
     (
-        "[[torsional-spring-damper]]\njoint = \"axle\"\ncoordinate = \"angel\"\nstiffness = 1",
-        &["one of `angle`", "`angel`"],
+        "[[torsional-spring-damper]]\njoint = \"axle.angel\"\nstiffness = 1",
+        &["no joint coordinate `axle.angel`", "axle.angle"],
     ),
     ("[[torsional-spring-damper]]\njoint = \"axle\"\ndamping = -0.1", &["`damping`", "zero or positive"]),
     ("[[joint-friction]]\njoint = \"axle\"", &["exactly one of `force`, `torque`"]),
@@ -661,6 +691,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "[[bushing]]\nbodies = [\"ground\", \"dot\"]\npoint = [0, 0, 0]\nrotational-stiffness = [1, 1, 1]",
         &["bodies that turn", "point mass `dot`"],
     ),
+    ("[[joint-force]]\njoint = \"axle\"", &["exactly one of `force`, `torque`"]),
+    ("[[joint-force]]\njoint = \"axle\"\nforce = 1", &["a joint with a displacement"]),
+    ("[[joint-force]]\njoint = \"axle\"\ntorque = \"axle.torque.z\"", &["positions and velocities"]),
     ("[[force]]\nbody = \"ground\"\nforce = [1, 0, 0]", &["a body that can move", "the ground"]),
     ("[[force]]\nbody = \"wheel\"", &["needs the key `force`", "`torque`"]),
     ("[[force]]\nbody = \"dot\"\ntorque = [1, 0, 0]", &["point mass", "does not turn"]),

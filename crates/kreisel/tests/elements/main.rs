@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::{
-    Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, LinearSpring, LocalForces,
+    Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, JointForce, LinearSpring, LocalForces,
     LocalTangent, MarkerForce, Motion, NodeId, Quantity, RegularizedFriction, Signal, SignalFunction,
 };
 use kreisel::joint::{Coordinate, Frame, FramePair};
@@ -86,7 +86,15 @@ fn bushing(name: &'static str, nodes: [Option<usize>; 2], offsets: [Pose; 2]) ->
     let (stiffness, damping) = (full_matrix(10.0), full_matrix(0.7));
     let element = Bushing::new(nodes.map(|node| node.map(NodeId)), offsets, stiffness, damping);
     let between = COORDINATES.map(|coordinate| Between { nodes, offsets, coordinate });
-    Sample { name, element: Box::new(element), oracle: Oracle::Bushing { between, stiffness, damping } }
+    Sample {
+        name,
+        element: Box::new(element),
+        oracle: Oracle::Bushing {
+            between: Box::new(between),
+            stiffness: Box::new(stiffness),
+            damping: Box::new(damping),
+        },
+    }
 }
 
 /// Factors of the six components of the test's force.
@@ -107,45 +115,44 @@ impl SignalFunction for Component {
     }
 }
 
-/// A force of an angle, a position and a velocity; dead ones are given in axes turned with the world.
-fn push(name: &'static str, axes: Axes, world: &Pose) -> Sample {
-    let between = [
-        (
-            Between {
-                nodes: [Some(0), Some(1)],
-                offsets: [first_offset(), second_offset()],
-                coordinate: Coordinate::Angle,
-            },
-            false,
-        ),
-        (
-            Between {
-                nodes: [None, Some(1)],
-                offsets: [*world, second_offset()],
-                coordinate: Coordinate::Translation(2),
-            },
-            false,
-        ),
-        (
-            Between {
-                nodes: [None, Some(0)],
-                offsets: [*world, first_offset()],
-                coordinate: Coordinate::Translation(0),
-            },
-            true,
-        ),
-    ];
-    let signals = between.map(|(b, rate)| Signal {
+/// An angle, a position and a velocity in a world that was moved.
+fn signals(world: &Pose) -> (Vec<(Between, bool)>, Vec<Signal>) {
+    let (both, offsets) = ([Some(0), Some(1)], [first_offset(), second_offset()]);
+    let angle = Between { nodes: both, offsets, coordinate: Coordinate::Angle };
+    let height = Coordinate::Translation(2);
+    let place = Between { nodes: [None, Some(1)], offsets: [*world, second_offset()], coordinate: height };
+    let speed = Coordinate::Translation(0);
+    let speed = Between { nodes: [None, Some(0)], offsets: [*world, first_offset()], coordinate: speed };
+    let between = vec![(angle, false), (place, false), (speed, true)];
+    let signals = between.iter().map(|(b, rate)| Signal {
         pair: FramePair { nodes: b.nodes, frames: b.offsets.map(Frame::new) },
         coordinate: b.coordinate,
-        rate,
+        rate: *rate,
     });
+    let signals = signals.collect();
+    (between, signals)
+}
+
+/// A force at a marker; dead ones are given in axes turned with the world.
+fn push(name: &'static str, axes: Axes, world: &Pose) -> Sample {
+    let (between, signals) = signals(world);
     let components = std::array::from_fn(|i| Quantity::Function(Arc::new(Component(i))));
     let nodes = vec![NodeId(0), NodeId(1)];
-    let element = MarkerForce::new(nodes, second_offset(), axes, components, signals.to_vec())
+    let element = MarkerForce::new(nodes, second_offset(), axes, components, signals)
         .in_axes_turned_by(&world.rotation);
     let dead = (axes == Axes::World).then(|| world.rotation.to_rotation_matrix().into_inner());
-    let oracle = Oracle::Push { marker: second_offset(), dead, factors: FACTORS, signals: between.to_vec() };
+    let oracle = Oracle::Push { marker: second_offset(), dead, factors: FACTORS, signals: between };
+    Sample { name, element: Box::new(element), oracle }
+}
+
+fn actuator(name: &'static str, coordinate: Coordinate, world: &Pose) -> Sample {
+    let (measured, signals) = signals(world);
+    let (nodes, offsets) = ([Some(0), Some(1)], [first_offset(), second_offset()]);
+    let pair = FramePair { nodes, frames: offsets.map(Frame::new) };
+    let force = Quantity::Function(Arc::new(Component(0)));
+    let element = JointForce::new(vec![NodeId(0), NodeId(1)], pair, coordinate, force, signals);
+    let between = Between { nodes, offsets, coordinate };
+    let oracle = Oracle::Actuator { between, factors: FACTORS, signals: measured };
     Sample { name, element: Box::new(element), oracle }
 }
 
@@ -170,6 +177,8 @@ fn samples(world: &Pose) -> Vec<Sample> {
         along("torsional stop", both, offsets, Coordinate::Angle, Law::Stop(STOP)),
         bushing("bushing", both, offsets),
         bushing("grounded bushing", [None, Some(0)], on_ground),
+        actuator("motor", Coordinate::Angle, world),
+        actuator("ram", Coordinate::Translation(1), world),
         push("dead force", Axes::World, world),
         push("following force", Axes::Marker, world),
     ]
@@ -274,7 +283,7 @@ proptest! {
     fn elastic_forces_are_the_gradient_of_the_stored_energy(nodes in [node_strategy(), node_strategy()]) {
         let resting = nodes.map(|node| NodeMotion::at_rest(node.pose));
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
-            if matches!(oracle, Oracle::Push { .. }) {
+            if matches!(oracle, Oracle::Push { .. } | Oracle::Actuator { .. }) {
                 continue;
             }
             let count = element.nodes().len();
@@ -283,14 +292,14 @@ proptest! {
             let stored = element.energies(&at).total();
             prop_assert!((stored - oracle.energy(&plain)).abs() < 1e-12 * (1.0 + stored.abs()), "{name}: energy");
             let wrenches = residual(&*element, &resting);
-            for j in 0..count {
+            for (j, wrench) in wrenches.iter().enumerate() {
                 for k in 0..6 {
                     let duals: Vec<Node<Dual64>> = (0..count)
                         .map(|n| if n == j { seeded(&resting[n], 2, k) } else { Node::constant(&resting[n]) })
                         .collect();
                     let slope = oracle.energy(&duals).eps;
-                    let size = 1.0 + wrenches[j].amax();
-                    prop_assert!((wrenches[j][k] - slope).abs() < 1e-11 * size, "{name}: {} {slope}", wrenches[j][k]);
+                    let size = 1.0 + wrench.amax();
+                    prop_assert!((wrench[k] - slope).abs() < 1e-11 * size, "{name}: {} {slope}", wrench[k]);
                 }
             }
         }

@@ -127,7 +127,10 @@ impl Between {
             Coordinate::Direction(i, j) => relative[i][j],
             Coordinate::Angle => relative[1][0].atan2(relative[0][0]),
             Coordinate::Distance => dot(&way, &way).sqrt(),
-            Coordinate::RotationVector(axis) => rotation_vector(&relative)[axis],
+            other => {
+                let Coordinate::RotationVector(axis) = other else { panic!("{other:?} is not tested") };
+                rotation_vector(&relative)[axis]
+            }
         }
     }
 
@@ -165,7 +168,8 @@ fn rotation_vector<T: Number>(r: &M3<T>) -> V3<T> {
 pub enum Oracle {
     Body { mass: f64, inertia: Matrix3, gravity: Vector3 },
     Along { between: Between, law: Law },
-    Bushing { between: [Between; 6], stiffness: Matrix6, damping: Matrix6 },
+    Bushing { between: Box<[Between; 6]>, stiffness: Box<Matrix6>, damping: Box<Matrix6> },
+    Actuator { between: Between, factors: [f64; 6], signals: Vec<(Between, bool)> },
     Push { marker: Pose, dead: Option<Matrix3>, factors: [f64; 6], signals: Vec<(Between, bool)> },
 }
 
@@ -225,7 +229,7 @@ impl Oracle {
                 between.gradient(nodes).iter().map(|gradient| each(gradient, |slope| slope * force)).collect()
             }
             Self::Bushing { between, stiffness, damping } => {
-                let (values, rates) = (between.map(|b| b.value(nodes)), between.map(|b| b.rate(nodes)));
+                let (values, rates) = (each(between, |b| b.value(nodes)), each(between, |b| b.rate(nodes)));
                 let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
                 for i in 0..6 {
                     let terms = (0..6).map(|j| values[j] * stiffness[(i, j)] + rates[j] * damping[(i, j)]);
@@ -235,6 +239,14 @@ impl Oracle {
                     }
                 }
                 wrenches
+            }
+            Self::Actuator { between, factors, signals } => {
+                let force = mixed(*factors, &measured(nodes, signals))[0];
+                between
+                    .gradient(nodes)
+                    .iter()
+                    .map(|gradient| each(gradient, |slope| -slope * force))
+                    .collect()
             }
             Self::Push { marker, dead, factors, signals } => push(nodes, marker, dead, *factors, signals),
         }
@@ -251,12 +263,12 @@ impl Oracle {
             }
             Self::Along { between, law } => law.energy(between.value(nodes)),
             Self::Bushing { between, stiffness, .. } => {
-                let values = between.map(|b| b.value(nodes));
+                let values = each(between, |b| b.value(nodes));
                 let terms =
                     (0..36).map(|k| values[k / 6] * values[k % 6] * (0.5 * stiffness[(k / 6, k % 6)]));
                 terms.sum()
             }
-            Self::Push { .. } => T::zero(),
+            Self::Actuator { .. } | Self::Push { .. } => T::zero(),
         }
     }
 }
@@ -288,8 +300,7 @@ fn push<T: Number>(
     factors: [f64; 6],
     signals: &[(Between, bool)],
 ) -> Vec<[T; 6]> {
-    let values: Vec<T> =
-        signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect();
+    let values = measured(nodes, signals);
     let [torque, force] = halves(&mixed(factors, &values));
     let node = &nodes[0];
     let to_body = match dead {
@@ -301,4 +312,8 @@ fn push<T: Number>(
     let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
     wrenches[0] = each(&joined(&torque, &force), |component| -component);
     wrenches
+}
+
+fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
+    signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
 }

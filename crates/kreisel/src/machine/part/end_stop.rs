@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, COORDINATE, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Measure};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -49,7 +49,6 @@ pub static DISPLACEMENT: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        COORDINATE,
         lower(Dimension::LENGTH),
         upper(Dimension::LENGTH),
         stiffness(Dimension::STIFFNESS),
@@ -65,7 +64,6 @@ pub static ANGLE: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        COORDINATE,
         lower(Dimension::ANGLE),
         upper(Dimension::ANGLE),
         stiffness(Dimension::TORSIONAL_STIFFNESS),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, COORDINATE, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Measure};
 use crate::element::{CoordinateForce, RegularizedFriction};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -19,7 +19,6 @@ pub static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        COORDINATE,
         key(
             "force",
             ValueKind::Number(Dimension::FORCE),

@@ -4,22 +4,14 @@ use crate::joint::Coordinate;
 use crate::machine::{Assembler, JointEntry, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::name;
-use crate::model::{Key, Need, PartReader, ValueKind};
+use crate::model::{Key, Need, PartReader, Reference, ValueKind};
 
 /// The key that names a joint.
 pub const JOINT: Key = Key {
     name: "joint",
     value: ValueKind::Reference,
     need: Need::Required,
-    doc: "The joint in which it acts.",
-};
-
-/// The key that names a coordinate of the joint.
-pub const COORDINATE: Key = Key {
-    name: "coordinate",
-    value: ValueKind::Text,
-    need: Need::Optional,
-    doc: "Which of the joint's coordinates is meant, if there are several that would do.",
+    doc: "The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.",
 };
 
 /// What a coordinate measures.
@@ -32,12 +24,12 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// What a coordinate measures; a cosine is neither.
-    pub fn of(coordinate: Coordinate) -> Option<Self> {
+    /// What a coordinate measures; a cosine is neither, and a distance is kept by the joint itself.
+    fn of(coordinate: Coordinate) -> Option<Self> {
         match coordinate {
-            Coordinate::Angle | Coordinate::RotationVector(_) => Some(Self::Angle),
-            Coordinate::Translation(_) | Coordinate::Distance => Some(Self::Displacement),
-            Coordinate::Direction(..) => None,
+            Coordinate::Translation(_) => Some(Self::Displacement),
+            Coordinate::Direction(..) | Coordinate::Distance => None,
+            _ => Some(Self::Angle),
         }
     }
 
@@ -49,14 +41,18 @@ impl Measure {
     }
 }
 
-/// Reads `joint` and `coordinate`.
+/// Reads `joint`: the name of a joint, perhaps with a coordinate.
 pub fn read(
     reader: &PartReader,
     assembler: &Assembler,
     wanted: Measure,
 ) -> Result<MeasuredCoordinate, ModelErrors> {
     let reference = reader.reference("joint")?;
-    let joint = assembler.joint(&reference)?;
+    let (owner, named) = match reference.name.split_once('.') {
+        Some((owner, named)) => (owner, Some(named)),
+        None => (reference.name.as_str(), None),
+    };
+    let joint = assembler.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
     let suitable: Vec<(&str, Coordinate)> = (joint.coordinates.iter())
         .filter(|(_, coordinate)| Measure::of(*coordinate) == Some(wanted))
         .map(|(name, coordinate)| (*name, *coordinate))
@@ -65,23 +61,24 @@ pub fn read(
         let found = format!("the {} joint `{}`, {}", joint.kind, joint.name, described(joint));
         return Err(reader.unsuitable("joint", wanted.words(), found).into());
     }
-    let names: Vec<&str> = suitable.iter().map(|(name, _)| *name).collect();
-    let named = reader.optional_text("coordinate")?;
-    let coordinate = match (&named, suitable.as_slice()) {
-        (Some(text), _) => suitable.iter().find(|(name, _)| *name == text.content()).map(|found| found.1),
-        (None, [(_, only)]) => Some(*only),
+    let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
+    let coordinate = match (named, suitable.as_slice()) {
+        (None, [(_, only)]) => *only,
         (None, _) => {
-            let mistake =
-                Mistake::MissingKey { key: "coordinate".to_string(), part: reader.description().to_string() };
-            let hint = format!("the joint has {}", name::list(&names));
-            return Err(ModelError::new(mistake, reader.place_of("joint").clone()).with_hint(hint).into());
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let mistake = Mistake::Ambiguous {
+                part: reader.description().to_string(),
+                choices: name::list(&names),
+                found: "the joint alone is named".to_string(),
+            };
+            return Err(ModelError::new(mistake, reference.place).into());
         }
-    };
-    let Some(coordinate) = coordinate else {
-        let written = named.as_ref().map_or("", |text| text.content());
-        let requirement = format!("one of {}", name::list(&names));
-        let error = reader.unsuitable("coordinate", &requirement, format!("`{written}`"));
-        return Err(error.with_nearest(written, names).into());
+        (Some(named), _) => match suitable.iter().find(|(name, _)| *name == named) {
+            Some((_, coordinate)) => *coordinate,
+            None => {
+                return Err(reference.unknown("joint coordinate", names.iter().map(String::as_str)).into());
+            }
+        },
     };
     let unit = if wanted == Measure::Angle { "rad" } else { "m" };
     Ok(MeasuredCoordinate { nodes: joint.nodes, offsets: joint.offsets, coordinate, rate: false, unit })
@@ -90,5 +87,9 @@ pub fn read(
 /// What a joint has, in words.
 fn described(joint: &JointEntry) -> String {
     let names: Vec<&str> = joint.coordinates.iter().map(|(name, _)| *name).collect();
-    if names.is_empty() { "which has none".to_string() } else { format!("which has {}", name::list(&names)) }
+    if names.is_empty() {
+        "which has no free coordinate".to_string()
+    } else {
+        format!("which has {}", name::list(&names))
+    }
 }

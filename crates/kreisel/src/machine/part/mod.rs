@@ -8,6 +8,7 @@ pub mod friction;
 pub mod gravity;
 pub mod joint;
 pub mod joint_coordinate;
+pub mod joint_force;
 pub mod marker;
 pub mod point_mass;
 pub mod shape;
@@ -35,6 +36,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::SPHERICAL, add: joint::add },
     PartEntry { kind: &force::KIND, add: force::add },
+    PartEntry { kind: &joint_force::KIND, add: joint_force::add },
     PartEntry { kind: &spring::POINTS, add: spring::add_between_points },
     PartEntry { kind: &spring::TORSIONAL, add: spring::add_torsional },
     PartEntry { kind: &bushing::KIND, add: bushing::add },

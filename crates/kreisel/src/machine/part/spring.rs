@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, COORDINATE, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Measure};
 use crate::element::{CoordinateForce, ForceLaw, LinearSpring};
 use crate::joint::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
@@ -38,9 +38,8 @@ pub static POINTS: PartKind = PartKind {
             "joint",
             ValueKind::Reference,
             Need::Optional,
-            "In place of `bodies`: the joint along whose displacement it acts.",
+            "In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.",
         ),
-        COORDINATE,
         key(
             "stiffness",
             ValueKind::Number(Dimension::STIFFNESS),
@@ -82,7 +81,6 @@ pub static TORSIONAL: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        COORDINATE,
         key(
             "stiffness",
             ValueKind::Number(Dimension::TORSIONAL_STIFFNESS),
