@@ -184,12 +184,22 @@ fn samples(world: &Pose) -> Vec<Sample> {
     ]
 }
 
-fn node_strategy() -> impl Strategy<Value = NodeMotion> {
+/// Two bodies with random motions, turned against each other by less than half a turn, where the rotation vector ends,
+/// and so that the angle between their frames is defined.
+fn node_strategy() -> impl Strategy<Value = [NodeMotion; 2]> {
     let numbers = |size: f64| proptest::array::uniform6(-size..size);
-    (numbers(1.0), numbers(2.0), numbers(3.0)).prop_map(|(place, velocity, acceleration)| NodeMotion {
-        velocity: Vector6::from(velocity),
-        acceleration: Vector6::from(acceleration),
-        ..NodeMotion::at_rest(pose(place))
+    let turn = proptest::array::uniform3(-0.6..0.6);
+    let node = (turn, numbers(1.0), numbers(2.0), numbers(3.0));
+    let node = node.prop_map(|(turn, place, velocity, acceleration)| {
+        let place = pose([turn[0], turn[1], turn[2], place[3], place[4], place[5]]);
+        let (velocity, acceleration) = (Vector6::from(velocity), Vector6::from(acceleration));
+        NodeMotion { velocity, acceleration, ..NodeMotion::at_rest(place) }
+    });
+    proptest::array::uniform2(node).prop_filter("the x axis of one frame along z of the other", |nodes| {
+        let frames = [(0, first_offset()), (1, second_offset())];
+        let [first, second] = frames.map(|(node, offset)| nodes[node].pose.compose(&offset).rotation);
+        let x_axis = first.inverse() * (second * Vector3::x());
+        x_axis.xy().norm_squared() > 0.1
     })
 }
 
@@ -224,7 +234,7 @@ proptest! {
 
     #[test]
     fn tangents_are_the_derivatives_of_residuals_by_dual_numbers(
-        nodes in [node_strategy(), node_strategy()],
+        nodes in node_strategy(),
     ) {
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
             let count = element.nodes().len();
@@ -261,7 +271,7 @@ proptest! {
 
     #[test]
     fn turning_and_moving_the_world_turns_the_forces_and_nothing_else(
-        nodes in [node_strategy(), node_strategy()],
+        nodes in node_strategy(),
         motion in proptest::array::uniform6(-2.0..2.0),
     ) {
         let world = pose(motion);
@@ -280,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn elastic_forces_are_the_gradient_of_the_stored_energy(nodes in [node_strategy(), node_strategy()]) {
+    fn elastic_forces_are_the_gradient_of_the_stored_energy(nodes in node_strategy()) {
         let resting = nodes.map(|node| NodeMotion::at_rest(node.pose));
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
             if matches!(oracle, Oracle::Push { .. } | Oracle::Actuator { .. }) {
@@ -306,7 +316,7 @@ proptest! {
     }
 
     #[test]
-    fn power_is_stored_lost_or_applied(nodes in [node_strategy(), node_strategy()]) {
+    fn power_is_stored_lost_or_applied(nodes in node_strategy()) {
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
             let count = element.nodes().len();
             // Along the motion: the pose moves with the twist, the twist with its rate.
@@ -330,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn masses_are_symmetric_and_not_negative(nodes in [node_strategy(), node_strategy()]) {
+    fn masses_are_symmetric_and_not_negative(nodes in node_strategy()) {
         for Sample { name, element, .. } in samples(&Pose::identity()) {
             let count = element.nodes().len();
             let at = Motion { time: 0.0, nodes: &nodes[..count], memory: &[0.0; 4] };
