@@ -1,14 +1,20 @@
 //! What pushes: elements add forces to the nodes they touch. One file each.
 
 mod body;
+mod bushing;
+mod joint_force;
 mod local;
 mod marker_force;
+mod signal;
 mod spring;
 
 pub use body::Body;
+pub use bushing::Bushing;
+pub use joint_force::JointForce;
 pub(crate) use local::shift_pose;
 pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
-pub use marker_force::{Axes, MOST_SIGNALS, MarkerForce, Quantity, Signal, SignalFunction};
+pub use marker_force::{Axes, MarkerForce};
+pub use signal::{MOST_SIGNALS, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
 
 use crate::dae::TangentWeights;

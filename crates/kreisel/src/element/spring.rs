@@ -179,7 +179,8 @@ impl ForceLaw for RegularizedFriction {
 
 /// Springs and dampers that act only beyond a lower and an upper bound.
 ///
-/// The damper is weighted with the depth p as d p/(p + w), so that the force begins without a jump.
+/// The damper is weighted with the depth p as d p/(p + w), so that the force begins without a jump. The stop pushes
+/// back but does not pull: on a fast way out it lets go, and what was stored is lost.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStop {
     /// Lower and upper bound; infinite where there is none.
@@ -205,12 +206,18 @@ impl ForceLaw for EndStop {
         let size = depth.abs();
         let weight = size / (size + self.transition);
         let slope = self.transition / ((size + self.transition) * (size + self.transition));
+        let elastic = self.stiffness * depth;
+        let energy = 0.5 * elastic * depth;
+        let force = elastic + self.damping * weight * rate;
+        if force * depth <= 0.0 {
+            return ForceValue { dissipative: -elastic, energy, ..ForceValue::default() };
+        }
         ForceValue {
-            force: self.stiffness * depth + self.damping * weight * rate,
+            force,
             by_value: self.stiffness + self.damping * slope * depth.signum() * rate,
             by_rate: self.damping * weight,
             dissipative: self.damping * weight * rate,
-            energy: 0.5 * self.stiffness * depth * depth,
+            energy,
             applied: 0.0,
         }
     }

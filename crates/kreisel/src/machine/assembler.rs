@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use super::settings::RunSettings;
+use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, NodeId};
 use crate::integrate::{Parameters, Settings};
-use crate::joint::{Coordinate, Joint};
-use crate::lie::{Group, Pose, UnitQuaternion, Vector3, Vector6};
+use crate::joint::{Coordinate, Frame, Joint, Relative};
+use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::SystemBuilder;
+use crate::system::{NodeMotion, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -20,8 +21,14 @@ pub struct BodyEntry {
     pub name: String,
     /// Node that moves with it.
     pub node: NodeId,
+    /// Lie group of the node; a point mass has no rotation.
+    pub group: Group,
     /// Mass in kg.
     pub mass: f64,
+    /// Inertia about the centre of mass in body axes, in kg m².
+    pub inertia: Matrix3,
+    /// What it looks like, if the model says so.
+    pub shape: Option<Shape>,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
     /// Markers: name and pose in body axes.
@@ -294,6 +301,45 @@ impl Assembler {
             rate,
             unit,
         })
+    }
+
+    /// Value of a coordinate at the initial configuration.
+    pub fn initial_value(&self, measured: &MeasuredCoordinate) -> f64 {
+        let motion = |node: Option<NodeId>| NodeMotion::at_rest(self.initial_pose(node));
+        let frames = measured.offsets.map(Frame::new);
+        let [first, second] = measured.nodes.map(motion);
+        measured.coordinate.value(&Relative::new(&frames, [&first, &second]), 0.0)
+    }
+
+    /// Initial pose of a body's node; the identity for the ground.
+    fn initial_pose(&self, node: Option<NodeId>) -> Pose {
+        let Some(node) = node else { return Pose::identity() };
+        let same = |body: &&BodyEntry| body.node == node;
+        // Nodes are mostly bodies in the same order.
+        let found = self.bodies.get(node.0).filter(same).or_else(|| self.bodies.iter().find(same));
+        found.map_or_else(Pose::identity, |body| body.pose)
+    }
+
+    /// Names of measured quantities, to suggest in place of an unknown one.
+    pub fn measured_names(&self) -> Vec<String> {
+        let joints = self.joints.iter().flat_map(|joint| {
+            let rate = (joint.coordinates.len() == 1).then(|| format!("{}.rate", joint.name));
+            let names = joint.coordinates.iter().flat_map(|(name, _)| {
+                [format!("{}.{name}", joint.name), format!("{}.{name}-rate", joint.name)]
+            });
+            names.chain(rate).collect::<Vec<_>>()
+        });
+        let points = self.bodies.iter().flat_map(|body| {
+            let markers = body.markers.iter().map(|(marker, _)| format!("{}.{marker}", body.name));
+            std::iter::once(body.name.clone()).chain(markers).collect::<Vec<_>>()
+        });
+        let components = points.flat_map(|point| {
+            ["position", "velocity"].into_iter().flat_map(move |quantity| {
+                let point = point.clone();
+                ["x", "y", "z"].map(|axis| format!("{point}.{quantity}.{axis}"))
+            })
+        });
+        joints.chain(components).collect()
     }
 
     /// Builds the machine.

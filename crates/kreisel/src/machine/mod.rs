@@ -7,6 +7,9 @@
 mod assembler;
 pub mod part;
 mod settings;
+pub mod shape;
+mod signal;
+pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
 pub use settings::{MethodName, RunSettings};
@@ -44,13 +47,14 @@ impl Machine {
     /// Builds the machine that a document describes.
     pub fn assemble(document: &Document) -> Result<Self, ModelErrors> {
         let mut assembler = Assembler::new();
-        let mut errors = ModelErrors::new();
         for entry in part::PARTS {
+            let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 errors.keep((entry.add)(part, &mut assembler));
             }
+            // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
+            errors.into_result()?;
         }
-        errors.into_result()?;
         assembler.finish(document)
     }
 }

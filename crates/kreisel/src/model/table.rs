@@ -38,6 +38,8 @@ pub struct Table {
     values: Vec<f64>,
     /// Second derivative at each point; zero for straight lines.
     curvatures: Vec<f64>,
+    /// Integral from the first point to each point.
+    integrals: Vec<f64>,
     interpolation: Interpolation,
     outside: Outside,
 }
@@ -61,7 +63,37 @@ impl Table {
             Interpolation::Smooth => natural_curvatures(&arguments, &values),
             Interpolation::Linear => vec![0.0; points.len()],
         };
-        Ok(Self { arguments, values, curvatures, interpolation, outside })
+        let mut table = Self { arguments, values, curvatures, integrals: vec![0.0], interpolation, outside };
+        for piece in 0..points.len() - 1 {
+            let part = table.part_of_piece(piece, table.arguments[piece + 1]);
+            table.integrals.push(table.integrals[piece] + part);
+        }
+        Ok(table)
+    }
+
+    /// Integral from the first point to an argument; allocates nothing.
+    pub fn integral(&self, argument: f64) -> f64 {
+        let last = self.arguments.len() - 1;
+        let beyond = |end: usize| {
+            let distance = argument - self.arguments[end];
+            0.5 * (self.values[end] + self.evaluate(argument)[0]) * distance
+        };
+        if argument < self.arguments[0] {
+            return beyond(0);
+        }
+        if argument > self.arguments[last] {
+            return self.integrals[last] + beyond(last);
+        }
+        let piece = self.arguments.partition_point(|&start| start <= argument).clamp(1, last) - 1;
+        self.integrals[piece] + self.part_of_piece(piece, argument)
+    }
+
+    /// Integral from the start of a piece; Simpson's rule is exact for its cubic.
+    fn part_of_piece(&self, piece: usize, argument: f64) -> f64 {
+        let start = self.arguments[piece];
+        let middle = self.inside(piece, 0.5 * (start + argument))[0];
+        let end = self.inside(piece, argument)[0];
+        (argument - start) / 6.0 * (self.values[piece] + 4.0 * middle + end)
     }
 
     /// Value, first and second derivative; allocates nothing.
@@ -200,6 +232,24 @@ mod tests {
         };
         let order = (error(20) / error(40)).log2();
         assert!((order - 4.0).abs() < 0.1, "{order}");
+    }
+
+    #[test]
+    fn the_integral_has_the_function_as_its_slope() {
+        for interpolation in [Interpolation::Smooth, Interpolation::Linear] {
+            for outside in [Outside::Hold, Outside::Continue] {
+                let table = Table::new(POINTS, interpolation, outside).unwrap();
+                assert_eq!(table.integral(POINTS[0].0), 0.0);
+                for k in -10..70 {
+                    let (x, h) = (0.1 * f64::from(k) + 0.013, 1e-3);
+                    // Simpson's rule over a short way between the points is exact for a cubic.
+                    let [a, b, c] = [x - h, x, x + h].map(|x| table.evaluate(x)[0]);
+                    let expected = h / 3.0 * (a + 4.0 * b + c);
+                    let found = table.integral(x + h) - table.integral(x - h);
+                    assert!((found - expected).abs() < 1e-13, "{interpolation:?} {outside:?} {x}");
+                }
+            }
+        }
     }
 
     #[test]

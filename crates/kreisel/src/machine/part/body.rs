@@ -3,9 +3,12 @@
 use crate::element::Body;
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::{placement, read_pose};
+use crate::machine::part::shape;
 use crate::machine::part::simulation::group;
+use crate::machine::shape::Shape;
 use crate::machine::{Assembler, BodyEntry};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::name;
 use crate::model::{
     Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place, ValueKind,
 };
@@ -29,15 +32,27 @@ static MARKER: &[Key] = &[
 /// Keys of `[[body]]`.
 pub static KIND: PartKind = PartKind {
     name: "body",
-    doc: "A rigid body; its frame stands at the centre of mass.",
+    doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("mass", ValueKind::Number(Dimension::MASS), Need::Required, "Mass."),
+        key("mass", ValueKind::Number(Dimension::MASS), Need::Optional, "Mass."),
         key(
             "inertia",
             ValueKind::Symmetric3(Dimension::INERTIA),
-            Need::Required,
-            "Inertia about the centre of mass in body axes.",
+            Need::Optional,
+            "Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.",
+        ),
+        key(
+            "density",
+            ValueKind::Number(Dimension::DENSITY),
+            Need::Optional,
+            "Density of the shape, in place of `mass` and `inertia`.",
+        ),
+        key(
+            "shape",
+            ValueKind::Table(shape::KEYS),
+            Need::Optional,
+            "What the body looks like, and what it weighs unless `inertia` is given.",
         ),
         key(
             "position",
@@ -82,25 +97,89 @@ pub static KIND: PartKind = PartKind {
 /// Adds a body, its element and its markers.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let mass = reader.positive("mass")?;
-    let inertia = reader.symmetric3("inertia")?;
-    check_inertia(&reader, &inertia)?;
+    let Matter { mass, inertia, shape } = matter(&reader)?;
     let pose = read_pose(&reader)?;
     let (angular, linear) = velocities(&reader, &pose)?;
     let group = reader.optional_choice("group")?.map_or(assembler.default_group(), group);
     let name = part.name();
     let twist = join(&angular, &linear);
-    let entry = |node| BodyEntry { name: name.to_string(), node, mass, pose, markers: Vec::new() };
+    let entry = |node| BodyEntry {
+        name: name.to_string(),
+        node,
+        group,
+        mass,
+        inertia,
+        pose,
+        shape,
+        markers: Vec::new(),
+    };
     let node = assembler.add_body(entry, group, pose, twist, name);
     assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
     for marker in reader.tables("markers")? {
         let marker_name = marker.text("name")?;
+        name::check(marker_name.content())
+            .map_err(|mistake| ModelError::new(mistake, marker_name.place().clone()))?;
         let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
         let frame = Pose::new(rotation, marker.vector3("position")?);
         assembler.add_marker(Some(name), marker_name.content().to_string(), frame, marker_name.place())?;
         marker.finish()?;
     }
     reader.finish()
+}
+
+/// What a body is made of.
+struct Matter {
+    mass: f64,
+    inertia: Matrix3,
+    shape: Option<Shape>,
+}
+
+/// Mass and inertia as given, or those of the shape.
+fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
+    match (reader.optional_symmetric3("inertia")?, reader.table("shape")?) {
+        (Some(inertia), table) => {
+            check_inertia(reader, &inertia)?;
+            let shape = table.map(|table| shape::read(table, shape::Placing::Free)).transpose()?;
+            Ok(Matter { mass: reader.positive("mass")?, inertia, shape: shape.map(|(shape, _)| shape) })
+        }
+        (None, Some(table)) => filled(reader, table),
+        (None, None) => {
+            let missing = reader.symmetric3("inertia").map(drop).err().unwrap_or_default();
+            Err(with_hint(missing, "or give a `shape` with `density`"))
+        }
+    }
+}
+
+/// A shape filled evenly, of a given density or mass.
+fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors> {
+    let density = match (reader.has("mass"), reader.has("density")) {
+        (false, true) => Some(reader.positive("density")?),
+        (true, false) => None,
+        (both, _) => {
+            let mistake = Mistake::Ambiguous {
+                part: reader.description().to_string(),
+                choices: "`density`, `mass`".to_string(),
+                found: if both { "both are given" } else { "none is given" }.to_string(),
+            };
+            return Err(ModelError::new(mistake, table.place().clone()).into());
+        }
+    };
+    let (shape, properties) = shape::read(table, shape::Placing::AtCentre)?;
+    let mass = match density {
+        Some(density) => density * properties.volume,
+        None => reader.positive("mass")?,
+    };
+    let inertia = mass / properties.volume * properties.inertia;
+    if !(mass > 0.0 && mass.is_finite() && inertia.iter().all(|entry| entry.is_finite())) {
+        return Err(reader.unsuitable("shape", "of a size that has a mass", format!("{mass} kg")).into());
+    }
+    Ok(Matter { mass, inertia, shape: Some(shape) })
+}
+
+fn with_hint(errors: ModelErrors, hint: &str) -> ModelErrors {
+    let mut hinted = ModelErrors::new();
+    errors.iter().for_each(|error| hinted.push(error.clone().with_hint(hint)));
+    hinted
 }
 
 /// Angular and linear velocity in body axes.

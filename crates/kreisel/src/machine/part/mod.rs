@@ -1,11 +1,21 @@
 //! The kinds of parts a model file may have, one file each.
 
 pub mod body;
+pub mod bushing;
 pub mod coupling;
 pub mod drive;
+pub mod end_stop;
+pub mod force;
+pub mod friction;
 pub mod gravity;
 pub mod joint;
+pub mod joint_coordinate;
+pub mod joint_force;
+pub mod marker;
+pub mod point_mass;
+pub mod shape;
 pub mod simulation;
+pub mod spring;
 
 use super::Assembler;
 use crate::model::{ModelErrors, Part, PartKind};
@@ -23,6 +33,8 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &simulation::KIND, add: simulation::add },
     PartEntry { kind: &gravity::KIND, add: gravity::add },
     PartEntry { kind: &body::KIND, add: body::add },
+    PartEntry { kind: &point_mass::KIND, add: point_mass::add },
+    PartEntry { kind: &marker::KIND, add: marker::add },
     PartEntry { kind: &joint::FIXED, add: joint::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::PRISMATIC, add: joint::add },
@@ -37,6 +49,14 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &coupling::GEAR, add: coupling::add_gear },
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
     PartEntry { kind: &drive::KIND, add: drive::add },
+    PartEntry { kind: &force::KIND, add: force::add },
+    PartEntry { kind: &joint_force::KIND, add: joint_force::add },
+    PartEntry { kind: &spring::POINTS, add: spring::add_between_points },
+    PartEntry { kind: &spring::TORSIONAL, add: spring::add_torsional },
+    PartEntry { kind: &bushing::KIND, add: bushing::add },
+    PartEntry { kind: &friction::KIND, add: friction::add },
+    PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
+    PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
 ];
 
 /// Every kind, for the document layer.

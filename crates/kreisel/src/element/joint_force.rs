@@ -1,0 +1,84 @@
+//! A force or torque along a coordinate between two frames: an actuator in a joint.
+//!
+//! A force f(t, signals) along the coordinate x adds −f ∇x to the residual: it pushes the second frame forward and the
+//! first one back, and does the power f ẋ.
+
+use super::signal::Signals;
+use super::{Element, LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, Quantity, Signal};
+use crate::dae::TangentWeights;
+use crate::joint::frame::PairMatrix;
+use crate::joint::{Coordinate, FramePair};
+use crate::lie::Vector6;
+
+/// A force along a coordinate, by a function of time and of measured quantities.
+#[derive(Clone, Debug)]
+pub struct JointForce {
+    nodes: Vec<NodeId>,
+    pair: FramePair,
+    coordinate: Coordinate,
+    force: Quantity,
+    signals: Signals,
+}
+
+impl JointForce {
+    /// A force along a coordinate between two frames on local nodes; the other nodes are those of the signals.
+    pub fn new(
+        nodes: Vec<NodeId>,
+        pair: FramePair,
+        coordinate: Coordinate,
+        force: Quantity,
+        signals: Vec<Signal>,
+    ) -> Self {
+        Self { nodes, pair, coordinate, force, signals: Signals::new(signals) }
+    }
+
+    /// Force and its derivatives by the signals.
+    fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MOST_SIGNALS]) {
+        let signals = self.signals.measure(at, at.memory);
+        self.force.evaluate(at.time, &signals[..self.signals.count()])
+    }
+}
+
+impl Element for JointForce {
+    fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
+    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+        let gradient = self.coordinate.gradient(&self.pair.relative(at));
+        self.pair.add_to_nodes(-self.evaluate(at).0, &gradient, &mut out.wrenches);
+    }
+
+    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
+        let (force, slopes) = self.evaluate(at);
+        let relative = self.pair.relative(at);
+        if weights.stiffness {
+            let mut hessian = PairMatrix::zeros();
+            self.coordinate.add_hessian(&relative, -force, &mut hessian);
+            self.pair.add_to_blocks(&hessian, out);
+        }
+        let gradient = self.coordinate.gradient(&relative);
+        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+            let mut wrenches = [Vector6::zeros(); MOST_NODES];
+            self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
+            self.signals.add_tangent(at, signal, &wrenches, weights, out);
+        }
+    }
+
+    fn power(&self, at: &Motion) -> Power {
+        let rate = self.coordinate.rate(&self.pair.relative(at));
+        Power { applied: self.evaluate(at).0 * rate, dissipated: 0.0 }
+    }
+
+    fn memory_count(&self) -> usize {
+        self.signals.memory_count()
+    }
+
+    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        self.signals.remember(at, memory);
+    }
+
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        self.force.corners(from, to)
+    }
+}

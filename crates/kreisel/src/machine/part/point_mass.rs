@@ -1,0 +1,55 @@
+//! `[[point-mass]]`: a mass without rotation.
+
+use crate::element::Body;
+use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::assembler::placement;
+use crate::machine::{Assembler, BodyEntry};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::system::join;
+
+/// Keys of `[[point-mass]]`.
+pub static KIND: PartKind = PartKind {
+    name: "point-mass",
+    doc: "A mass in a point; its axes stay those of the world, and torques on it have no effect.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key { name: "mass", value: ValueKind::Number(Dimension::MASS), need: Need::Required, doc: "Mass." },
+        Key {
+            name: "position",
+            value: ValueKind::Vector3(Dimension::LENGTH),
+            need: Need::Default("[0, 0, 0]"),
+            doc: "Initial position.",
+        },
+        Key {
+            name: "velocity",
+            value: ValueKind::Vector3(Dimension::SPEED),
+            need: Need::Default("[0, 0, 0]"),
+            doc: "Initial velocity in world axes.",
+        },
+    ],
+};
+
+/// Adds a point mass; other parts refer to it as to a body.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let mass = reader.positive("mass")?;
+    let placement = placement(&reader);
+    let position = placement.transform_point(&reader.vector3("position")?);
+    let velocity = placement.transform_vector(&reader.vector3("velocity")?);
+    let (name, group) = (part.name(), Group::Vector(3));
+    let pose = Pose::new(UnitQuaternion::identity(), position);
+    let inertia = Matrix3::zeros();
+    let entry = |node| BodyEntry {
+        name: name.to_string(),
+        node,
+        group,
+        mass,
+        inertia,
+        pose,
+        shape: None,
+        markers: Vec::new(),
+    };
+    let node = assembler.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
+    assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    reader.finish()
+}

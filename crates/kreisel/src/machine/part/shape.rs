@@ -1,0 +1,180 @@
+//! The `shape` of a body as a model file writes it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::shape::{Geometry, MassProperties, Shape};
+use crate::machine::stl;
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+/// Keys of `shape`.
+pub static KEYS: &[Key] = &[
+    key(
+        "kind",
+        ValueKind::Choice(&["sphere", "box", "cylinder", "capsule", "cone", "frustum", "stl"]),
+        Need::Required,
+        "What it is; the axis of a cylinder, capsule, cone or frustum is z.",
+    ),
+    key(
+        "radius",
+        ValueKind::Number(Dimension::LENGTH),
+        Need::Optional,
+        "Radius of a sphere, cylinder, capsule or of the base of a cone.",
+    ),
+    key(
+        "radii",
+        ValueKind::Numbers(Dimension::LENGTH, &[2]),
+        Need::Optional,
+        "Radii of a frustum: at its base and, `length` further along z, at its top.",
+    ),
+    key(
+        "size",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Optional,
+        "Full edge lengths of a box along x, y and z.",
+    ),
+    key(
+        "length",
+        ValueKind::Number(Dimension::LENGTH),
+        Need::Optional,
+        "Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.",
+    ),
+    key(
+        "file",
+        ValueKind::Text,
+        Need::Optional,
+        "STL file (text or binary) of a closed surface, in the folder of the model or below.",
+    ),
+    key("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"), "Unit of length of an STL file."),
+    key(
+        "position",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Optional,
+        "Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.",
+    ),
+    key(
+        "orientation",
+        ValueKind::Orientation,
+        Need::Optional,
+        "Rotation from the shape's axes to body axes.",
+    ),
+];
+
+/// Whether the shape may stand anywhere on its body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Placing {
+    /// The shape is what the body weighs: its centroid is the centre of mass.
+    AtCentre,
+    /// The shape is for pictures.
+    Free,
+}
+
+/// Reads a shape; its volume integrals are in body axes.
+pub fn read(reader: PartReader, placing: Placing) -> Result<(Shape, MassProperties), ModelErrors> {
+    let geometry = geometry(&reader)?;
+    let properties = geometry.properties();
+    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+    let position = match placing {
+        Placing::AtCentre => Vector3::zeros(),
+        Placing::Free => reader.optional_vector3("position")?.unwrap_or_else(Vector3::zeros),
+    };
+    let moments = properties.inertia.symmetric_eigenvalues();
+    let thick = properties.volume > 0.0 && moments.min() > 0.0;
+    if placing == Placing::AtCentre && !thick {
+        let found = format!("one of {} m³", properties.volume);
+        return Err(reader.unsuitable("kind", "a shape with a volume", found).into());
+    }
+    let turn: Matrix3 = rotation.to_rotation_matrix().into_inner();
+    let frame = Pose::new(rotation, position - turn * properties.centroid);
+    let inertia = turn * properties.inertia * turn.transpose();
+    reader.finish()?;
+    Ok((Shape { geometry, frame }, MassProperties { inertia, centroid: position, ..properties }))
+}
+
+fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
+    Ok(match reader.choice("kind")? {
+        "sphere" => Geometry::Sphere { radius: reader.positive("radius")? },
+        "box" => {
+            let size = reader.vector3("size")?;
+            if size.min() <= 0.0 {
+                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
+                return Err(reader.unsuitable("size", "three positive lengths", found).into());
+            }
+            Geometry::Box { size }
+        }
+        "cylinder" => {
+            Geometry::Cylinder { radius: reader.positive("radius")?, length: reader.positive("length")? }
+        }
+        "capsule" => {
+            Geometry::Capsule { radius: reader.positive("radius")?, length: reader.not_negative("length")? }
+        }
+        "cone" => {
+            Geometry::Frustum { radii: [reader.positive("radius")?, 0.0], length: reader.positive("length")? }
+        }
+        "frustum" => {
+            let radii = reader.numbers("radii")?;
+            let radii = [radii[0], radii[1]];
+            if radii.iter().any(|radius| *radius < 0.0) || radii == [0.0, 0.0] {
+                let found = format!("[{}, {}]", radii[0], radii[1]);
+                return Err(reader.unsuitable("radii", "positive, or one of them zero", found).into());
+            }
+            Geometry::Frustum { radii, length: reader.positive("length")? }
+        }
+        _ => {
+            let file = reader.text("file")?;
+            let unit = reader.positive("unit")?;
+            let mut triangles = read_stl(&file)?;
+            triangles.iter_mut().flatten().for_each(|corner| *corner *= unit);
+            Geometry::Mesh(Arc::new(triangles))
+        }
+    })
+}
+
+/// Reads the surface in a file that lies in the folder of the model's file or below.
+fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
+    let error = |mistake| ModelError::new(mistake, file.place().clone());
+    let unreadable = |reason: String| error(Mistake::Unreadable(reason));
+    let model = Path::new(file.place().file().name());
+    if !model.is_file() {
+        return Err(unreadable("a text has no folder".to_string())
+            .with_hint("only a model that is read from a file can use other files"));
+    }
+    let folder = match model.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let find = |path: &Path| path.canonicalize().map_err(|reason| unreadable(reason.to_string()));
+    let (root, path) = (find(folder)?, find(&folder.join(file.content()))?);
+    if !path.starts_with(&root) {
+        return Err(unreadable("it lies outside of the folder of the model".to_string())
+            .with_hint("put the file into that folder or below"));
+    }
+    let bytes = read_bytes(&path).map_err(error)?;
+    stl::read(&bytes).map_err(|reason| {
+        error(Mistake::Unsuitable {
+            what: format!("the file `{}`", file.content()),
+            requirement: "an STL file of a closed surface".to_string(),
+            found: reason.to_string(),
+        })
+    })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
+    use std::io::Read;
+    let refuse = |reason: std::io::Error| Mistake::Unreadable(reason.to_string());
+    let file = std::fs::File::open(path).map_err(refuse)?;
+    let size = file.metadata().map_err(refuse)?.len();
+    if size > stl::LARGEST {
+        return Err(Mistake::FileTooLarge { size, limit: stl::LARGEST });
+    }
+    let mut bytes = Vec::new();
+    // A pipe or device has no size: stop reading all the same.
+    file.take(stl::LARGEST).read_to_end(&mut bytes).map_err(refuse)?;
+    Ok(bytes)
+}

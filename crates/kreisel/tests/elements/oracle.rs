@@ -1,0 +1,319 @@
+//! Elements written a second time, over any number: kinematics in world axes, and forces as gradients of
+//! coordinates by dual numbers, without a single derivative written by hand.
+
+use kreisel::element::{EndStop, LinearSpring, RegularizedFriction};
+use kreisel::joint::Coordinate;
+use kreisel::lie::{Matrix3, Matrix6, Pose, Vector3};
+use kreisel::system::NodeMotion;
+use num_dual::{Dual, DualNum};
+
+/// A number: plain, dual, or dual over dual.
+pub trait Number: DualNum<Primitive = f64> + Copy {}
+impl<T: DualNum<Primitive = f64> + Copy> Number for T {}
+
+pub type V3<T> = [T; 3];
+pub type M3<T> = [[T; 3]; 3];
+
+/// Motion of a node over any number.
+#[derive(Clone, Copy)]
+pub struct Node<T> {
+    pub rotation: M3<T>,
+    pub position: V3<T>,
+    pub velocity: [T; 6],
+    pub acceleration: [T; 6],
+}
+
+fn each<S: Copy, T, const N: usize>(values: &[S; N], convert: impl Fn(S) -> T) -> [T; N] {
+    std::array::from_fn(|i| convert(values[i]))
+}
+
+impl<T: Number> Node<T> {
+    pub fn constant(node: &NodeMotion) -> Self {
+        Self {
+            rotation: matrix(&node.rotation),
+            position: vector(&node.pose.position),
+            velocity: std::array::from_fn(|i| T::from(node.velocity[i])),
+            acceleration: std::array::from_fn(|i| T::from(node.acceleration[i])),
+        }
+    }
+
+    /// The same as dual numbers over these, without a dual part.
+    pub fn dual(&self) -> Node<Dual<T>> {
+        Node {
+            rotation: each(&self.rotation, |row| each(&row, Dual::from_re)),
+            position: each(&self.position, Dual::from_re),
+            velocity: each(&self.velocity, Dual::from_re),
+            acceleration: each(&self.acceleration, Dual::from_re),
+        }
+    }
+
+    /// Moves the pose by an infinitesimal twist in body axes: products of first-order terms are exact for duals.
+    pub fn moved(mut self, twist: &[T; 6]) -> Self {
+        let step = times(&self.rotation, &[twist[3], twist[4], twist[5]]);
+        self.position = sum(&self.position, &step);
+        let [x, y, z] = [twist[0], twist[1], twist[2]];
+        let zero = T::zero();
+        let spin = [[zero, -z, y], [z, zero, -x], [-y, x, zero]];
+        let change = product(&self.rotation, &spin);
+        self.rotation = std::array::from_fn(|i| sum(&self.rotation[i], &change[i]));
+        self
+    }
+}
+
+pub fn vector<T: Number>(v: &Vector3) -> V3<T> {
+    [T::from(v.x), T::from(v.y), T::from(v.z)]
+}
+
+pub fn matrix<T: Number>(m: &Matrix3) -> M3<T> {
+    std::array::from_fn(|i| std::array::from_fn(|j| T::from(m[(i, j)])))
+}
+
+pub fn sum<T: Number>(a: &V3<T>, b: &V3<T>) -> V3<T> {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+pub fn difference<T: Number>(a: &V3<T>, b: &V3<T>) -> V3<T> {
+    std::array::from_fn(|i| a[i] - b[i])
+}
+
+pub fn dot<T: Number>(a: &V3<T>, b: &V3<T>) -> T {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+pub fn cross<T: Number>(a: &V3<T>, b: &V3<T>) -> V3<T> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+pub fn times<T: Number>(m: &M3<T>, v: &V3<T>) -> V3<T> {
+    each(m, |row| dot(&row, v))
+}
+
+pub fn transposed<T: Number>(m: &M3<T>) -> M3<T> {
+    std::array::from_fn(|i| std::array::from_fn(|j| m[j][i]))
+}
+
+pub fn product<T: Number>(a: &M3<T>, b: &M3<T>) -> M3<T> {
+    let columns = transposed(b);
+    each(a, |row| each(&columns, |column| dot(&row, &column)))
+}
+
+/// A coordinate between two frames on local nodes or the ground.
+#[derive(Clone, Copy)]
+pub struct Between {
+    pub nodes: [Option<usize>; 2],
+    pub offsets: [Pose; 2],
+    pub coordinate: Coordinate,
+}
+
+impl Between {
+    pub fn value<T: Number>(&self, nodes: &[Node<T>]) -> T {
+        let frame = |side: usize| {
+            let rotation = matrix(&self.offsets[side].rotation.to_rotation_matrix().into_inner());
+            let position = vector(&self.offsets[side].position);
+            match self.nodes[side] {
+                None => (rotation, position),
+                Some(node) => {
+                    let node = &nodes[node];
+                    let arm = times(&node.rotation, &position);
+                    (product(&node.rotation, &rotation), sum(&node.position, &arm))
+                }
+            }
+        };
+        let ((first, a), (second, b)) = (frame(0), frame(1));
+        let relative = product(&transposed(&first), &second);
+        let way = difference(&b, &a);
+        match self.coordinate {
+            Coordinate::Translation(axis) => times(&transposed(&first), &way)[axis],
+            Coordinate::Direction(i, j) => relative[i][j],
+            Coordinate::Angle => relative[1][0].atan2(relative[0][0]),
+            Coordinate::Distance => dot(&way, &way).sqrt(),
+            other => {
+                let Coordinate::RotationVector(axis) = other else { panic!("{other:?} is not tested") };
+                rotation_vector(&relative)[axis]
+            }
+        }
+    }
+
+    /// Derivative along each body twist of each node.
+    pub fn gradient<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
+        let slope = |n: usize, k: usize| {
+            let mut moved: Vec<Node<Dual<T>>> = nodes.iter().map(Node::dual).collect();
+            let mut twist = [Dual::from_re(T::zero()); 6];
+            twist[k].eps = T::one();
+            moved[n] = moved[n].moved(&twist);
+            self.value(&moved).eps
+        };
+        (0..nodes.len()).map(|n| std::array::from_fn(|k| slope(n, k))).collect()
+    }
+
+    pub fn rate<T: Number>(&self, nodes: &[Node<T>]) -> T {
+        let mut rate = T::zero();
+        for (gradient, node) in self.gradient(nodes).iter().zip(nodes) {
+            (0..6).for_each(|k| rate += gradient[k] * node.velocity[k]);
+        }
+        rate
+    }
+}
+
+/// Axis times angle of a rotation that is neither none nor half a turn.
+fn rotation_vector<T: Number>(r: &M3<T>) -> V3<T> {
+    let twice = [r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]];
+    let twice_sine = dot(&twice, &twice).sqrt();
+    let twice_cosine = r[0][0] + r[1][1] + r[2][2] - 1.0;
+    let angle = twice_sine.atan2(twice_cosine);
+    each(&twice, |component| component * angle / twice_sine)
+}
+
+/// What an element is, for the second computation.
+pub enum Oracle {
+    Body { mass: f64, inertia: Matrix3, gravity: Vector3 },
+    Along { between: Between, law: Law },
+    Bushing { between: Box<[Between; 6]>, stiffness: Box<Matrix6>, damping: Box<Matrix6> },
+    Actuator { between: Between, factors: [f64; 6], signals: Vec<(Between, bool)> },
+    Push { marker: Pose, dead: Option<Matrix3>, factors: [f64; 6], signals: Vec<(Between, bool)> },
+}
+
+pub enum Law {
+    Spring(LinearSpring),
+    Friction(RegularizedFriction),
+    Stop(EndStop),
+}
+
+impl Law {
+    fn force<T: Number>(&self, x: T, rate: T) -> T {
+        match self {
+            Self::Spring(law) => (x - law.free_value) * law.stiffness + rate * law.damping + law.preload,
+            Self::Friction(law) => (rate / law.rate).tanh() * law.force,
+            Self::Stop(law) => {
+                let depth = stop_depth(law, x);
+                let weight = depth.abs() / (depth.abs() + law.transition);
+                let force = depth * law.stiffness + weight * rate * law.damping;
+                if (force * depth).re() > 0.0 { force } else { T::zero() }
+            }
+        }
+    }
+
+    fn energy<T: Number>(&self, x: T) -> T {
+        match self {
+            Self::Spring(law) => {
+                let stretch = x - law.free_value;
+                stretch * stretch * (0.5 * law.stiffness) + stretch * law.preload
+            }
+            Self::Friction(_) => T::zero(),
+            Self::Stop(law) => stop_depth(law, x).powi(2) * (0.5 * law.stiffness),
+        }
+    }
+}
+
+fn stop_depth<T: Number>(law: &EndStop, x: T) -> T {
+    if x.re() > law.bounds[1] {
+        x - law.bounds[1]
+    } else if x.re() < law.bounds[0] {
+        x - law.bounds[0]
+    } else {
+        T::zero()
+    }
+}
+
+/// Components of a force as functions of three signals.
+pub fn mixed<T: Number>(factors: [f64; 6], s: &[T]) -> [T; 6] {
+    each(&factors, |factor| (s[0] * factor).sin() + s[1] * s[2] * factor + s[2])
+}
+
+impl Oracle {
+    pub fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
+        match self {
+            Self::Body { mass, inertia, gravity } => vec![body(&nodes[0], *mass, inertia, gravity)],
+            Self::Along { between, law } => {
+                let force = law.force(between.value(nodes), between.rate(nodes));
+                between.gradient(nodes).iter().map(|gradient| each(gradient, |slope| slope * force)).collect()
+            }
+            Self::Bushing { between, stiffness, damping } => {
+                let (values, rates) = (each(between, |b| b.value(nodes)), each(between, |b| b.rate(nodes)));
+                let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
+                for i in 0..6 {
+                    let terms = (0..6).map(|j| values[j] * stiffness[(i, j)] + rates[j] * damping[(i, j)]);
+                    let force: T = terms.sum();
+                    for (wrench, gradient) in wrenches.iter_mut().zip(between[i].gradient(nodes)) {
+                        (0..6).for_each(|k| wrench[k] += gradient[k] * force);
+                    }
+                }
+                wrenches
+            }
+            Self::Actuator { between, factors, signals } => {
+                let force = mixed(*factors, &measured(nodes, signals))[0];
+                between
+                    .gradient(nodes)
+                    .iter()
+                    .map(|gradient| each(gradient, |slope| -slope * force))
+                    .collect()
+            }
+            Self::Push { marker, dead, factors, signals } => push(nodes, marker, dead, *factors, signals),
+        }
+    }
+
+    /// Stored energy.
+    pub fn energy<T: Number>(&self, nodes: &[Node<T>]) -> T {
+        match self {
+            Self::Body { mass, inertia, gravity } => {
+                let node = &nodes[0];
+                let [omega, u] = halves(&node.velocity);
+                let spin = dot(&omega, &times(&matrix(inertia), &omega));
+                (spin + dot(&u, &u) * *mass) * 0.5 - dot(&vector(gravity), &node.position) * *mass
+            }
+            Self::Along { between, law } => law.energy(between.value(nodes)),
+            Self::Bushing { between, stiffness, .. } => {
+                let values = each(between, |b| b.value(nodes));
+                let terms =
+                    (0..36).map(|k| values[k / 6] * values[k % 6] * (0.5 * stiffness[(k / 6, k % 6)]));
+                terms.sum()
+            }
+            Self::Actuator { .. } | Self::Push { .. } => T::zero(),
+        }
+    }
+}
+
+fn halves<T: Number>(v: &[T; 6]) -> [V3<T>; 2] {
+    [[v[0], v[1], v[2]], [v[3], v[4], v[5]]]
+}
+
+fn joined<T: Number>(a: &V3<T>, b: &V3<T>) -> [T; 6] {
+    [a[0], a[1], a[2], b[0], b[1], b[2]]
+}
+
+/// Euler's and Newton's equations: rate of the angular momentum, and m (a − γ) seen in body axes.
+fn body<T: Number>(node: &Node<T>, mass: f64, inertia: &Matrix3, gravity: &Vector3) -> [T; 6] {
+    let ([omega, u], [omega_dot, u_dot]) = (halves(&node.velocity), halves(&node.acceleration));
+    let inertia = matrix(inertia);
+    let momentum = times(&inertia, &omega);
+    let torque = sum(&times(&inertia, &omega_dot), &cross(&omega, &momentum));
+    let world = times(&node.rotation, &sum(&u_dot, &cross(&omega, &u)));
+    let force = difference(&world, &vector(gravity));
+    let force = each(&times(&transposed(&node.rotation), &force), |component| component * mass);
+    joined(&torque, &force)
+}
+
+fn push<T: Number>(
+    nodes: &[Node<T>],
+    marker: &Pose,
+    dead: &Option<Matrix3>,
+    factors: [f64; 6],
+    signals: &[(Between, bool)],
+) -> Vec<[T; 6]> {
+    let values = measured(nodes, signals);
+    let [torque, force] = halves(&mixed(factors, &values));
+    let node = &nodes[0];
+    let to_body = match dead {
+        Some(given) => product(&transposed(&node.rotation), &matrix(given)),
+        None => matrix(&marker.rotation.to_rotation_matrix().into_inner()),
+    };
+    let (torque, force) = (times(&to_body, &torque), times(&to_body, &force));
+    let torque = sum(&torque, &cross(&vector(&marker.position), &force));
+    let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
+    wrenches[0] = each(&joined(&torque, &force), |component| -component);
+    wrenches
+}
+
+fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
+    signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
+}
