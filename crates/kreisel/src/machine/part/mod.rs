@@ -3,6 +3,7 @@
 pub mod body;
 pub mod gravity;
 pub mod joint;
+pub mod sensor;
 pub mod simulation;
 
 use super::Assembler;
@@ -23,6 +24,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &body::KIND, add: body::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::SPHERICAL, add: joint::add },
+    PartEntry { kind: &sensor::KIND, add: sensor::add },
 ];
 
 /// Every kind, for the document layer.
