@@ -106,12 +106,12 @@ impl Explanation {
     fn text(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, words: String| {
-            let _ = writeln!(text, "{name:<22}{words}");
+            let _ = writeln!(text, "{name:<23}{words}");
         };
         line("bodies", self.bodies.to_string());
         line("mass", format!("{} kg", self.mass));
         line("degrees of freedom", self.freedom());
-        line("characteristic length", format!(" {} m", self.characteristic_length));
+        line("characteristic length", format!("{} m", self.characteristic_length));
         for joint in &self.joints {
             let implied = match joint.implied {
                 0 => String::new(),

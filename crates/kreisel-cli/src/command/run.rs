@@ -71,6 +71,7 @@ impl Run {
         };
         let ending = run.advance(&mut watch);
         watch.progress.finish();
+        watch.recorder.close(run.integration())?;
         let statistics = RunStatistics::new(&machine, &run, &watch.recorder);
         let files = watch.recorder.finish(run.integration())?;
         let mut summary = RunSummary::new(identity(self.model.path())?);
@@ -80,6 +81,7 @@ impl Run {
         summary.statistics = value(&statistics);
         summary.warnings = warnings;
         let paths = files.finish(summary.clone())?;
+        summary.files = file_names(&paths);
         self.deliver(&Report { folder: folder.clone(), summary }, || {
             text_summary(&machine, &plan, &run, &statistics, began.elapsed(), &paths)
         })?;
@@ -110,6 +112,12 @@ struct Report {
     folder: PathBuf,
     #[serde(flatten)]
     summary: RunSummary,
+}
+
+/// Names of the files beside `run.json`.
+fn file_names(paths: &[PathBuf]) -> Vec<String> {
+    let names = paths.iter().filter_map(|path| path.file_name()?.to_str());
+    names.filter(|name| *name != "run.json").map(str::to_owned).collect()
 }
 
 fn value(content: &impl Serialize) -> serde_json::Value {

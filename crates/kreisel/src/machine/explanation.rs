@@ -59,9 +59,7 @@ impl Machine {
         }
         for &(joint, count) in &mobility.implied {
             let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
-            warnings.push(format!(
-                "joint `{name}`: {count} of {rows} equations are implied by the joints before it"
-            ));
+            warnings.push(format!("joint `{name}`: {count} of {rows} equations are implied by the others"));
         }
         if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 {
             warnings.push("the machine cannot move: it has no degree of freedom".to_string());

@@ -105,14 +105,20 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.count
     }
 
-    /// Ends recording with the last accepted step and gives the sink back.
-    pub fn finish(mut self, integration: &Integration<'_, System>) -> Result<S, WriteError> {
+    /// Records the last accepted step, if it is not recorded yet; tells what went wrong before.
+    pub fn close(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         if integration.state().time > self.last_time {
             self.record_state(integration.state())?;
         }
+        Ok(())
+    }
+
+    /// Ends recording with the last accepted step and gives the sink back.
+    pub fn finish(mut self, integration: &Integration<'_, System>) -> Result<S, WriteError> {
+        self.close(integration)?;
         Ok(self.sink)
     }
 
