@@ -1,19 +1,26 @@
 //! The subcommands, one file each, and what they share: reading arguments, saying errors, exit codes.
 
+pub mod check;
 pub mod flag;
+pub mod new;
 pub mod reproduce;
+pub mod run;
+pub mod schema;
 
 use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
-use std::io::Write;
+use kreisel::integrate::StartError;
+use kreisel::model::ModelErrors;
+use kreisel::results;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Simulates machines made of rigid and flexible parts, on Lie groups.
 ///
 /// Data goes to standard output, words to standard error. Exit code 0: done; 1: the computation failed or a
-/// check did not hold; 2: the request made no sense.
+/// check did not hold; 2: the request made no sense; 130: interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "kreisel", version, arg_required_else_help = true)]
 pub struct Arguments {
@@ -23,6 +30,10 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Run),
+    Check(check::Check),
+    New(new::New),
+    Schema(schema::Schema),
     Reproduce(reproduce::Reproduce),
 }
 
@@ -33,6 +44,8 @@ pub enum Ending {
     Done,
     /// The work is done, and a check did not hold or a computation failed.
     CheckFailed,
+    /// The user ended it; what was computed is kept.
+    Interrupted,
 }
 
 /// Why a subcommand could not do its work.
@@ -52,31 +65,94 @@ pub enum CommandError {
     /// Results could not be delivered.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Mistakes in a model file or in flags that speak its language.
+    #[error(transparent)]
+    Model(#[from] ModelErrors),
+    /// A machine that cannot be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The files of a run could not be written.
+    #[error(transparent)]
+    Results(#[from] results::WriteError),
+    /// The model file could be read a moment ago.
+    #[error("cannot read {} again: {source}", path.display())]
+    ModelGone {
+        /// The model file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Ctrl-C cannot be listened to.
+    #[error("cannot listen for Ctrl-C: {0}")]
+    NoInterrupt(String),
+    /// A file that is there already.
+    #[error("{} is there already; choose another name", .0.display())]
+    Exists(PathBuf),
+    /// A word that cannot name a model.
+    #[error("`{0}` cannot name a model: only letters, digits, `-` and `_` are allowed")]
+    BadModelName(String),
 }
 
 impl CommandError {
+    /// The message with a final line break; mistakes in a model show their line.
+    fn message(&self) -> String {
+        match self {
+            Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
+            error => format!("error: {error}\n"),
+        }
+    }
+
     fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::Write(WriteError::Folder { .. }) => 2,
-            Self::Write(_) => 1,
+            Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
+            Self::Start(error) => start_exit_code(error),
+            Self::Results(error) => results_exit_code(error),
+            Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
+    }
+}
+
+/// Settings that make no sense are the request's fault, everything else is found by computing.
+fn start_exit_code(error: &StartError) -> u8 {
+    match error {
+        StartError::Position { .. } | StartError::Singular { .. } | StartError::NotFinite { .. } => 1,
+        _ => 2,
+    }
+}
+
+/// A folder that is not to be had is the request's fault, a full disk is not.
+fn results_exit_code(error: &results::WriteError) -> u8 {
+    match error {
+        results::WriteError::DiskFull { .. } | results::WriteError::Io { .. } => 1,
+        _ => 2,
     }
 }
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Run(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::New(command) => command.run(),
+        Command::Schema(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::CheckFailed) => ExitCode::from(1),
+        Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) => {
-            say(&format!("error: {error}\n"));
+            say(&error.message());
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Whether standard error shows colours, and the user wants them (see no-color.org).
+fn is_colored() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Words for the user on standard error; a closed stream leaves nobody to tell.

@@ -10,7 +10,7 @@ use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Method, Settings};
-use super::start::{StartReport, check_initial, starting_state};
+use super::start::{Side, StartReport, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
 use super::{GeneralizedAlpha, Sample};
 use crate::dae::{Dae, Shape};
@@ -70,6 +70,10 @@ const COMPLIANCE: f64 = 1e-9;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
+
+/// How far after a corner the inputs are evaluated on a restart, in steps: beyond rounding of the time, and
+/// without effect on smooth inputs.
+const JUST_AFTER: f64 = 1e-9;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -299,6 +303,41 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
+    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
+    /// the derivatives that the method carries along no longer hold.
+    ///
+    /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
+    /// machine by the impulse that is smallest in the norm of the mass matrix.
+    pub fn restart(&mut self) -> Result<(), StepError> {
+        let step = self.settings.step;
+        let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
+        // Inputs that jump here must be seen after the jump.
+        let time = state.time + JUST_AFTER * step;
+        kkt.set_states(&state.states, &state.memory);
+        let outcome = kkt
+            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
+            .and_then(|_| {
+                state.shown_velocity.copy_from_slice(&state.velocity);
+                starting_values(dae, &self.work.shape, &self.settings, state, time, Side::After, kkt)
+            });
+        state.step = 0.0;
+        state.stabilizers.fill(0.0);
+        self.newton.forget();
+        outcome.map_err(|failure| self.kkt_error(failure, step))
+    }
+
+    fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
+        let time = self.state.time;
+        match failure {
+            KktFailure::Singular(equation) | KktFailure::Position { equation, .. } => {
+                StepError::Singular { time, step, unknown: self.dae.describe(equation) }
+            }
+            KktFailure::NotFinite(equation) => {
+                StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
+            }
+        }
+    }
+
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;
         // Sums of steps miss the end by rounding: that is no step.
@@ -322,14 +361,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.kkt
             .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
             .map(|_| ())
-            .map_err(|failure| match failure {
-                KktFailure::Singular(equation) | KktFailure::Position { equation, .. } => {
-                    StepError::Singular { time: state.time, step, unknown: self.dae.describe(equation) }
-                }
-                KktFailure::NotFinite(equation) => {
-                    StepError::NotFinite { time: state.time, step, equation: self.dae.describe(equation) }
-                }
-            })
+            .map_err(|failure| self.kkt_error(failure, step))
     }
 
     /// Corrections on a change of step size from h_old to h_new.

@@ -15,6 +15,11 @@ pub enum Control {
 pub trait Observer<D: ?Sized> {
     /// Called after every accepted step.
     fn accepted(&mut self, integration: &Integration<'_, D>) -> Control;
+
+    /// Called where the method starts, and starts anew at a corner of the inputs: forces may jump here.
+    fn started(&mut self, integration: &Integration<'_, D>) {
+        let _ = integration;
+    }
 }
 
 /// Nobody watches.

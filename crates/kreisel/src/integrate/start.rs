@@ -9,6 +9,15 @@ use crate::dae::{Dae, Equation, Equations, Point, Shape};
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
 
+/// From which side of the present time v̈ is differenced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// From both: the inputs are smooth here.
+    Both,
+    /// From later times only: the inputs may have a corner or jump here.
+    After,
+}
+
 /// What had to be changed to make the user's initial values consistent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StartReport {
@@ -68,23 +77,28 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         newton_rate: 1.0,
         ..State::default()
     };
-    starting_values(dae, shape, settings, &mut state, kkt).map_err(failed)?;
+    let time = state.time;
+    starting_values(dae, shape, settings, &mut state, time, Side::Both, kkt).map_err(failed)?;
     Ok((state, report))
 }
 
 /// v̇₀, λ₀, a₀ and, for `index3`, the perturbed v₀, at consistent q and v of the state.
+///
+/// The equations are evaluated at `time`, which may lie a rounding error after the state's own.
 pub(super) fn starting_values<D: Dae + ?Sized>(
     dae: &D,
     shape: &Shape,
     settings: &Settings,
     state: &mut State,
+    time: f64,
+    side: Side,
     kkt: &mut Kkt,
 ) -> Result<(), KktFailure> {
     let mut now = Accelerations::zeros(shape);
-    kkt.accelerations(dae, state.time, &state.configuration, &state.velocity, &mut now)?;
+    kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
     state.algorithmic_acceleration = now.acceleration.clone();
     if settings.start != Start::Trivial {
-        let jerk = jerk(dae, shape, settings, state, &now, kkt)?;
+        let jerk = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
@@ -101,12 +115,17 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 }
 
 /// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
+///
+/// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
+#[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
 fn jerk<D: Dae + ?Sized>(
     dae: &D,
     shape: &Shape,
     settings: &Settings,
     state: &State,
+    time: f64,
     now: &Accelerations,
+    side: Side,
     kkt: &mut Kkt,
 ) -> Result<Vec<f64>, KktFailure> {
     let mut accelerations_at = |distance: f64| {
@@ -117,12 +136,16 @@ fn jerk<D: Dae + ?Sized>(
         let mut configuration = state.configuration.clone();
         shape.space.compose_exp(&state.configuration, &increment, &mut configuration);
         let mut there = now.clone();
-        kkt.accelerations(dae, state.time + distance, &configuration, &velocity, &mut there)?;
+        kkt.accelerations(dae, time + distance, &configuration, &velocity, &mut there)?;
         Ok(there.acceleration)
     };
     let distance = OFFSET * settings.step;
-    let (after, before) = (accelerations_at(distance)?, accelerations_at(-distance)?);
-    Ok(after.iter().zip(&before).map(|(after, before)| (after - before) / (2.0 * distance)).collect())
+    let after = accelerations_at(distance)?;
+    let (before, width) = match side {
+        Side::Both => (accelerations_at(-distance)?, 2.0 * distance),
+        Side::After => (now.acceleration.clone(), distance),
+    };
+    Ok(after.iter().zip(&before).map(|(after, before)| (after - before) / width).collect())
 }
 
 /// v₀ = v(t₀) + Δ₀ᵛ [ArnoldCardonaBruls2015, Table 2, Steps 6 and 7, Eq. (142)].

@@ -1,7 +1,9 @@
 //! Collects the parts of a machine by name while its document is read.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
+use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
 use super::{Machine, part};
@@ -90,9 +92,12 @@ pub struct Assembler {
     pub(super) builder: SystemBuilder,
     pub(super) settings: Option<RunSettings>,
     pub(super) gravity: Vector3,
+    pub(super) sensors: Vec<Sensor>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
+    /// Full names of markers that something is attached to.
+    used_markers: RefCell<HashSet<String>>,
     joints: Vec<JointEntry>,
     joints_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
@@ -111,6 +116,8 @@ impl Assembler {
             builder: SystemBuilder::new(),
             settings: None,
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
+            sensors: Vec::new(),
+            used_markers: RefCell::default(),
             bodies: Vec::new(),
             bodies_by_name: HashMap::new(),
             ground_markers: Vec::new(),
@@ -243,10 +250,32 @@ impl Assembler {
                 let found = markers.iter().find(|(known, _)| known == name);
                 let names: Vec<String> = markers.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
                 let unknown = || reference.unknown("marker", names.iter().map(String::as_str));
+                self.used_markers.borrow_mut().insert(reference.name.clone());
                 Some(found.ok_or_else(unknown)?.1)
             }
         };
         Ok(Attachment { node, body, marker })
+    }
+
+    /// Index in the system of the joint, drive or coupling of a name.
+    pub fn constraint_named(&self, name: &str) -> Option<usize> {
+        self.builder.joint_named(name)
+    }
+
+    /// Names of all joints, drives and couplings, in the order of the system.
+    pub fn constraint_names(&self) -> impl Iterator<Item = &str> {
+        self.builder.joint_names()
+    }
+
+    /// Full names of markers that nothing is attached to.
+    fn unused_markers(&self) -> Vec<String> {
+        let used = self.used_markers.borrow();
+        let on_bodies = self
+            .bodies
+            .iter()
+            .flat_map(|body| body.markers.iter().map(move |(marker, _)| format!("{}.{marker}", body.name)));
+        let on_ground = self.ground_markers.iter().map(|(marker, _)| format!("ground.{marker}"));
+        on_bodies.chain(on_ground).filter(|name| !used.contains(name)).collect()
     }
 
     /// Does something once all parts were read.
@@ -350,10 +379,18 @@ impl Assembler {
         }
         errors.into_result()?;
         let settings = self.settings.take().unwrap_or_default();
+        for marker in self.unused_markers() {
+            self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
+        }
+        if document.parts_of("gravity").next().is_none() {
+            let standard = crate::machine::part::gravity::STANDARD;
+            self.assumptions.push(format!("gravity is {standard} m/s² along −z"));
+        }
         if self.bodies.is_empty() {
             return Err(part::body::none(document).into());
         }
         self.builder.scales(self.scales());
+        let sensors = part::sensor::all(&mut self, settings.default_sensors);
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -364,6 +401,8 @@ impl Assembler {
             settings,
             bodies: self.bodies,
             joints: self.joints,
+            sensors,
+            settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -425,9 +464,11 @@ impl Default for RunSettings {
             output_step: None,
             method: newton.method,
             parameters,
+            spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
+            default_sensors: true,
         }
     }
 }

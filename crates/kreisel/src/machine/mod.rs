@@ -5,20 +5,36 @@
 //! [`Assembler`].
 
 mod assembler;
+mod explanation;
+mod files;
+mod ledger;
+mod mobility;
 pub mod part;
+mod recorder;
+mod run;
+pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
 pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
-pub use settings::{MethodName, RunSettings};
+pub use files::ResultFiles;
+pub use ledger::EnergyLedger;
+pub use mobility::Mobility;
+pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
+pub use run::{Run, RunEnding, RunError, RunStatistics};
+pub use settings::{
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, group_word, method_word,
+};
 
 use std::path::Path;
 
 use crate::integrate::Initial;
-use crate::model::{Document, ModelErrors};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{Document, ModelErrors, Place};
 use crate::system::System;
+use sensor::Sensor;
 
 /// A machine ready to be run.
 pub struct Machine {
@@ -32,29 +48,78 @@ pub struct Machine {
     pub bodies: Vec<BodyEntry>,
     /// Joints by name.
     pub joints: Vec<JointEntry>,
+    /// What is recorded.
+    pub sensors: Vec<Sensor>,
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
     pub warnings: Vec<String>,
+    /// Where the model says how it is run, or its beginning.
+    settings_place: Place,
 }
 
 impl Machine {
     /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
     pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
-        Self::assemble(&Document::read(path, &part::kinds(), overrides)?)
+        Self::read_with(path, overrides, &SettingTexts::default())
+    }
+
+    /// Reads a model file; `settings` take the place of those of the model.
+    pub fn read_with(
+        path: &Path,
+        overrides: &[(&str, &str)],
+        settings: &SettingTexts,
+    ) -> Result<Self, ModelErrors> {
+        Self::assemble_with(&Document::read(path, &part::kinds(), overrides)?, settings)
+    }
+
+    /// Reads a model from a text; `name` stands for the file in messages.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, ModelErrors> {
+        Self::assemble(&Document::from_text(name, text, &part::kinds(), &[])?)
     }
 
     /// Builds the machine that a document describes.
     pub fn assemble(document: &Document) -> Result<Self, ModelErrors> {
+        Self::assemble_with(document, &SettingTexts::default())
+    }
+
+    /// Builds the machine that a document describes; `settings` take the place of those of the model.
+    pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
         let mut assembler = Assembler::new();
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 errors.keep((entry.add)(part, &mut assembler));
             }
+            // Bodies ask for the group, so the settings are complete before any other part.
+            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
+                errors.keep(part::simulation::replace(settings, document, &mut assembler));
+            }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
         }
         assembler.finish(document)
+    }
+
+    /// Settings with nothing left open, or the mistake at its place in the model.
+    pub fn plan(&self) -> Result<RunPlan, ModelErrors> {
+        self.settings.plan().map_err(|error| {
+            let mistake = match error {
+                SettingsError::NoEndTime => {
+                    Mistake::MissingKey { key: "end-time".to_string(), part: "`[simulation]`".to_string() }
+                }
+                SettingsError::EndBeforeStart { start, end } => Mistake::Unsuitable {
+                    what: "`end-time` of `[simulation]`".to_string(),
+                    requirement: format!("after the start at {start} s"),
+                    found: end.to_string(),
+                },
+                SettingsError::TooManySteps { step, length } => Mistake::Unsuitable {
+                    what: "`step` and `output-step` of `[simulation]`".to_string(),
+                    requirement: format!("large enough for a run of {length} s"),
+                    found: format!("{step:e} s"),
+                },
+            };
+            ModelError::new(mistake, self.settings_place.clone()).with_hint(error.hint()).into()
+        })
     }
 }

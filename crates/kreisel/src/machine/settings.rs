@@ -1,12 +1,12 @@
 //! How a machine is run.
 
-use crate::integrate::{Method, Parameters};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::integrate::{Method, Parameters, Settings};
 use crate::lie::Group;
 
-/// The method in the words of the model file.
-pub type MethodName = &'static str;
-
-/// What `[simulation]` says, with the defaults filled in.
+/// What `[simulation]` and the command line say, with the defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSettings {
     /// Time at which the run starts, in s.
@@ -21,10 +21,197 @@ pub struct RunSettings {
     pub method: Method,
     /// Parameters of the method.
     pub parameters: Parameters,
+    /// Spectral radius ρ∞ from which the parameters were made.
+    pub spectral_radius: f64,
     /// Relative tolerance of Newton's iteration.
     pub newton_rtol: f64,
     /// Absolute tolerance of Newton's iteration.
     pub newton_atol: f64,
     /// Group of bodies that do not name their own.
     pub group: Group,
+    /// Whether the usual sensors are recorded beside those of the model.
+    pub default_sensors: bool,
+}
+
+/// Settings given from outside of the model, each as a text in the language of the model file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingTexts {
+    /// Replaces `end-time`.
+    pub end_time: Option<String>,
+    /// Replaces `step`.
+    pub step: Option<String>,
+    /// Replaces `output-step`.
+    pub output_step: Option<String>,
+    /// Replaces `method`.
+    pub method: Option<String>,
+    /// Replaces `spectral-radius`.
+    pub spectral_radius: Option<String>,
+    /// Replaces `group`.
+    pub group: Option<String>,
+}
+
+/// Steps of a run when no step is given.
+pub const DEFAULT_STEPS: f64 = 1000.0;
+
+/// Most steps of one run: beyond, a misplaced digit is likelier than patience.
+const MOST_STEPS: f64 = 1e10;
+
+/// Why a machine cannot be run with its settings.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum SettingsError {
+    /// Nobody says when the run ends.
+    #[error("the model does not say when the run ends")]
+    NoEndTime,
+    /// The run would end before it starts.
+    #[error("the run would end at {end} s, before it starts at {start} s")]
+    EndBeforeStart {
+        /// Start in s.
+        start: f64,
+        /// End in s.
+        end: f64,
+    },
+    /// So small a step that the run has no end in sight, or that it is lost in rounding.
+    #[error("a step of {step:e} s is too small for a run of {length} s")]
+    TooManySteps {
+        /// Step in s.
+        step: f64,
+        /// Length of the run in s.
+        length: f64,
+    },
+}
+
+impl SettingsError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoEndTime => "add `end-time = \"10 s\"` to `[simulation]`, or use --end-time",
+            Self::EndBeforeStart { .. } => "choose a later `end-time`, or an earlier `start-time`",
+            Self::TooManySteps { .. } => "choose a larger `step`, or leave it out",
+        }
+    }
+}
+
+/// Settings with nothing left open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPlan {
+    /// Start in s.
+    pub start_time: f64,
+    /// End in s.
+    pub end_time: f64,
+    /// Distance of output times in s; absent for every step.
+    pub output_step: Option<f64>,
+    /// Settings of the integrator, the step among them.
+    pub integration: Settings,
+    /// What was chosen because nobody said it.
+    pub assumptions: Vec<String>,
+}
+
+impl RunSettings {
+    /// Fills in what is left open.
+    pub fn plan(&self) -> Result<RunPlan, SettingsError> {
+        let (start, end) = (self.start_time, self.end_time.ok_or(SettingsError::NoEndTime)?);
+        let length = end - start;
+        if length.is_nan() || length <= 0.0 {
+            return Err(SettingsError::EndBeforeStart { start, end });
+        }
+        let mut assumptions = Vec::new();
+        let step = self.step.unwrap_or_else(|| {
+            let step = length / DEFAULT_STEPS;
+            assumptions.push(format!("the step is {step} s, a thousandth of the run"));
+            step
+        });
+        let least = 1e3 * f64::EPSILON * start.abs().max(end.abs());
+        for step in [Some(step), self.output_step].into_iter().flatten() {
+            if length / step > MOST_STEPS || step < least {
+                return Err(SettingsError::TooManySteps { step, length });
+            }
+        }
+        Ok(RunPlan {
+            start_time: start,
+            end_time: end,
+            output_step: self.output_step,
+            integration: self.integration(step),
+            assumptions,
+        })
+    }
+
+    /// Settings of the integrator for a step.
+    pub fn integration(&self, step: f64) -> Settings {
+        Settings {
+            newton_rtol: self.newton_rtol,
+            newton_atol: self.newton_atol,
+            ..Settings::new(self.method, self.parameters, step)
+        }
+    }
+
+    /// The settings in the words of the model file, for `run.json`.
+    pub fn words(&self, plan: &RunPlan) -> SettingWords {
+        SettingWords {
+            start_time: plan.start_time,
+            end_time: plan.end_time,
+            step: plan.integration.step,
+            output_step: plan.output_step,
+            method: method_word(self.method),
+            spectral_radius: self.spectral_radius,
+            newton_rtol: self.newton_rtol,
+            newton_atol: self.newton_atol,
+            group: group_word(self.group),
+        }
+    }
+}
+
+/// Settings in the words of the model file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SettingWords {
+    start_time: f64,
+    end_time: f64,
+    step: f64,
+    output_step: Option<f64>,
+    method: &'static str,
+    spectral_radius: f64,
+    newton_rtol: f64,
+    newton_atol: f64,
+    group: &'static str,
+}
+
+/// The word for a method.
+pub fn method_word(method: Method) -> &'static str {
+    match method {
+        Method::Index2 => "index2",
+        Method::Index3 => "index3",
+    }
+}
+
+/// The word for a group.
+pub fn group_word(group: Group) -> &'static str {
+    match group {
+        Group::So3xR3 => "so3xr3",
+        _ => "se3",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_step_a_run_has_a_thousand_and_says_so() {
+        let settings = RunSettings { end_time: Some(2.0), ..RunSettings::default() };
+        let plan = settings.plan().unwrap();
+        assert_eq!(plan.integration.step, 0.002);
+        assert!(plan.assumptions[0].contains("0.002 s"), "{:?}", plan.assumptions);
+    }
+
+    #[test]
+    fn a_run_without_end_or_of_endless_steps_is_refused() {
+        let settings = RunSettings::default();
+        assert_eq!(settings.plan(), Err(SettingsError::NoEndTime));
+        let backwards = RunSettings { start_time: 2.0, end_time: Some(1.0), ..settings.clone() };
+        assert!(matches!(backwards.plan(), Err(SettingsError::EndBeforeStart { .. })));
+        let endless = RunSettings { end_time: Some(1.0), step: Some(1e-300), ..settings.clone() };
+        assert!(matches!(endless.plan(), Err(SettingsError::TooManySteps { .. })));
+        let lost = RunSettings { start_time: 1e9, end_time: Some(1e9 + 1.0), step: Some(1e-7), ..settings };
+        assert!(matches!(lost.plan(), Err(SettingsError::TooManySteps { .. })));
+    }
 }

@@ -82,6 +82,16 @@ impl SystemBuilder {
         self.joints.len() - 1
     }
 
+    /// Index of the joint of a name.
+    pub fn joint_named(&self, name: &str) -> Option<usize> {
+        self.joints.iter().position(|(known, _)| known == name)
+    }
+
+    /// Names of all joints.
+    pub fn joint_names(&self) -> impl Iterator<Item = &str> {
+        self.joints.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Sets typical sizes.
     pub fn scales(&mut self, scales: Scales) {
         self.scales = Some(scales);

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
-use crate::joint::{Joint, LocalGradient};
+use crate::joint::{Joint, LocalGradient, MOST_ROWS};
 use crate::lie::{Group, Pose, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
@@ -167,6 +167,35 @@ impl System {
                 -join(&(torque + arm.cross(&force)), &force)
             }
         }
+    }
+
+    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
+    pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        for entry in &self.joints {
+            let local = self.local_motion(entry.joint.nodes(), at);
+            let motion = local.motion(at, &entry.memory);
+            let mut violation = [0.0; MOST_ROWS];
+            let rows = entry.rows.len();
+            entry.joint.violation(&motion, &mut violation[..rows]);
+            let mut gradient = LocalGradient::zeros();
+            entry.joint.gradient(&motion, &mut gradient);
+            let (rates, _) = entry.joint.time_derivatives(&motion);
+            for row in 0..rows {
+                let twists = gradient.rows[row].iter().zip(motion.nodes);
+                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+                squares[0] += violation[row] * violation[row];
+                squares[1] += (rate + rates[row]) * (rate + rates[row]);
+            }
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// Number of elements and of joints that touch a node.
+    pub fn touching(&self, node: NodeId) -> (usize, usize) {
+        let elements = self.elements.iter().filter(|entry| entry.element.nodes().contains(&node)).count();
+        let joints = self.joints.iter().filter(|entry| entry.joint.nodes().contains(&node)).count();
+        (elements, joints)
     }
 
     /// Times between two others at which forces or drives are not smooth, in order.

@@ -1,7 +1,9 @@
 //! Flags that subcommands share: each file holds a flag's name, help, effect and tests.
 
 mod json;
+mod model;
 mod plot;
 
 pub use json::{Json, text as json_text};
+pub use model::Model;
 pub use plot::Plot;

@@ -13,6 +13,7 @@ pub mod joint_coordinate;
 pub mod joint_force;
 pub mod marker;
 pub mod point_mass;
+pub mod sensor;
 pub mod shape;
 pub mod simulation;
 pub mod spring;
@@ -57,6 +58,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &sensor::KIND, add: sensor::add },
 ];
 
 /// Every kind, for the document layer.

@@ -1,13 +1,24 @@
 //! `[simulation]`: how the machine is run.
 
+use std::sync::Arc;
+
 use crate::integrate::{Method, Parameters};
 use crate::lie::Group;
-use crate::machine::{Assembler, RunSettings};
-use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::machine::{Assembler, RunSettings, SettingTexts};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Context, Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
+    Scope, Text, ValueKind, name,
+};
 
 const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
     Key { name, value, need, doc }
 }
+
+/// Words for the methods.
+pub const METHODS: &[&str] = &["index2", "index3"];
+/// Words for the groups.
+pub const GROUPS: &[&str] = &["se3", "so3xr3"];
 
 /// Keys of `[simulation]`.
 pub static KIND: PartKind = PartKind {
@@ -36,7 +47,7 @@ pub static KIND: PartKind = PartKind {
         ),
         key(
             "method",
-            ValueKind::Choice(&["index2", "index3"]),
+            ValueKind::Choice(METHODS),
             Need::Default("\"index2\""),
             "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper.",
         ),
@@ -60,9 +71,15 @@ pub static KIND: PartKind = PartKind {
         ),
         key(
             "group",
-            ValueKind::Choice(&["se3", "so3xr3"]),
+            ValueKind::Choice(GROUPS),
             Need::Default("\"se3\""),
             "Lie group of bodies that do not name their own.",
+        ),
+        key(
+            "default-sensors",
+            ValueKind::Boolean,
+            Need::Default("true"),
+            "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
         ),
     ],
 };
@@ -70,6 +87,11 @@ pub static KIND: PartKind = PartKind {
 /// Group that a word names.
 pub fn group(word: &str) -> Group {
     if word == "so3xr3" { Group::So3xR3 } else { Group::Se3 }
+}
+
+/// Method that a word names.
+fn method(word: &str) -> Method {
+    if word == "index3" { Method::Index3 } else { Method::Index2 }
 }
 
 /// Reads the settings.
@@ -80,7 +102,8 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     if let Some(end) = end_time
         && end <= start_time
     {
-        return Err(reader.unsuitable("end-time", &format!("after the start at {start_time} s"), end).into());
+        let error = reader.unsuitable("end-time", &format!("after the start at {start_time} s"), end);
+        return Err(error.with_hint("choose a later `end-time`").into());
     }
     let positive = |key: &str| -> Result<Option<f64>, ModelErrors> {
         match reader.optional_number(key)? {
@@ -96,11 +119,127 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         end_time,
         step: positive("step")?,
         output_step: positive("output-step")?,
-        method: if reader.choice("method")? == "index3" { Method::Index3 } else { Method::Index2 },
+        method: method(reader.choice("method")?),
         parameters,
+        spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
         newton_atol: reader.positive("newton-atol")?,
         group: group(reader.choice("group")?),
+        default_sensors: reader.boolean("default-sensors")?,
     });
     reader.finish()
+}
+
+/// Where a model says how it is run, or its beginning.
+pub fn place(document: &Document) -> Place {
+    let part = document.parts_of(KIND.name).next().map(|part| part.entries().place().clone());
+    part.or_else(|| document.sources().first().map(|source| Place::new(source, 0..0))).unwrap_or_default()
+}
+
+/// Replaces settings by those given from outside; expressions may use the parameters of the model.
+pub fn replace(
+    texts: &SettingTexts,
+    document: &Document,
+    assembler: &mut Assembler,
+) -> Result<(), ModelErrors> {
+    let scope = Scope {
+        parameters: document.parameters().clone(),
+        prefix: String::new(),
+        placement: Default::default(),
+    };
+    let flags = Flags { context: Context::new(Arc::new(scope), None) };
+    let settings = assembler.settings.get_or_insert_default();
+    let mut errors = ModelErrors::new();
+    if let Some(end) = errors.keep(flags.number("end-time", &texts.end_time, Dimension::TIME)).flatten() {
+        settings.end_time = Some(end);
+        if end <= settings.start_time {
+            let requirement = format!("after the start at {} s", settings.start_time);
+            errors.push(flags.unsuitable("end-time", &texts.end_time, &requirement, "choose a later time"));
+        }
+    }
+    for (name, text, target) in [
+        ("step", &texts.step, &mut settings.step),
+        ("output-step", &texts.output_step, &mut settings.output_step),
+    ] {
+        if let Some(value) = errors.keep(flags.number(name, text, Dimension::TIME)).flatten() {
+            *target = Some(value);
+            if value <= 0.0 {
+                errors.push(flags.unsuitable(name, text, "a positive time", "for instance \"1 ms\""));
+            }
+        }
+    }
+    if let Some(word) = errors.keep(flags.choice("method", &texts.method, METHODS)).flatten() {
+        settings.method = method(word);
+    }
+    if let Some(word) = errors.keep(flags.choice("group", &texts.group, GROUPS)).flatten() {
+        settings.group = group(word);
+    }
+    let radius = flags.number("spectral-radius", &texts.spectral_radius, Dimension::NONE);
+    if let Some(radius) = errors.keep(radius).flatten() {
+        match Parameters::chung_hulbert(radius) {
+            Ok(parameters) => (settings.parameters, settings.spectral_radius) = (parameters, radius),
+            Err(_) => errors.push(flags.unsuitable(
+                "spectral-radius",
+                &texts.spectral_radius,
+                "between 0 and 1",
+                "1 damps nothing, 0 most",
+            )),
+        }
+    }
+    errors.into_result()
+}
+
+/// Reads flags of the command line in the language of the model file.
+struct Flags {
+    context: Context,
+}
+
+impl Flags {
+    fn number(
+        &self,
+        name: &str,
+        text: &Option<String>,
+        dimension: Dimension,
+    ) -> Result<Option<f64>, ModelError> {
+        let Some(text) = text else { return Ok(None) };
+        self.context.number(&flag(name, text), dimension).map(Some)
+    }
+
+    fn choice(
+        &self,
+        name: &str,
+        text: &Option<String>,
+        words: &'static [&'static str],
+    ) -> Result<Option<&'static str>, ModelError> {
+        let Some(text) = text else { return Ok(None) };
+        match words.iter().find(|word| *word == text) {
+            Some(word) => Ok(Some(word)),
+            None => {
+                let requirement = format!("one of {}", name::list(words));
+                let shown: String = text.chars().take(60).collect();
+                let mistake = Mistake::Unsuitable {
+                    what: format!("`--{name}`"),
+                    requirement,
+                    found: format!("`{shown}`"),
+                };
+                Err(ModelError::new(mistake, flag(name, text).place().clone())
+                    .with_nearest(text, words.iter().copied()))
+            }
+        }
+    }
+
+    fn unsuitable(&self, name: &str, text: &Option<String>, requirement: &str, hint: &str) -> ModelError {
+        let text = flag(name, text.as_deref().unwrap_or_default());
+        let mistake = Mistake::Unsuitable {
+            what: format!("`--{name}`"),
+            requirement: requirement.to_string(),
+            found: format!("`{}`", text.content()),
+        };
+        ModelError::new(mistake, text.place().clone()).with_hint(hint)
+    }
+}
+
+/// The text of a flag, with its place on the command line.
+fn flag(name: &str, text: &str) -> Text {
+    Text::standalone(format!("--{name}"), text)
 }

@@ -1,0 +1,175 @@
+//! `kreisel check`: explains a model without running it.
+
+use super::flag::{Json, Model, json_text};
+use super::{CommandError, Ending};
+use crate::output::Printer;
+use kreisel::machine::{Machine, Mobility, point_of};
+use serde::Serialize;
+use std::fmt::Write;
+use std::io;
+
+/// Explain a model without running it: bodies, mass, degrees of freedom, constraints, what was assumed.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    #[command(flatten)]
+    model: Model,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+impl Check {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Ending, CommandError> {
+        self.json.check()?;
+        let machine = self.model.read()?;
+        let explanation = Explanation::new(&machine);
+        self.json.write(&explanation)?;
+        let mut printer = Printer::new(io::stdout());
+        if self.json.prints() {
+            printer.print(&json_text(&explanation))?;
+        } else {
+            printer.print(&explanation.text())?;
+        }
+        Ok(if explanation.error.is_some() { Ending::CheckFailed } else { Ending::Done })
+    }
+}
+
+/// What a model means.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Explanation {
+    bodies: usize,
+    mass: f64,
+    degrees_of_freedom: usize,
+    velocity_coordinates: usize,
+    constraint_equations: usize,
+    independent_equations: Option<usize>,
+    characteristic_length: f64,
+    joints: Vec<JointLine>,
+    signals: Vec<String>,
+    assumptions: Vec<String>,
+    warnings: Vec<String>,
+    /// Why the machine cannot be started.
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct JointLine {
+    name: String,
+    kind: String,
+    equations: usize,
+    /// Equations that those of the joints before imply.
+    implied: usize,
+}
+
+impl Explanation {
+    fn new(machine: &Machine) -> Self {
+        let (settings, mut assumptions) = (&machine.settings, machine.assumptions.clone());
+        let mut warnings = machine.warnings.clone();
+        let step = match settings.plan() {
+            Ok(plan) => {
+                assumptions.extend(plan.assumptions);
+                plan.integration.step
+            }
+            Err(error) => {
+                warnings.push(format!("{error}: {}", error.hint()));
+                1e-3
+            }
+        };
+        let started = machine.start_with(settings.integration(step));
+        let (mobility, error) = match started {
+            Ok(integration) => {
+                warnings.extend(machine.consistency_warnings(integration.start_report()));
+                (Mobility::new(&machine.system, &point_of(integration.state())), None)
+            }
+            Err(error) => (Mobility::initial(&machine.system, &machine.initial), Some(error.to_string())),
+        };
+        warnings.extend(machine.mobility_warnings(&mobility));
+        Self {
+            bodies: machine.bodies.len(),
+            mass: machine.bodies.iter().map(|body| body.mass).sum(),
+            degrees_of_freedom: mobility.degrees_of_freedom(),
+            velocity_coordinates: mobility.velocity_coordinates,
+            constraint_equations: mobility.equations,
+            independent_equations: mobility.independent,
+            characteristic_length: machine.characteristic_length(),
+            joints: joint_lines(machine, &mobility),
+            signals: machine.channels().iter().map(ToString::to_string).collect(),
+            assumptions,
+            warnings,
+            error,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |name: &str, words: String| {
+            let _ = writeln!(text, "{name:<23}{words}");
+        };
+        line("bodies", self.bodies.to_string());
+        line("mass", format!("{} kg", self.mass));
+        line("degrees of freedom", self.freedom());
+        line("characteristic length", format!("{} m", self.characteristic_length));
+        for joint in &self.joints {
+            let implied = match joint.implied {
+                0 => String::new(),
+                count => format!(", {count} implied by the others"),
+            };
+            line(
+                "constraint",
+                format!("{} `{}`: {} equations{implied}", joint.kind, joint.name, joint.equations),
+            );
+        }
+        line("signals", format!("{}: {}", self.signals.len(), shortened(&self.signals)));
+        self.assumptions.iter().for_each(|assumption| line("assumed", assumption.clone()));
+        self.warnings.iter().for_each(|warning| line("warning", warning.clone()));
+        self.error.iter().for_each(|error| line("cannot start", error.clone()));
+        text
+    }
+
+    fn freedom(&self) -> String {
+        let (all, equations) = (self.velocity_coordinates, self.constraint_equations);
+        match self.independent_equations {
+            Some(independent) => {
+                format!(
+                    "{} = {all} velocity coordinates − {independent} independent of {equations} equations",
+                    self.degrees_of_freedom
+                )
+            }
+            None => format!(
+                "{} = {all} velocity coordinates − {equations} equations, if these are independent",
+                self.degrees_of_freedom
+            ),
+        }
+    }
+}
+
+/// The first few of many signals.
+fn shortened(signals: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let shown = signals.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if signals.len() > SHOWN { format!("{shown}, …") } else { shown }
+}
+
+fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
+    let system = &machine.system;
+    (0..system.joint_count())
+        .map(|index| {
+            let kind = machine
+                .joints
+                .iter()
+                .find(|joint| joint.index == index)
+                .map_or("drive or coupling", |it| it.kind);
+            let implied =
+                mobility.implied.iter().find(|(joint, _)| *joint == index).map_or(0, |(_, count)| *count);
+            JointLine {
+                name: system.joint_name(index).to_owned(),
+                kind: kind.to_owned(),
+                equations: system.joint_rows(index).len(),
+                implied,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! The model file of a command, with `--set name=value` and the flags that take the place of `[simulation]`.
+
+use crate::command::CommandError;
+use kreisel::machine::{Machine, SettingTexts};
+use std::path::{Path, PathBuf};
+
+/// The model file and what is changed in it from outside.
+#[derive(Debug, clap::Args)]
+pub struct Model {
+    /// The model file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Give a parameter of the model another value; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    assignments: Vec<(String, String)>,
+
+    /// End the run at this time in place of the model's `end-time`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    end_time: Option<String>,
+
+    /// Step size in place of the model's `step`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    step: Option<String>,
+
+    /// Distance of output times in place of the model's `output-step`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    output_step: Option<String>,
+
+    /// Method in place of the model's: `index2` or `index3`
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+
+    /// Spectral radius in place of the model's: 1 damps nothing, 0 most
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    spectral_radius: Option<String>,
+
+    /// Lie group of bodies that do not name their own: `se3` or `so3xr3`
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+}
+
+impl Model {
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.file
+    }
+
+    /// Reads the machine.
+    pub fn read(&self) -> Result<Machine, CommandError> {
+        let assignments: Vec<(&str, &str)> =
+            self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let settings = SettingTexts {
+            end_time: self.end_time.clone(),
+            step: self.step.clone(),
+            output_step: self.output_step.clone(),
+            method: self.method.clone(),
+            spectral_radius: self.spectral_radius.clone(),
+            group: self.group.clone(),
+        };
+        Ok(Machine::read_with(&self.file, &assignments, &settings)?)
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("write it as name=value, for instance --set length=\"20 cm\"".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assignment_is_split_at_the_first_equals_sign() {
+        assert_eq!(assignment("a=1 m").unwrap(), ("a".to_owned(), "1 m".to_owned()));
+        assert_eq!(assignment("a=b==c").unwrap().1, "b==c");
+        for text in ["", "a", "=1", " =1"] {
+            assert!(assignment(text).unwrap_err().contains("name=value"), "{text}");
+        }
+    }
+}

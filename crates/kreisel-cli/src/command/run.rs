@@ -1,0 +1,286 @@
+//! `kreisel run`: runs a model and writes its results.
+
+use super::flag::{Json, Model, json_text};
+use super::{CommandError, Ending, say};
+use crate::output::Printer;
+use indicatif::{ProgressBar, ProgressStyle};
+use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::machine::{
+    Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunPlan, RunStatistics, Sink,
+    point_of,
+};
+use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
+use kreisel::system::System;
+use serde::Serialize;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Run a model and write its results.
+///
+/// Writes `trajectory.csv` (every sensor at the output times), `trajectory.vtkhdf` (every body and signal, for
+/// ParaView and h5py) and `run.json`. Ctrl-C ends the run after the present step and keeps the results so far.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  kreisel run models/heavy-top.toml
+  kreisel run models/heavy-top.toml --end-time \"200 ms\" --step \"0.1 ms\" --out results/short
+  kreisel run pendulum.toml --set length=\"50 cm\" --json")]
+pub struct Run {
+    #[command(flatten)]
+    model: Model,
+
+    /// Write the results into the folder DIR; `results/<model>` if not given
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Take the folder even if it holds something else than results of this model
+    #[arg(long)]
+    force: bool,
+
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+impl Run {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Ending, CommandError> {
+        self.json.check()?;
+        let machine = self.model.read()?;
+        let plan = machine.plan()?;
+        let folder = match &self.out {
+            Some(folder) => folder.clone(),
+            None => OutputFolder::default_path(self.model.path())?,
+        };
+        let began = Instant::now();
+        let mut run = machine.start(&plan)?;
+        let warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
+        self.say_warnings(&warnings);
+        let files = ResultFiles::begin(&folder, identity(self.model.path())?, self.force, &machine)?;
+        let interrupt = interrupt_flag()?;
+        let mut watch = Watch {
+            recorder: Recorder::new(&machine, plan.output_step, files),
+            progress: Progress::new(&plan, self.quiet),
+            interrupt,
+        };
+        let ending = run.advance(&mut watch);
+        watch.progress.finish();
+        watch.recorder.close(run.integration())?;
+        let statistics = RunStatistics::new(&machine, &run, &watch.recorder);
+        let files = watch.recorder.finish(run.integration())?;
+        let mut summary = RunSummary::new(identity(self.model.path())?);
+        summary.status = status(&ending);
+        summary.wall_time = began.elapsed().as_secs_f64();
+        summary.settings = value(&machine.settings.words(&plan));
+        summary.statistics = value(&statistics);
+        summary.warnings = warnings;
+        let paths = files.finish(summary.clone())?;
+        summary.files = file_names(&paths);
+        self.deliver(&Report { folder: folder.clone(), summary }, || {
+            text_summary(&machine, &plan, &run, &statistics, began.elapsed(), &paths)
+        })?;
+        Ok(conclude(&ending))
+    }
+
+    fn say_warnings(&self, warnings: &[String]) {
+        if !self.quiet {
+            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        }
+    }
+
+    fn deliver(&self, report: &Report, text: impl FnOnce() -> String) -> Result<(), CommandError> {
+        self.json.write(report)?;
+        let mut printer = Printer::new(io::stdout());
+        if self.json.prints() {
+            printer.print(&json_text(report))?;
+        } else if !self.quiet {
+            printer.print(&text())?;
+        }
+        Ok(())
+    }
+}
+
+/// The summary of a run with the folder that holds its files.
+#[derive(Serialize)]
+struct Report {
+    folder: PathBuf,
+    #[serde(flatten)]
+    summary: RunSummary,
+}
+
+/// Names of the files beside `run.json`.
+fn file_names(paths: &[PathBuf]) -> Vec<String> {
+    let names = paths.iter().filter_map(|path| path.file_name()?.to_str());
+    names.filter(|name| *name != "run.json").map(str::to_owned).collect()
+}
+
+fn value(content: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(content).expect("settings and statistics have text keys")
+}
+
+fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
+    let unreadable = |source| CommandError::ModelGone { path: path.to_owned(), source };
+    let content = std::fs::read(path).map_err(unreadable)?;
+    let absolute = std::path::absolute(path).map_err(unreadable)?;
+    Ok(ModelIdentity::new(absolute.display().to_string(), &content))
+}
+
+fn status(ending: &RunEnding) -> EndStatus {
+    match ending {
+        RunEnding::Done => EndStatus::Done,
+        RunEnding::Stopped => EndStatus::Interrupted,
+        RunEnding::Failed(error) => EndStatus::Failed { message: error.to_string() },
+    }
+}
+
+fn conclude(ending: &RunEnding) -> Ending {
+    match ending {
+        RunEnding::Done => Ending::Done,
+        RunEnding::Stopped => {
+            say("interrupted: the results up to here are on disk\n");
+            Ending::Interrupted
+        }
+        RunEnding::Failed(error) => {
+            say(&format!("error: {error}\nthe results up to the last good step are on disk\n"));
+            Ending::CheckFailed
+        }
+    }
+}
+
+/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
+fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(|error| CommandError::NoInterrupt(error.to_string()))?;
+    Ok(flag)
+}
+
+/// Records, shows progress and listens for Ctrl-C.
+struct Watch<'m, S> {
+    recorder: Recorder<'m, S>,
+    progress: Progress,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl<S: Sink> Observer<System> for Watch<'_, S> {
+    fn started(&mut self, integration: &Integration<'_, System>) {
+        self.recorder.started(integration);
+    }
+
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        let control = self.recorder.accepted(integration);
+        self.progress.show(integration.state().time);
+        if self.interrupt.load(Ordering::Relaxed) { Control::Stop } else { control }
+    }
+}
+
+/// One line of progress with an estimate on a terminal, nothing into a pipe.
+struct Progress {
+    bar: ProgressBar,
+    start: f64,
+    length: f64,
+    last: Instant,
+}
+
+/// Parts into which the bar divides a run.
+const PARTS: f64 = 1000.0;
+
+impl Progress {
+    fn new(plan: &RunPlan, quiet: bool) -> Self {
+        let style = ProgressStyle::with_template("{bar:40} {percent}% {msg} {elapsed} (still about {eta})")
+            .expect("the template is one of indicatif's own form");
+        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(PARTS as u64) };
+        Self {
+            bar: bar.with_style(style),
+            start: plan.start_time,
+            length: plan.end_time - plan.start_time,
+            last: Instant::now(),
+        }
+    }
+
+    fn show(&mut self, time: f64) {
+        if self.last.elapsed() < Duration::from_millis(100) {
+            return;
+        }
+        self.last = Instant::now();
+        self.bar.set_message(format!("t = {time:.4} s"));
+        self.bar.set_position((PARTS * (time - self.start) / self.length) as u64);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn text_summary(
+    machine: &Machine,
+    plan: &RunPlan,
+    run: &MachineRun,
+    statistics: &RunStatistics,
+    wall_time: Duration,
+    paths: &[PathBuf],
+) -> String {
+    let mobility = Mobility::new(&machine.system, &point_of(run.integration().state()));
+    let mut text = String::new();
+    let mut line = |name: &str, words: String| {
+        let _ = writeln!(text, "{name:<18}{words}");
+    };
+    let per_step = statistics.newton_iterations as f64 / statistics.steps.max(1) as f64;
+    let extremes = &statistics.extremes;
+    line(
+        "machine",
+        format!(
+            "{}, {}, {} of freedom",
+            counted(statistics.bodies as u64, "body", "bodies"),
+            counted(statistics.constraints as u64, "constraint equation", "constraint equations"),
+            counted(mobility.degrees_of_freedom() as u64, "degree", "degrees"),
+        ),
+    );
+    line("time", format!("{} s to {} s, step {} s", plan.start_time, statistics.time, plan.integration.step));
+    line(
+        "work",
+        format!(
+            "{}, {per_step:.2} Newton iterations per step, {}",
+            counted(statistics.steps, "step", "steps"),
+            counted(statistics.factorisations, "factorisation", "factorisations"),
+        ),
+    );
+    line("wall time", format!("{:.3} s", wall_time.as_secs_f64()));
+    line(
+        "energy balance",
+        format!(
+            "off by {:.2e} J at most, of {:.4e} J",
+            extremes.largest_energy_balance, extremes.largest_energy
+        ),
+    );
+    line(
+        "constraints",
+        format!(
+            "off by {:.2e} (position) and {:.2e} (velocity) at most",
+            extremes.largest_position_residual, extremes.largest_velocity_residual
+        ),
+    );
+    for assumption in machine.assumptions.iter().chain(&plan.assumptions) {
+        line("assumed", assumption.clone());
+    }
+    for path in paths {
+        line("written", path.display().to_string());
+    }
+    text
+}
+
+/// A number with the word for one or many.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

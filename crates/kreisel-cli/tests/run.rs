@@ -1,0 +1,294 @@
+//! `kreisel run`, `check`, `new` and `schema` from outside: files, streams, exit codes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use kreisel::results::CsvTable;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn kreisel(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kreisel")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+fn heavy_top() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
+    path.to_str().unwrap().to_owned()
+}
+
+/// Runs the heavy top for a short time.
+fn short_run(folder: &Path, more: &[&str]) -> Output {
+    let output = kreisel(folder, &[&["run", &heavy_top(), "--end-time", "20 ms"], more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    output
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn json(path: PathBuf) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_leaves_its_three_files_and_a_readable_summary() {
+    let folder = TempDir::new().unwrap();
+    let output = short_run(folder.path(), &[]);
+    let results = folder.path().join("results/heavy-top");
+    assert_eq!(names(&results), ["run.json", "trajectory.csv", "trajectory.vtkhdf"]);
+    for words in [
+        "1 body",
+        "3 degrees of freedom",
+        "40 steps",
+        "Newton iterations per step",
+        "energy",
+        "trajectory.csv",
+    ] {
+        assert!(stdout(&output).contains(words), "{words} in {}", stdout(&output));
+    }
+    assert_eq!(stderr(&output), "", "nothing to say into a pipe");
+    let summary = json(results.join("run.json"));
+    assert_eq!((&summary["status"], &summary["settings"]["step"]), (&"done".into(), &0.0005.into()));
+    assert_eq!(summary["statistics"]["steps"], 40);
+    assert_eq!(summary["model"]["sha256"].as_str().unwrap().len(), 64);
+    let scene = fs::read(results.join("trajectory.vtkhdf")).unwrap();
+    assert!(scene.starts_with(b"\x89HDF\r\n\x1a\n"));
+}
+
+#[test]
+fn the_table_has_time_first_and_names_with_units() {
+    let folder = TempDir::new().unwrap();
+    short_run(folder.path(), &["--output-step", "5 ms"]);
+    let path = folder.path().join("results/heavy-top/trajectory.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let heads: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    assert_eq!(heads[0], "time [s]");
+    for head in ["top.position.z [m]", "tip.force.x [N]", "energy.total [J]", "constraint.velocity [1/s]"] {
+        assert!(heads.contains(&head), "{head} in {heads:?}");
+    }
+    let table = CsvTable::read(&path).unwrap();
+    let expected = [0.0, 0.005, 0.01, 0.015, 0.02];
+    assert_eq!(table.times.len(), expected.len());
+    assert!(table.times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-15));
+    assert_eq!(table.column("top.position.y").unwrap()[0], 1.0);
+}
+
+#[test]
+fn two_runs_give_the_same_bytes() {
+    let folder = TempDir::new().unwrap();
+    short_run(folder.path(), &["--out", "a"]);
+    short_run(folder.path(), &["--out", "b"]);
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a/trajectory.csv") == read("b/trajectory.csv"));
+}
+
+#[test]
+fn a_rerun_replaces_its_own_folder_and_no_other() {
+    let folder = TempDir::new().unwrap();
+    short_run(folder.path(), &["--out", "mine"]);
+    short_run(folder.path(), &["--out", "mine", "--step", "1 ms"]);
+    assert_eq!(json(folder.path().join("mine/run.json"))["statistics"]["steps"], 20);
+    // A folder of someone else's.
+    fs::create_dir(folder.path().join("thesis")).unwrap();
+    fs::write(folder.path().join("thesis/chapter.tex"), "years of work").unwrap();
+    let refused = |out: &str, model: &str| {
+        let output = kreisel(folder.path(), &["run", model, "--end-time", "20 ms", "--out", out]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("--force"), "{}", stderr(&output));
+    };
+    refused("thesis", &heavy_top());
+    // The results of another model.
+    assert!(kreisel(folder.path(), &["new", "swing"]).status.success());
+    refused("mine", "swing.toml");
+    assert_eq!(names(&folder.path().join("thesis")), ["chapter.tex"]);
+    short_run(folder.path(), &["--out", "thesis", "--force"]);
+    assert!(
+        folder.path().join("thesis/chapter.tex").exists() && folder.path().join("thesis/run.json").exists()
+    );
+}
+
+#[test]
+fn quiet_runs_say_nothing() {
+    let folder = TempDir::new().unwrap();
+    let output = short_run(folder.path(), &["--quiet"]);
+    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+    assert!(folder.path().join("results/heavy-top/run.json").exists());
+}
+
+#[test]
+fn json_takes_the_place_of_the_text_or_goes_to_a_file() {
+    let folder = TempDir::new().unwrap();
+    let output = short_run(folder.path(), &["--json"]);
+    let summary: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&summary["status"], &summary["folder"]), (&"done".into(), &"results/heavy-top".into()));
+    assert_eq!(summary["files"], serde_json::json!(["trajectory.csv", "trajectory.vtkhdf"]));
+    for key in ["settings", "statistics", "warnings", "wall-time", "model", "version"] {
+        assert!(!summary[key].is_null(), "{key}");
+    }
+    let output = short_run(folder.path(), &["--json=summary.json"]);
+    assert!(stdout(&output).contains("degrees of freedom"));
+    assert_eq!(json(folder.path().join("summary.json"))["status"], "done");
+}
+
+#[test]
+fn flags_take_the_place_of_settings_and_parameters() {
+    let folder = TempDir::new().unwrap();
+    assert!(kreisel(folder.path(), &["new", "swing"]).status.success());
+    let arguments = [
+        "run",
+        "swing.toml",
+        "--set",
+        "length=50 cm",
+        "--end-time",
+        "2*length s",
+        "--step",
+        "10 ms",
+        "--method",
+        "index3",
+        "--spectral-radius",
+        "0.8",
+        "--group",
+        "so3xr3",
+        "--json",
+    ];
+    let output = kreisel(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let summary: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let settings = &summary["settings"];
+    assert_eq!((settings["end-time"].as_f64(), settings["step"].as_f64()), (Some(1.0), Some(0.01)));
+    assert_eq!((&settings["method"], &settings["group"]), (&"index3".into(), &"so3xr3".into()));
+    assert_eq!(settings["spectral-radius"], 0.8);
+    // The rod is half as long: its centre starts at −0.25 cos 30°.
+    let table = CsvTable::read(&folder.path().join("results/swing/trajectory.csv")).unwrap();
+    let start = table.column("rod.position.z").unwrap()[0];
+    assert!((start + 0.25 * 0.75_f64.sqrt()).abs() < 1e-12, "{start}");
+}
+
+#[test]
+fn a_run_that_fails_keeps_what_was_computed_and_exits_with_one() {
+    let folder = TempDir::new().unwrap();
+    // So stiff a motion with so large a step that Newton cannot converge.
+    let output = kreisel(folder.path(), &["run", &heavy_top(), "--step", "100 ms"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("error") && stderr(&output).contains("on disk"), "{}", stderr(&output));
+    let results = folder.path().join("results/heavy-top");
+    let summary = json(results.join("run.json"));
+    assert_eq!(summary["status"], "failed");
+    assert!(summary["message"].as_str().unwrap().contains("Newton"), "{summary}");
+    assert!(!CsvTable::read(&results.join("trajectory.csv")).unwrap().times.is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_exits_with_130_and_its_files_are_whole() {
+    let folder = TempDir::new().unwrap();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kreisel"))
+        .args(["run", &heavy_top(), "--step", "1e-4 ms", "--output-step", "1e-2 ms"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let results = folder.path().join("results/heavy-top");
+    let patience = Instant::now();
+    while !results.join("trajectory.partial.vtkhdf").exists() {
+        assert!(process.try_wait().unwrap().is_none(), "the run ends before it begins");
+        assert!(patience.elapsed() < Duration::from_secs(60), "the run does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
+    assert_eq!(names(&results), ["run.json", "trajectory.csv", "trajectory.vtkhdf"]);
+    let summary = json(results.join("run.json"));
+    assert_eq!(summary["status"], "interrupted");
+    let table = CsvTable::read(&results.join("trajectory.csv")).unwrap();
+    let reached = summary["statistics"]["time"].as_f64().unwrap();
+    assert_eq!(*table.times.last().unwrap(), reached);
+    assert!(reached < 1.0 && table.times.len() as u64 == summary["statistics"]["records"].as_u64().unwrap());
+}
+
+#[test]
+fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let output = kreisel(folder.path(), &["new", "swing"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let path = folder.path().join("swing.toml");
+    fs::write(&path, fs::read_to_string(&path).unwrap() + "# mine\n").unwrap();
+    let output = kreisel(folder.path(), &["new", "swing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there already"), "{}", stderr(&output));
+    assert!(fs::read_to_string(&path).unwrap().ends_with("# mine\n"));
+    let output = kreisel(folder.path(), &["run", "swing.toml"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    for name in ["../swing", "", "a b"] {
+        assert_eq!(kreisel(folder.path(), &["new", name]).status.code(), Some(2), "{name}");
+    }
+}
+
+#[test]
+fn check_explains_a_model_without_running_it() {
+    let folder = TempDir::new().unwrap();
+    let output = kreisel(folder.path(), &["check", &heavy_top()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for words in ["15 kg", "3 = 6 velocity coordinates − 3", "spherical `tip`: 3 equations", "1 m"] {
+        assert!(stdout(&output).contains(words), "{words} in {}", stdout(&output));
+    }
+    assert!(names(folder.path()).is_empty());
+    let output = kreisel(folder.path(), &["check", &heavy_top(), "--json"]);
+    let explanation: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(explanation["degrees-of-freedom"], 3);
+    assert_eq!(explanation["joints"][0]["equations"], 3);
+}
+
+#[test]
+fn check_warns_of_what_looks_like_a_mistake() {
+    let folder = TempDir::new().unwrap();
+    let body = |name: &str| format!("[[body]]\nname = '{name}'\nmass = 1\ninertia = [1, 1, 1]\n");
+    let text = format!(
+        "{}markers = [{{ name = 'hook' }}]\nvelocity = [1, 0, 0]\n{}{}{}",
+        body("held"),
+        body("lost"),
+        "[[spherical]]\nname = 'first'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n",
+        "[[revolute]]\nname = 'second'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n",
+    );
+    fs::write(folder.path().join("m.toml"), text).unwrap();
+    let output = kreisel(folder.path(), &["check", "m.toml"]);
+    for words in [
+        "nothing is attached to the marker `held.hook`",
+        "no joint or force touches the body `lost`",
+        "`first`: 3 of 3 equations are implied by the others",
+        "--end-time",
+        "gravity is 9.80665",
+    ] {
+        assert!(stdout(&output).contains(words), "{words} in {}{}", stdout(&output), stderr(&output));
+    }
+}
+
+#[test]
+fn the_schema_is_json_and_knows_every_kind() {
+    let output = kreisel(Path::new("."), &["schema"]);
+    let schema: Value = serde_json::from_str(stdout(&output)).unwrap();
+    for kind in ["body", "spherical", "simulation", "sensor", "gravity", "parameters", "include"] {
+        assert!(schema["properties"][kind].is_object(), "{kind}");
+    }
+}

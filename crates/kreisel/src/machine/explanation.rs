@@ -1,0 +1,93 @@
+//! What looks like a mistake in a machine but is none.
+
+use super::{Machine, Mobility, Run};
+use crate::dae::{Dae, Point};
+use crate::integrate::{GeneralizedAlpha, Initial, Integration, Settings, StartError, StartReport};
+use crate::system::System;
+
+/// Violations of the user's initial values below this part of the machine's size are rounding.
+const ROUNDING: f64 = 1e-6;
+
+impl Machine {
+    /// Starts the machine with settings of the integrator, without a plan for a run.
+    pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
+        GeneralizedAlpha::with(settings).start(&self.system, self.initial.clone())
+    }
+
+    /// The machine's size in m, against which lengths are judged.
+    pub fn characteristic_length(&self) -> f64 {
+        self.system.scales().length
+    }
+
+    /// Warnings that the start of a run gives.
+    pub fn start_warnings(&self, run: &Run) -> Vec<String> {
+        self.consistency_warnings(run.integration().start_report())
+    }
+
+    /// Warnings about initial values that had to be changed.
+    pub fn consistency_warnings(&self, report: &StartReport) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let length = self.characteristic_length();
+        if report.position_violation > ROUNDING * length {
+            warnings.push(format!(
+                "the initial positions violate the joints by up to {:.2e} and were moved by up to {:.2e}",
+                report.position_violation,
+                largest(&report.position_change),
+            ));
+        }
+        let speed = largest(&self.initial.velocity).max(ROUNDING * length);
+        if report.velocity_violation > ROUNDING * speed.max(1.0) {
+            warnings.push(format!(
+                "the initial velocities violate the joints by up to {:.2e} and were changed by up to {:.2e}",
+                report.velocity_violation,
+                largest(&report.velocity_change),
+            ));
+        }
+        warnings
+    }
+
+    /// Warnings about bodies that nothing holds, redundant joints and machines that cannot move.
+    pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.joints.is_empty() {
+            let free = self.bodies.iter().filter(|body| {
+                let (elements, joints) = self.system.touching(body.node);
+                // The body itself is one element.
+                joints == 0 && elements <= 1
+            });
+            warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
+        }
+        for &(joint, count) in &mobility.implied {
+            let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
+            warnings.push(format!("joint `{name}`: {count} of {rows} equations are implied by the others"));
+        }
+        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 {
+            warnings.push("the machine cannot move: it has no degree of freedom".to_string());
+        }
+        warnings
+    }
+}
+
+impl Mobility {
+    /// Analyses a machine at its initial values as the user gave them.
+    pub fn initial(system: &System, initial: &Initial) -> Self {
+        let shape = system.shape();
+        let (zeros, multipliers) = (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
+        let memory = vec![0.0; shape.memory];
+        let at = Point {
+            time: initial.time,
+            configuration: &initial.configuration,
+            velocity: &initial.velocity,
+            acceleration: &zeros,
+            multipliers: &multipliers,
+            slip_multipliers: &[],
+            states: &initial.states,
+            memory: &memory,
+        };
+        Self::new(system, &at)
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
+}

@@ -1,0 +1,89 @@
+//! Work and losses of a run: powers integrated over the accepted steps.
+
+use crate::element::Power;
+
+/// What went into the machine and what was lost in it since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EnergyLedger {
+    /// Stored energy at the start, in J.
+    pub initial: f64,
+    /// Work of applied forces and drives so far, in J.
+    pub work: f64,
+    /// Energy lost in dampers and friction so far, in J.
+    pub dissipated: f64,
+    /// Power at the last time that was booked.
+    power: Power,
+}
+
+impl EnergyLedger {
+    /// The ledger at the start.
+    pub fn new(initial: f64, power: Power) -> Self {
+        Self { initial, power, ..Self::default() }
+    }
+
+    /// Adds a step by the trapezoidal rule, which is of second order like the motion itself.
+    pub fn book(&mut self, step: f64, power: Power) {
+        *self = self.within(step, power, 1.0);
+    }
+
+    /// The ledger at a part of a step that ends with the given power; powers are linear within the step.
+    pub fn within(&self, step: f64, power: Power, part: f64) -> Self {
+        let at = |from: f64, to: f64| from + part * (to - from);
+        let applied = at(self.power.applied, power.applied);
+        let dissipated = at(self.power.dissipated, power.dissipated);
+        let half = 0.5 * part * step;
+        Self {
+            initial: self.initial,
+            work: self.work + half * (self.power.applied + applied),
+            dissipated: self.dissipated + half * (self.power.dissipated + dissipated),
+            power: Power { applied, dissipated },
+        }
+    }
+
+    /// Takes the power after a jump of the forces, without a step.
+    pub fn jump(&mut self, power: Power) {
+        self.power = power;
+    }
+
+    /// What the stored energy has too much: total − initial − work + dissipated.
+    pub fn balance(&self, total: f64) -> f64 {
+        total - self.initial - self.work + self.dissipated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn power(applied: f64, dissipated: f64) -> Power {
+        Power { applied, dissipated }
+    }
+
+    #[test]
+    fn linear_powers_are_integrated_exactly() {
+        // ∫₀² t dt = 2 and ∫₀² 3t dt = 6, with one step or two.
+        let mut one = EnergyLedger::new(5.0, power(0.0, 0.0));
+        let mut two = one;
+        one.book(2.0, power(2.0, 6.0));
+        two.book(0.5, power(0.5, 1.5));
+        two.book(1.5, power(2.0, 6.0));
+        assert_eq!((one.work, one.dissipated), (2.0, 6.0));
+        assert!((two.work - 2.0).abs() < 1e-15 && (two.dissipated - 6.0).abs() < 1e-15);
+        assert_eq!(one.balance(5.0 + 2.0 - 6.0), 0.0);
+    }
+
+    #[test]
+    fn within_a_step_the_ledger_is_that_of_the_shorter_step() {
+        let ledger = EnergyLedger::new(0.0, power(1.0, 0.0));
+        let half = ledger.within(2.0, power(3.0, 0.0), 0.5);
+        // ∫₀¹ (1 + t) dt = 3/2.
+        assert_eq!(half.work, 1.5);
+    }
+
+    #[test]
+    fn a_jump_is_no_work() {
+        let mut ledger = EnergyLedger::new(0.0, power(1.0, 0.0));
+        ledger.jump(power(100.0, 0.0));
+        assert_eq!(ledger.work, 0.0);
+    }
+}

@@ -1,0 +1,281 @@
+//! `[[sensor]]`: what is recorded beyond the usual.
+
+use std::collections::HashSet;
+
+use crate::joint::Frame;
+use crate::lie::Pose;
+use crate::machine::sensor::{FrameQuantity, Measurement, Sensor, SensorFrame, WrenchPart};
+use crate::machine::{Assembler, MeasuredCoordinate};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
+};
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+/// Keys of `[[sensor]]`.
+pub static KIND: PartKind = PartKind {
+    name: "sensor",
+    doc: "A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "quantity",
+            ValueKind::Text,
+            Need::Required,
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`.",
+        ),
+        key(
+            "of",
+            ValueKind::Reference,
+            Need::Optional,
+            "The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.",
+        ),
+        key(
+            "relative-to",
+            ValueKind::Reference,
+            Need::Optional,
+            "Body or marker from which a motion is observed; the ground if not given.",
+        ),
+        key(
+            "axes",
+            ValueKind::Text,
+            Need::Optional,
+            "Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.",
+        ),
+    ],
+};
+
+const FRAME_QUANTITIES: &[(&str, FrameQuantity)] = &[
+    ("position", FrameQuantity::Position),
+    ("orientation", FrameQuantity::Orientation),
+    ("rotation-vector", FrameQuantity::RotationVector),
+    ("velocity", FrameQuantity::Velocity),
+    ("angular-velocity", FrameQuantity::AngularVelocity),
+    ("acceleration", FrameQuantity::Acceleration),
+    ("angular-acceleration", FrameQuantity::AngularAcceleration),
+];
+
+const REACTIONS: &[(&str, WrenchPart)] = &[("force", WrenchPart::Force), ("torque", WrenchPart::Torque)];
+
+/// Adds a sensor.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let request = Request {
+        quantity: reader.text("quantity")?,
+        of: reader.optional_reference("of")?,
+        relative_to: reader.has("relative-to"),
+        axes: reader.has("axes"),
+    };
+    if !reader.has("name") && (request.relative_to || request.axes) {
+        let mistake = Mistake::MissingKey { key: "name".to_string(), part: reader.description().to_string() };
+        let hint = "signals seen from another frame need a name of their own";
+        return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+    }
+    let measurement = measurement(&reader, &request, assembler)?;
+    let owner = match (&request.of, reader.has("name")) {
+        (_, true) => Some(part.name().to_string()),
+        (Some(of), false) => Some(of.name.clone()),
+        (None, false) => None,
+    };
+    let quantity = request.quantity.content();
+    let name = owner.map_or(quantity.to_string(), |owner| format!("{owner}.{quantity}"));
+    assembler.sensors.push(Sensor { name, measurement });
+    reader.finish()
+}
+
+/// What the user asks for.
+struct Request {
+    quantity: Text,
+    of: Option<Reference>,
+    relative_to: bool,
+    axes: bool,
+}
+
+fn measurement(
+    reader: &PartReader,
+    request: &Request,
+    assembler: &Assembler,
+) -> Result<Measurement, ModelErrors> {
+    let quantity = request.quantity.content();
+    let Some(of) = &request.of else {
+        return match quantity {
+            "energy" => Ok(Measurement::Energies),
+            "constraint" => Ok(Measurement::Residuals),
+            _ => Err(no_object(reader, &request.quantity).into()),
+        };
+    };
+    if let Some(index) = assembler.constraint_named(&of.name) {
+        return of_joint(reader, &request.quantity, of, index, assembler);
+    }
+    let attachment = assembler.attachment(of).map_err(|error| with_joints(error, of, assembler))?;
+    let Some((_, frame_quantity)) = FRAME_QUANTITIES.iter().find(|(word, _)| *word == quantity) else {
+        let words = FRAME_QUANTITIES.iter().map(|(word, _)| *word);
+        return Err(unknown_quantity(&request.quantity, words).into());
+    };
+    let of = SensorFrame { node: attachment.node, offset: attachment.marker.unwrap_or_default() };
+    let relative_to = match reader.optional_reference("relative-to")? {
+        Some(reference) => frame_of(assembler, &reference)?,
+        None => SensorFrame::default(),
+    };
+    let turns = matches!(frame_quantity, FrameQuantity::Orientation | FrameQuantity::RotationVector);
+    // A rotation has no components to be turned: `axes` has no effect on it, and the reader says so.
+    let axes = if turns { relative_to } else { axes_of(reader, assembler)?.unwrap_or(relative_to) };
+    Ok(Measurement::Frame { quantity: *frame_quantity, of, relative_to, axes })
+}
+
+fn of_joint(
+    reader: &PartReader,
+    quantity: &Text,
+    of: &Reference,
+    index: usize,
+    assembler: &Assembler,
+) -> Result<Measurement, ModelErrors> {
+    if let Some((_, part)) = REACTIONS.iter().find(|(word, _)| *word == quantity.content()) {
+        let axes = match reader.optional_text("axes")? {
+            Some(text) if text.content() == "joint" => joint_axes(reader, of, assembler)?,
+            _ => axes_of(reader, assembler)?.unwrap_or_default(),
+        };
+        return Ok(Measurement::Reaction { joint: index, part: *part, axes });
+    }
+    match assembler.measured(&format!("{}.{}", of.name, quantity.content())) {
+        Some(measured) => Ok(coordinate(&measured)),
+        None => {
+            let entry = assembler.joint(of).ok();
+            let names = entry.map(coordinate_names).unwrap_or_default();
+            let words = names.iter().map(String::as_str).chain(REACTIONS.iter().map(|(word, _)| *word));
+            Err(unknown_quantity(quantity, words).into())
+        }
+    }
+}
+
+/// Words for the coordinates of a joint and their rates.
+pub fn coordinate_names(joint: &crate::machine::JointEntry) -> Vec<String> {
+    let single = joint.coordinates.len() == 1;
+    let rate = |name: &str| if single { "rate".to_string() } else { format!("{name}-rate") };
+    joint.coordinates.iter().flat_map(|(name, _)| [name.to_string(), rate(name)]).collect()
+}
+
+/// The measurement of a coordinate.
+pub fn coordinate(measured: &MeasuredCoordinate) -> Measurement {
+    Measurement::Coordinate {
+        nodes: measured.nodes,
+        frames: Box::new(measured.offsets.map(Frame::new)),
+        coordinate: measured.coordinate,
+        rate: measured.rate,
+        unit: measured.unit,
+    }
+}
+
+fn frame_of(assembler: &Assembler, reference: &Reference) -> Result<SensorFrame, ModelError> {
+    let attachment = assembler.attachment(reference)?;
+    Ok(SensorFrame { node: attachment.node, offset: attachment.marker.unwrap_or_else(Pose::identity) })
+}
+
+/// The frame on the joint's first body.
+fn joint_axes(
+    reader: &PartReader,
+    of: &Reference,
+    assembler: &Assembler,
+) -> Result<SensorFrame, ModelErrors> {
+    match assembler.joint(of) {
+        Ok(joint) => Ok(SensorFrame { node: joint.nodes[0], offset: joint.offsets[0] }),
+        Err(_) => Err(reader
+            .unsuitable("axes", "`world` or a body for what has no axes of its own", "`joint`")
+            .into()),
+    }
+}
+
+fn axes_of(reader: &PartReader, assembler: &Assembler) -> Result<Option<SensorFrame>, ModelErrors> {
+    let Some(text) = reader.optional_text("axes")? else { return Ok(None) };
+    if matches!(text.content(), "world" | "ground") {
+        return Ok(Some(SensorFrame::default()));
+    }
+    let reference =
+        Reference { name: reader.context().full_name(text.content()), place: text.place().clone() };
+    match frame_of(assembler, &reference) {
+        Ok(frame) => Ok(Some(frame)),
+        Err(error) if reference.name.contains('.') => Err(error.into()),
+        Err(_) => {
+            let words = ["world", "joint"].into_iter();
+            let names = assembler.bodies().iter().map(|body| body.name.as_str());
+            Err(reference.unknown("body", words.chain(names)).into())
+        }
+    }
+}
+
+/// The error that nothing of the name can be measured, with the names of bodies and joints.
+fn with_joints(error: ModelError, of: &Reference, assembler: &Assembler) -> ModelError {
+    if of.name.contains('.') {
+        return error;
+    }
+    let bodies = assembler.bodies().iter().map(|body| body.name.as_str());
+    let joints = assembler.joints().iter().map(|joint| joint.name.as_str());
+    of.unknown("body or joint", bodies.chain(joints))
+}
+
+fn unknown_quantity<'n>(quantity: &Text, words: impl Iterator<Item = &'n str>) -> ModelError {
+    let name = quantity.content().chars().take(60).collect();
+    let error = ModelError::new(Mistake::UnknownName { what: "quantity", name }, quantity.place().clone());
+    error.with_nearest(quantity.content(), words)
+}
+
+/// The error of a quantity that belongs to a part which is not named.
+fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
+    let belongs =
+        FRAME_QUANTITIES.iter().map(|(word, _)| *word).chain(REACTIONS.iter().map(|(word, _)| *word));
+    let known: Vec<&str> = belongs.collect();
+    if known.contains(&quantity.content()) {
+        let mistake = Mistake::MissingKey { key: "of".to_string(), part: reader.description().to_string() };
+        return ModelError::new(mistake, reader.place().clone())
+            .with_hint("name the body, marker or joint that is measured: `of = \"…\"`");
+    }
+    unknown_quantity(quantity, known.into_iter().chain(["energy", "constraint"]))
+}
+
+/// Bodies up to which each has sensors of its own when the model names none.
+const MOST_WATCHED_BODIES: usize = 50;
+
+/// The usual sensors and those of the model, each once.
+pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
+    let mut sensors = if usual { self::usual(assembler) } else { Vec::new() };
+    sensors.append(&mut assembler.sensors);
+    let mut names = HashSet::new();
+    sensors.retain(|sensor| names.insert(sensor.name.clone()));
+    sensors
+}
+
+/// Positions of bodies, joint coordinates with their rates, reactions, energies and residuals.
+fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
+    let mut sensors = Vec::new();
+    if assembler.bodies().len() <= MOST_WATCHED_BODIES {
+        sensors.extend(assembler.bodies().iter().map(|body| {
+            let of = SensorFrame { node: Some(body.node), offset: Pose::identity() };
+            let (relative_to, axes) = (SensorFrame::default(), SensorFrame::default());
+            let quantity = FrameQuantity::Position;
+            let measurement = Measurement::Frame { quantity, of, relative_to, axes };
+            Sensor { name: format!("{}.position", body.name), measurement }
+        }));
+        for joint in assembler.joints() {
+            let names = coordinate_names(joint).into_iter().map(|name| format!("{}.{name}", joint.name));
+            let measured =
+                names.filter_map(|name| assembler.measured(&name).map(|measured| (name, measured)));
+            sensors.extend(measured.map(|(name, it)| Sensor { name, measurement: coordinate(&it) }));
+        }
+        for (joint, name) in assembler.constraint_names().enumerate() {
+            sensors.extend(REACTIONS.iter().map(|&(word, part)| {
+                let measurement = Measurement::Reaction { joint, part, axes: SensorFrame::default() };
+                Sensor { name: format!("{name}.{word}"), measurement }
+            }));
+        }
+    } else {
+        assembler.assumptions.push(format!(
+            "with more than {MOST_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"
+        ));
+    }
+    sensors.push(Sensor { name: "energy".to_string(), measurement: Measurement::Energies });
+    sensors.push(Sensor { name: "constraint".to_string(), measurement: Measurement::Residuals });
+    sensors
+}

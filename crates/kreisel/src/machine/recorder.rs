@@ -1,0 +1,334 @@
+//! Reads the sensors at the output times of a run and hands the rows on.
+
+use super::Machine;
+use super::ledger::EnergyLedger;
+use super::sensor::{Moment, Sensor};
+use crate::dae::Point;
+use crate::element::NodeId;
+use crate::integrate::{Control, Integration, Observer, Sample, State};
+use crate::results::{Channel, NodeState, Scene, SceneNode, WriteError};
+use crate::system::System;
+
+/// Everything that is recorded at one output time.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Time in s.
+    pub time: f64,
+    /// Value of every signal, in the order of [`Machine::channels`].
+    pub values: &'a [f64],
+    /// Motion of every node.
+    pub nodes: &'a [NodeState],
+}
+
+/// Where records go.
+pub trait Sink {
+    /// Takes one record.
+    fn push(&mut self, record: &Record) -> Result<(), WriteError>;
+}
+
+/// An [`Observer`] that reads the sensors at the output times.
+///
+/// Between steps the motion is interpolated. The first record shows the user's initial velocity; the last is that
+/// of the last accepted step, whether or not it is an output time.
+pub struct Recorder<'m, S> {
+    machine: &'m Machine,
+    sink: S,
+    start_time: f64,
+    output_step: Option<f64>,
+    /// How many output times were recorded.
+    count: u64,
+    last_time: f64,
+    ledger: EnergyLedger,
+    /// Angles at the last accepted step, one per sensor; turns are counted from there.
+    angles: Vec<f64>,
+    extremes: Extremes,
+    values: Vec<f64>,
+    nodes: Vec<NodeState>,
+    sample: Sample,
+    failure: Option<WriteError>,
+}
+
+/// How well a run kept what must be kept, over all accepted steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Extremes {
+    /// Largest stored energy, in J, as a yardstick for the balance.
+    pub largest_energy: f64,
+    /// Largest |total − initial − work + dissipated| in J.
+    pub largest_energy_balance: f64,
+    /// Largest norm of the position constraints.
+    pub largest_position_residual: f64,
+    /// Largest norm of the velocity constraints.
+    pub largest_velocity_residual: f64,
+}
+
+impl Machine {
+    /// The signals that a run of this machine records, without the time.
+    pub fn channels(&self) -> Vec<Channel> {
+        self.sensors.iter().flat_map(Sensor::channels).collect()
+    }
+
+    /// What there is to be seen: every node.
+    pub fn scene(&self) -> Scene {
+        let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
+        Scene { nodes: names.map(|name| SceneNode { name }).collect(), lines: Vec::new() }
+    }
+}
+
+impl<'m, S: Sink> Recorder<'m, S> {
+    /// A recorder of every step, or of output times at a distance.
+    pub fn new(machine: &'m Machine, output_step: Option<f64>, sink: S) -> Self {
+        Self {
+            machine,
+            sink,
+            start_time: 0.0,
+            output_step,
+            count: 0,
+            last_time: f64::NEG_INFINITY,
+            ledger: EnergyLedger::default(),
+            angles: vec![0.0; machine.sensors.len()],
+            extremes: Extremes::default(),
+            values: Vec::new(),
+            nodes: Vec::new(),
+            sample: Sample::default(),
+            failure: None,
+        }
+    }
+
+    /// How well energy and constraints were kept so far.
+    pub fn extremes(&self) -> Extremes {
+        self.extremes
+    }
+
+    /// Number of records so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Records the last accepted step, if it is not recorded yet; tells what went wrong before.
+    pub fn close(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        if integration.state().time > self.last_time {
+            self.record_state(integration.state())?;
+        }
+        Ok(())
+    }
+
+    /// Ends recording with the last accepted step and gives the sink back.
+    pub fn finish(mut self, integration: &Integration<'_, System>) -> Result<S, WriteError> {
+        self.close(integration)?;
+        Ok(self.sink)
+    }
+
+    fn begin(&mut self, state: &State) -> Result<(), WriteError> {
+        let point = point_of(state);
+        let system = &self.machine.system;
+        self.start_time = state.time;
+        self.ledger = EnergyLedger::new(system.energies(&point).total(), system.power(&point));
+        self.angles = self.angles_near(state, |_, _| 0.0);
+        self.judge(state);
+        self.record_state(state)
+    }
+
+    /// Books a step and records the output times within it.
+    fn book(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
+        let (from, to) = (integration.previous(), integration.state());
+        let step = to.time - from.time;
+        let power = self.machine.system.power(&point_of(to));
+        // A step may turn a joint by more than half a turn; its rates say how far.
+        let before: Vec<f64> = self.rates(from);
+        let after = self.rates(to);
+        let angles =
+            self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
+        while let Some(time) = self.next_within(to.time, step) {
+            let part = ((time - from.time) / step).clamp(0.0, 1.0);
+            let ledger = self.ledger.within(step, power, part);
+            let near: Vec<f64> = self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
+            let mut sample = std::mem::take(&mut self.sample);
+            integration.interpolate(time, &mut sample);
+            let recorded = self.record(&point_at(&sample, &to.memory), &ledger, &near);
+            self.sample = sample;
+            recorded?;
+        }
+        self.ledger.book(step, power);
+        self.angles = angles;
+        self.judge(to);
+        if self.output_step.is_none() || self.is_output_time(to.time, step) {
+            self.record_state(to)?;
+        }
+        Ok(())
+    }
+
+    /// The next output time that lies clearly before the end of the step.
+    fn next_within(&self, end: f64, step: f64) -> Option<f64> {
+        let time = self.start_time + self.count as f64 * self.output_step?;
+        (time < end - SAME_TIME * step).then_some(time)
+    }
+
+    fn is_output_time(&self, time: f64, step: f64) -> bool {
+        self.output_step.is_some_and(|output_step| {
+            (self.start_time + self.count as f64 * output_step - time).abs() <= SAME_TIME * step
+        })
+    }
+
+    fn record_state(&mut self, state: &State) -> Result<(), WriteError> {
+        let (ledger, near) = (self.ledger, std::mem::take(&mut self.angles));
+        let recorded = self.record(&point_of(state), &ledger, &near);
+        self.angles = near;
+        recorded
+    }
+
+    fn record(&mut self, point: &Point, ledger: &EnergyLedger, near: &[f64]) -> Result<(), WriteError> {
+        let system = &self.machine.system;
+        let moment = Moment { system, point: *point, ledger };
+        self.values.clear();
+        for (sensor, &near) in self.machine.sensors.iter().zip(near) {
+            sensor.read(&moment, near, &mut self.values);
+        }
+        self.nodes.clear();
+        self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), point)));
+        self.count += 1;
+        self.last_time = point.time;
+        self.sink.push(&Record { time: point.time, values: &self.values, nodes: &self.nodes })
+    }
+
+    /// Value of every angle with the turns nearest to a guess; zero for other sensors.
+    fn angles_near(&self, state: &State, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+        let moment = Moment { system: &self.machine.system, point: point_of(state), ledger: &self.ledger };
+        let mut value = Vec::new();
+        let read = |(index, sensor): (usize, &Sensor)| {
+            value.clear();
+            if sensor.counts_turns() {
+                sensor.read(&moment, guess(index, self.angles[index]), &mut value);
+            }
+            value.first().copied().unwrap_or(0.0)
+        };
+        self.machine.sensors.iter().enumerate().map(read).collect()
+    }
+
+    fn rates(&self, state: &State) -> Vec<f64> {
+        let moment = Moment { system: &self.machine.system, point: point_of(state), ledger: &self.ledger };
+        let rate =
+            |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&moment) } else { 0.0 };
+        self.machine.sensors.iter().map(rate).collect()
+    }
+
+    fn judge(&mut self, state: &State) {
+        let (system, point) = (&self.machine.system, point_of(state));
+        let energies = system.energies(&point);
+        let [position, velocity] = system.constraint_residuals(&point);
+        let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
+        let extremes = &mut self.extremes;
+        largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
+        largest(&mut extremes.largest_energy_balance, self.ledger.balance(energies.total()));
+        largest(&mut extremes.largest_position_residual, position);
+        largest(&mut extremes.largest_velocity_residual, velocity);
+    }
+
+    fn keep_failure(&mut self, outcome: Result<(), WriteError>) -> Control {
+        match outcome {
+            Ok(()) => Control::Continue,
+            Err(failure) => {
+                self.failure = Some(failure);
+                Control::Stop
+            }
+        }
+    }
+}
+
+/// Times that differ by less than this part of a step are the same.
+const SAME_TIME: f64 = 1e-6;
+
+impl<S: Sink> Observer<System> for Recorder<'_, S> {
+    fn started(&mut self, integration: &Integration<'_, System>) {
+        if self.count == 0 {
+            let outcome = self.begin(integration.state());
+            self.keep_failure(outcome);
+        } else {
+            self.ledger.jump(self.machine.system.power(&point_of(integration.state())));
+        }
+    }
+
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        if self.failure.is_some() {
+            return Control::Stop;
+        }
+        let outcome = self.book(integration);
+        self.keep_failure(outcome)
+    }
+}
+
+/// The motion at an accepted step as it is shown.
+pub fn point_of(state: &State) -> Point<'_> {
+    Point {
+        time: state.time,
+        configuration: &state.configuration,
+        velocity: &state.shown_velocity,
+        acceleration: &state.acceleration,
+        multipliers: &state.multipliers,
+        slip_multipliers: &state.slip_multipliers,
+        states: &state.states,
+        memory: &state.memory,
+    }
+}
+
+fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
+    Point {
+        time: sample.time,
+        configuration: &sample.configuration,
+        velocity: &sample.velocity,
+        acceleration: &sample.acceleration,
+        multipliers: &sample.multipliers,
+        slip_multipliers: &sample.slip_multipliers,
+        states: &sample.states,
+        memory,
+    }
+}
+
+fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {
+    let motion = system.motion(node, point);
+    let rotation = motion.pose.rotation;
+    let velocity = motion.rotation * motion.linear_velocity();
+    let angular_velocity = motion.rotation * motion.angular_velocity();
+    NodeState {
+        position: motion.pose.position.into(),
+        rotation: [rotation.w, rotation.i, rotation.j, rotation.k],
+        velocity: velocity.into(),
+        angular_velocity: angular_velocity.into(),
+    }
+}
+
+/// Signals of a run in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// Output times in s.
+    pub times: Vec<f64>,
+    /// The signals.
+    pub channels: Vec<Channel>,
+    /// Values of each signal, in the order of the channels.
+    pub columns: Vec<Vec<f64>>,
+}
+
+impl Trajectory {
+    /// An empty trajectory with the signals of a machine.
+    pub fn new(machine: &Machine) -> Self {
+        let channels = machine.channels();
+        Self { times: Vec::new(), columns: vec![Vec::new(); channels.len()], channels }
+    }
+
+    /// Values of the signal of a name.
+    pub fn signal(&self, name: &str) -> Option<&[f64]> {
+        let index = self.channels.iter().position(|channel| channel.name == name)?;
+        Some(&self.columns[index])
+    }
+}
+
+impl Sink for Trajectory {
+    fn push(&mut self, record: &Record) -> Result<(), WriteError> {
+        self.times.push(record.time);
+        self.columns.iter_mut().zip(record.values).for_each(|(column, value)| column.push(*value));
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! What is measured while a machine runs, under the names of the result files.
+//!
+//! A [`Sensor`] turns the motion at one time into one or more numbers, each a [`Channel`]. Positions, velocities and
+//! accelerations are those of a frame P as an observer in a frame F sees them; with r from F's origin to P's,
+//!
+//! ```text
+//! v_rel = v_P − v_F − ω_F × r
+//! a_rel = a_P − a_F − ω̇_F × r − ω_F × (ω_F × r) − 2 ω_F × v_rel
+//! ```
+//!
+//! and they are shown in the axes of a third frame, which is F if nothing else is asked for.
+
+use super::ledger::EnergyLedger;
+use crate::dae::Point;
+use crate::element::NodeId;
+use crate::joint::{Coordinate, Frame, Relative};
+use crate::lie::{Pose, UnitQuaternion, Vector3, so3};
+use crate::results::Channel;
+use crate::system::{NodeMotion, System, split};
+
+/// A frame on a node, or on the ground.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SensorFrame {
+    /// Node, or `None` for the ground.
+    pub node: Option<NodeId>,
+    /// The frame in body axes, or in the world on the ground.
+    pub offset: Pose,
+}
+
+/// What is measured of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameQuantity {
+    /// Position of the origin in m.
+    Position,
+    /// Rotation as a unit quaternion w, x, y, z.
+    Orientation,
+    /// Rotation as a vector along its axis with its angle as length, in rad; up to half a turn.
+    RotationVector,
+    /// Velocity of the origin in m/s.
+    Velocity,
+    /// Angular velocity in rad/s.
+    AngularVelocity,
+    /// Acceleration v̇ of the origin in m/s².
+    Acceleration,
+    /// Angular acceleration in rad/s².
+    AngularAcceleration,
+}
+
+/// A force or a torque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrenchPart {
+    /// Force in N.
+    Force,
+    /// Torque in Nm.
+    Torque,
+}
+
+/// What a sensor measures.
+#[derive(Clone, Debug)]
+pub enum Measurement {
+    /// The motion of a frame relative to another, in the axes of a third.
+    Frame {
+        /// What of it.
+        quantity: FrameQuantity,
+        /// The frame that is measured.
+        of: SensorFrame,
+        /// The frame of the observer.
+        relative_to: SensorFrame,
+        /// The frame whose axes the components belong to.
+        axes: SensorFrame,
+    },
+    /// A scalar coordinate between two frames, or its rate.
+    Coordinate {
+        /// Nodes of the frames; `None` is the ground.
+        nodes: [Option<NodeId>; 2],
+        /// The frames.
+        frames: Box<[Frame; 2]>,
+        /// The coordinate.
+        coordinate: Coordinate,
+        /// Whether its rate is meant.
+        rate: bool,
+        /// Unit of the value.
+        unit: &'static str,
+    },
+    /// What a joint exerts on its second body at the joint's point.
+    Reaction {
+        /// Index of the joint in the system.
+        joint: usize,
+        /// Force or torque.
+        part: WrenchPart,
+        /// The frame whose axes the components belong to.
+        axes: SensorFrame,
+    },
+    /// Kinetic, potential, strain energy, work, dissipated, total, balance.
+    Energies,
+    /// Norms of the constraints' residuals at position and velocity level.
+    Residuals,
+}
+
+/// A named measurement.
+#[derive(Clone, Debug)]
+pub struct Sensor {
+    /// Name of its signals without the component: `top.position`, `crank.angle`.
+    pub name: String,
+    /// What it measures.
+    pub measurement: Measurement,
+}
+
+/// The moment at which sensors read.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    /// The equations of the machine.
+    pub system: &'a System,
+    /// The motion.
+    pub point: Point<'a>,
+    /// Work and losses up to here.
+    pub ledger: &'a EnergyLedger,
+}
+
+/// Motion of a frame in world axes.
+struct FrameMotion {
+    pose: Pose,
+    velocity: Vector3,
+    angular_velocity: Vector3,
+    acceleration: Vector3,
+    angular_acceleration: Vector3,
+}
+
+const ENERGIES: [&str; 7] = ["kinetic", "potential", "strain", "work", "dissipated", "total", "balance"];
+
+impl Sensor {
+    /// Its signals, with names and units.
+    pub fn channels(&self) -> Vec<Channel> {
+        let name = &self.name;
+        let components = |letters: &[&str], unit: &str| -> Vec<Channel> {
+            letters.iter().map(|letter| Channel::new(format!("{name}.{letter}"), unit)).collect()
+        };
+        let xyz = ["x", "y", "z"];
+        match &self.measurement {
+            Measurement::Frame { quantity: FrameQuantity::Orientation, .. } => {
+                components(&["w", "x", "y", "z"], "1")
+            }
+            Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
+            Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
+            Measurement::Reaction { part: WrenchPart::Force, .. } => components(&xyz, "N"),
+            Measurement::Reaction { part: WrenchPart::Torque, .. } => components(&xyz, "Nm"),
+            Measurement::Energies => components(&ENERGIES, "J"),
+            Measurement::Residuals => {
+                vec![
+                    Channel::new(format!("{name}.position"), "1"),
+                    Channel::new(format!("{name}.velocity"), "1/s"),
+                ]
+            }
+        }
+    }
+
+    /// Whether the value is an angle whose full turns are counted.
+    pub fn counts_turns(&self) -> bool {
+        matches!(&self.measurement, Measurement::Coordinate { coordinate, rate: false, .. } if coordinate.counts_turns())
+    }
+
+    /// Adds the values at a moment; `near` is the angle that an angle is nearest to.
+    pub fn read(&self, at: &Moment, near: f64, out: &mut Vec<f64>) {
+        match &self.measurement {
+            Measurement::Frame { quantity, of, relative_to, axes } => {
+                read_frame(*quantity, [of, relative_to, axes].map(|frame| frame.motion(at)), out);
+            }
+            Measurement::Coordinate { nodes, frames, coordinate, rate, .. } => {
+                let relative = relative(at, nodes, frames);
+                out.push(if *rate { coordinate.rate(&relative) } else { coordinate.value(&relative, near) });
+            }
+            Measurement::Reaction { joint, part, axes } => {
+                let (torque, force) = split(&at.system.reaction(*joint, &at.point));
+                let wanted = if *part == WrenchPart::Force { force } else { torque };
+                let rotation = axes.motion(at).pose.rotation;
+                out.extend_from_slice(rotation.inverse_transform_vector(&wanted).as_slice());
+            }
+            Measurement::Energies => {
+                let energies = at.system.energies(&at.point);
+                let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);
+                let (total, balance) = (energies.total(), at.ledger.balance(energies.total()));
+                out.extend([energies.kinetic, energies.potential, energies.strain]);
+                out.extend([work, dissipated, total, balance]);
+            }
+            Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
+        }
+    }
+
+    /// Rate of the coordinate that the sensor measures; zero for other sensors.
+    pub fn coordinate_rate(&self, at: &Moment) -> f64 {
+        match &self.measurement {
+            Measurement::Coordinate { nodes, frames, coordinate, .. } => {
+                coordinate.rate(&relative(at, nodes, frames))
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+fn relative(at: &Moment, nodes: &[Option<NodeId>; 2], frames: &[Frame; 2]) -> Relative {
+    let motions = nodes.map(|node| node_motion(at, node));
+    Relative::new(frames, [&motions[0], &motions[1]])
+}
+
+fn node_motion(at: &Moment, node: Option<NodeId>) -> NodeMotion {
+    match node {
+        Some(node) => at.system.motion(node, &at.point),
+        None => NodeMotion::at_rest(Pose::identity()),
+    }
+}
+
+impl FrameQuantity {
+    /// Unit of the components.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Position => "m",
+            Self::Orientation => "1",
+            Self::RotationVector => "rad",
+            Self::Velocity => "m/s",
+            Self::AngularVelocity => "rad/s",
+            Self::Acceleration => "m/s^2",
+            Self::AngularAcceleration => "rad/s^2",
+        }
+    }
+}
+
+impl SensorFrame {
+    fn motion(&self, at: &Moment) -> FrameMotion {
+        let node = node_motion(at, self.node);
+        let angular_acceleration: Vector3 = node.acceleration.fixed_rows::<3>(0).into();
+        FrameMotion {
+            pose: node.pose.compose(&self.offset),
+            velocity: node.point_velocity(&self.offset.position),
+            angular_velocity: node.rotation * node.angular_velocity(),
+            acceleration: node.point_acceleration(&self.offset.position),
+            // d/dt (R Ω) = R Ω̇, because Ω × Ω = 0.
+            angular_acceleration: node.rotation * angular_acceleration,
+        }
+    }
+}
+
+fn read_frame(quantity: FrameQuantity, [of, from, axes]: [FrameMotion; 3], out: &mut Vec<f64>) {
+    let rotation = || so3::compose(&from.pose.rotation.inverse(), &of.pose.rotation);
+    let vector = match quantity {
+        FrameQuantity::Orientation => {
+            let q = positive(rotation());
+            out.extend([q.w, q.i, q.j, q.k]);
+            return;
+        }
+        FrameQuantity::RotationVector => {
+            out.extend_from_slice(so3::log(&positive(rotation())).as_slice());
+            return;
+        }
+        FrameQuantity::Position => of.pose.position - from.pose.position,
+        FrameQuantity::Velocity => relative_velocity(&of, &from),
+        FrameQuantity::AngularVelocity => of.angular_velocity - from.angular_velocity,
+        FrameQuantity::Acceleration => {
+            let arm = of.pose.position - from.pose.position;
+            let omega = from.angular_velocity;
+            of.acceleration
+                - from.acceleration
+                - from.angular_acceleration.cross(&arm)
+                - omega.cross(&omega.cross(&arm))
+                - 2.0 * omega.cross(&relative_velocity(&of, &from))
+        }
+        FrameQuantity::AngularAcceleration => {
+            let omega = from.angular_velocity;
+            of.angular_acceleration - from.angular_acceleration - omega.cross(&of.angular_velocity)
+        }
+    };
+    out.extend_from_slice(axes.pose.rotation.inverse_transform_vector(&vector).as_slice());
+}
+
+fn relative_velocity(of: &FrameMotion, from: &FrameMotion) -> Vector3 {
+    let arm = of.pose.position - from.pose.position;
+    of.velocity - from.velocity - from.angular_velocity.cross(&arm)
+}
+
+/// Of the two quaternions of a rotation the one with w ≥ 0, so that a result does not depend on its history.
+fn positive(rotation: UnitQuaternion) -> UnitQuaternion {
+    if rotation.w < 0.0 { UnitQuaternion::new_unchecked(-rotation.into_inner()) } else { rotation }
+}
