@@ -173,7 +173,7 @@ fn joint_text(kind: &Kind, bodies: [&str; 2], frame: &Pose) -> String {
         "fixed" | "spherical" => format!("point = {point}\n"),
         "universal" => format!("point = {point}\nfirst-axis = {}\nsecond-axis = {}\n", axis(0), axis(1)),
         "screw" => format!("point = {point}\naxis = {z}\nx-axis = {}\nlead = \"300 mm\"\n", axis(0)),
-        "distance" => format!("first-point = {point}\nsecond-point = {far}\n"),
+        "distance" => format!("points = [{point}, {far}]\n"),
         _ => format!("point = {point}\naxis = {z}\nx-axis = {}\n", axis(0)),
     };
     format!("[[{}]]\nname = \"joint\"\nbodies = [\"{}\", \"{}\"]\n{place}", kind.name, bodies[0], bodies[1])

@@ -3,9 +3,9 @@
 //! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be
 //! meant. Angles are counted over full turns.
 
-use super::joint::{initial_pose, initial_relative};
+use super::joint::{initial_pose, initial_relative, warn_of_misfit};
 use crate::element::MOST_NODES;
-use crate::joint::{Coordinate, CoordinateJoint, CoupledCoordinate};
+use crate::joint::{Coordinate, CoordinateJoint, CoupledCoordinate, Joint};
 use crate::machine::{Assembler, JointEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
@@ -220,11 +220,12 @@ fn couple(
     }
     let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
     let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
-    let count = crate::joint::Joint::nodes(&joint).len();
+    let count = joint.nodes().len();
     if count > MOST_NODES {
         let requirement = format!("those of at most {MOST_NODES} bodies");
         return Err(reader.unsuitable("joints", &requirement, count).into());
     }
+    warn_of_misfit(assembler, part.name(), &joint);
     let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
     let (name, kind) = (part.name().to_string(), part.kind().name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::coupling::{Wanted, joint_coordinate};
+use super::joint::warn_of_misfit;
 use crate::element::NodeId;
 use crate::joint::{Coordinate, CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::lie::{Pose, Vector3};
@@ -109,6 +110,7 @@ fn keep(
     nodes: [Option<NodeId>; 2],
     offsets: [Pose; 2],
 ) {
+    warn_of_misfit(assembler, part.name(), &joint);
     let (name, kind) = (part.name().to_string(), part.kind().name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
     assembler.add_joint(joint, entry, part.name());

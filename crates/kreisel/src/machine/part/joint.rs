@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use nalgebra::Rotation3;
 
-use crate::element::NodeId;
+use crate::element::{Motion, NodeId};
 use crate::joint::coordinate::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
-use crate::joint::{CoordinateJoint, Frame, Relative, Row, lower_pair};
+use crate::joint::{CoordinateJoint, Frame, Joint, Relative, Row, lower_pair};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
-    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind,
+    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
 use crate::system::NodeMotion;
 
@@ -41,17 +41,17 @@ const REACTION_POINT: Key = key(
     Need::Optional,
     "Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.",
 );
-const FIRST_POINT: Key = key(
-    "first-point",
-    ValueKind::Vector3(Dimension::LENGTH),
-    Need::Optional,
-    "Point on the first body, in the world at the initial configuration; needed if no marker of it is named.",
+const ENDS: Key = key(
+    "bodies",
+    ValueKind::References(&[2]),
+    Need::Required,
+    "The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.",
 );
-const SECOND_POINT: Key = key(
-    "second-point",
-    ValueKind::Vector3(Dimension::LENGTH),
+const POINTS: Key = key(
+    "points",
+    ValueKind::Matrix(Dimension::LENGTH, 2, 3),
     Need::Optional,
-    "Point on the second body, in the world at the initial configuration; needed if no marker of it is named.",
+    "The two ends, in the world at the initial configuration, in place of markers.",
 );
 const AXIS: Key = key(
     "axis",
@@ -145,7 +145,7 @@ pub static SCREW: PartKind = kind(
 pub static DISTANCE: PartKind = kind(
     "distance",
     "Keeps the distance of two points, like a massless rod between ball joints; measures `length`.",
-    &[BODIES, FIRST_POINT, SECOND_POINT, LENGTH],
+    &[ENDS, POINTS, LENGTH],
 );
 /// Keys of `[[point-on-line]]`.
 pub static POINT_ON_LINE: PartKind = kind(
@@ -188,7 +188,12 @@ fn rows(reader: &PartReader, kind: &str, initial: &Relative) -> Result<Vec<Row>,
         "point-on-plane" => lower_pair::point_on_plane(),
         "screw" => {
             let start = [Translation(2), Angle].map(|coordinate| coordinate.value(initial, 0.0));
-            lower_pair::screw(reader.number("lead")?, start)
+            let lead = reader.number("lead")?;
+            if lead == 0.0 {
+                let error = reader.unsuitable("lead", "another number", lead);
+                return Err(error.with_hint("a `[[revolute]]` turns without advancing").into());
+            }
+            lower_pair::screw(lead, start)
         }
         _ => distance_rows(reader, initial)?,
     })
@@ -198,7 +203,8 @@ fn rows(reader: &PartReader, kind: &str, initial: &Relative) -> Result<Vec<Row>,
 fn distance_rows(reader: &PartReader, initial: &Relative) -> Result<Vec<Row>, ModelErrors> {
     let apart = initial.displacement.norm();
     let Some(law) = reader.optional_law("length")? else {
-        if apart > 0.0 {
+        // Closer than a millionth of a micrometre the line between the points has no direction.
+        if apart > 1e-12 {
             return Ok(lower_pair::distance(apart));
         }
         let error = reader.unsuitable("bodies", "joined at two points that lie apart", "at one point");
@@ -222,14 +228,37 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
     let nodes = sides.map(|side| side.node);
-    let offsets =
-        if kind == "distance" { ends(&reader, &sides)? } else { frames(&reader, part.kind(), &sides)? };
+    let offsets = match kind {
+        "distance" => ends(&reader, &references, &sides)?,
+        _ => frames(&reader, part.kind(), &sides)?,
+    };
     let initial = initial_relative(sides.map(|side| side.body), offsets);
     let joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
+    warn_of_misfit(assembler, name, &joint);
     let coordinates = coordinates(kind);
     let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
     assembler.add_joint(joint, entry, name);
     reader.finish()
+}
+
+/// Misfit in m or rad from which a user is told that bodies are moved at the start: rounded input stays below.
+const MISFIT: f64 = 1e-6;
+
+/// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they do.
+pub(super) fn warn_of_misfit(assembler: &mut Assembler, name: &str, joint: &impl Joint) {
+    let nodes: Vec<NodeMotion> = (joint.nodes().iter())
+        .map(|node| NodeMotion::at_rest(initial_pose(assembler, Some(*node))))
+        .collect();
+    let time = assembler.settings.as_ref().map_or(0.0, |settings| settings.start_time);
+    let memory = vec![0.0; joint.memory_count()];
+    let mut violation = vec![0.0; joint.size()];
+    joint.violation(&Motion { time, nodes: &nodes, memory: &memory }, &mut violation);
+    let largest = violation.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    if largest > MISFIT {
+        assembler.warnings.push(format!(
+            "`{name}` does not fit the initial configuration: it is off by {largest:.3e} (m or rad), and bodies are moved at the start until it holds"
+        ));
+    }
 }
 
 /// The second frame relative to the first at the initial configuration, without velocities.
@@ -337,14 +366,30 @@ fn turn_z_to(axis: &Vector3) -> UnitQuaternion {
 }
 
 /// Frames at the two points of a distance joint, with z along the line between them.
-fn ends(reader: &PartReader, sides: &[Attachment; 2]) -> Result<[Pose; 2], ModelErrors> {
-    let end = |side: usize, key: &str| -> Result<Vector3, ModelErrors> {
-        match sides[side].marker {
-            Some(marker) => Ok(sides[side].body.transform_point(&marker.position)),
-            None => Ok(placement(reader).transform_point(&reader.vector3(key)?)),
-        }
-    };
-    let points = [end(0, "first-point")?, end(1, "second-point")?];
+fn ends(
+    reader: &PartReader,
+    references: &[Reference],
+    sides: &[Attachment; 2],
+) -> Result<[Pose; 2], ModelErrors> {
+    let placement = placement(reader);
+    let given = reader.optional_matrix("points")?;
+    let mut points = [Vector3::zeros(); 2];
+    for (side, point) in points.iter_mut().enumerate() {
+        let Attachment { node, body, marker } = sides[side];
+        *point = match (marker, &given) {
+            (Some(_), Some(_)) => {
+                let found = format!("beside the marker `{}`", references[side].name);
+                return Err(reader.unsuitable("points", "given only where no marker is named", found).into());
+            }
+            (Some(marker), None) => body.transform_point(&marker.position),
+            (None, Some(rows)) => {
+                placement.transform_point(&rows.row(side).transpose().fixed_rows::<3>(0).into())
+            }
+            (None, None) if node.is_some() => body.position,
+            // The ground of an included file is where the file is placed.
+            (None, None) => placement.position,
+        };
+    }
     let along = (points[1] - points[0]).try_normalize(0.0).unwrap_or_else(Vector3::z);
     let rotation = turn_z_to(&along);
     Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotation, points[side]))))
