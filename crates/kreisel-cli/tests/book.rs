@@ -1,25 +1,36 @@
-//! The book's table of experiments is the registry's.
+//! What the book lists is what the program has: experiments and the keys of the model file.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use kreisel::machine::part;
+use kreisel::model::schema::reference_page;
 use kreisel_cli::reproduce::markdown_table;
 use std::fs;
 use std::path::Path;
 
-const START: &str = "<!-- experiments: written by `cargo xtask refresh` -->\n";
-const END: &str = "<!-- end of experiments -->\n";
+/// Compares the part of a page between its marks with fresh text.
+///
+/// With `KREISEL_REFRESH` set the part is rewritten instead; `cargo xtask refresh` does that.
+fn assert_fresh(page: &str, mark: &str, fresh: &str) {
+    let start = format!("<!-- {mark}: written by `cargo xtask refresh` -->\n");
+    let end = format!("<!-- end of {mark} -->\n");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src").join(page);
+    let text = fs::read_to_string(&page).unwrap();
+    let (before, rest) = text.split_once(&start).expect("the page has the mark where the part starts");
+    let (part, after) = rest.split_once(&end).expect("the page has the mark where the part ends");
+    if std::env::var_os("KREISEL_REFRESH").is_some() {
+        fs::write(&page, format!("{before}{start}{fresh}{end}{after}")).unwrap();
+    } else {
+        assert_eq!(part, fresh, "run `cargo xtask refresh`");
+    }
+}
 
-/// With `KREISEL_REFRESH` set the table is rewritten instead of compared; `cargo xtask refresh` does that.
 #[test]
 fn the_book_lists_every_experiment() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/reproducing.md");
-    let text = fs::read_to_string(&page).unwrap();
-    let (before, rest) = text.split_once(START).expect("the page has the mark where the table starts");
-    let (table, after) = rest.split_once(END).expect("the page has the mark where the table ends");
-    let fresh = markdown_table();
-    if std::env::var_os("KREISEL_REFRESH").is_some() {
-        fs::write(&page, format!("{before}{START}{fresh}{END}{after}")).unwrap();
-    } else {
-        assert_eq!(table, fresh, "run `cargo xtask refresh`");
-    }
+    assert_fresh("reproducing.md", "experiments", &markdown_table());
+}
+
+#[test]
+fn the_book_lists_every_part_and_its_keys() {
+    assert_fresh("model-file.md", "reference", &reference_page(&part::kinds()));
 }
