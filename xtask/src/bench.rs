@@ -4,6 +4,7 @@
 //! round each runs a few times. A program prints one line per run, with tabs: benchmark, program, CPU time per
 //! step in µs, error.
 
+use crate::python::{environment, output};
 use crate::{root, say};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub fn run(words: &[&str]) -> ExitCode {
 }
 
 fn measure(request: Request) -> Result<(), String> {
-    let python = peers()?;
+    let python = environment("peers", &[PEER, "numpy", "scipy"])?;
     let mut results = Results::default();
     for round in 0..request.rounds {
         for benchmark in BENCHMARKS {
@@ -78,37 +79,6 @@ fn parse(words: &[&str]) -> Result<Request, String> {
         }
     }
     Ok(request)
-}
-
-/// Installs the peers once, into `target/`; gives their Python.
-fn peers() -> Result<PathBuf, String> {
-    let folder = root().join("target").join("peers");
-    let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    let (python, done) = (binaries.join("python"), folder.join("installed"));
-    if !done.exists() {
-        say("installing exudyn, numpy and scipy\n");
-        output(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        let packages = ["-m", "pip", "install", "--quiet", PEER, "numpy", "scipy"];
-        output(Command::new(&python).args(packages))?;
-        write_empty(&done)?;
-    }
-    Ok(python)
-}
-
-fn write_empty(path: &Path) -> Result<(), String> {
-    std::fs::write(path, "").map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// What a command prints; its own words about a failure become the error.
-fn output(command: &mut Command) -> Result<String, String> {
-    let name = format!("{:?}", command.get_program());
-    let output =
-        command.current_dir(root()).output().map_err(|error| format!("{name} did not start: {error}"))?;
-    if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{name} failed: {}\n{words}", output.status));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Times of one program on one benchmark.

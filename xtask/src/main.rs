@@ -6,6 +6,7 @@
 mod bench;
 mod book;
 mod cargo;
+mod python;
 mod steps;
 
 use std::io::{self, Write};

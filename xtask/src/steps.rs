@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`.
 
-use crate::{book, cargo, root, say};
+use crate::{book, cargo, python, root, say};
 use std::time::{Duration, Instant};
 
 /// Something that must hold before a change lands.
@@ -23,6 +23,12 @@ const STEPS: &[Step] = &[
         cargo::run_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
     }),
     step("book", "the book's links and included code exist", || book::check(&root().join("book"))),
+    step("read-back", "result files open in VTK, h5py and NumPy", || {
+        let python = python::environment("read-back", &["h5py", "numpy", "vtk"])?;
+        let variables = [("KREISEL_PYTHON", python.to_string_lossy())];
+        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
+        cargo::run_with(&["test", "--package", "kreisel", "--test", "results_vtkhdf"], &variables)
+    }),
     step("reproduce", "every experiment of the papers comes out", || {
         cargo::run(&["run", "--release", "--", "reproduce", "all"])
     }),

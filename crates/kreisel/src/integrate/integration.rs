@@ -68,6 +68,10 @@ pub struct Integration<'d, D: ?Sized> {
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
 const COMPLIANCE: f64 = 1e-9;
 
+/// Part of a step by which a sum of millions of steps may miss its end through rounding: a step so small would only
+/// magnify it.
+const SLIVER: f64 = 1e-6;
+
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
 
@@ -287,12 +291,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             return Err(StepError::EndBeforeNow { end, time: self.state.time });
         }
         while self.remaining(end) > 0.0 {
-            let remaining = self.remaining(end);
-            let step = self.settings.step;
-            // A rest that differs from a full step by rounding only is a full step.
-            let last = remaining <= step * (1.0 + 1e-9);
-            let shortened = if last && remaining < step * (1.0 - 1e-9) { remaining } else { step };
-            self.step_by(shortened)?;
+            let (remaining, step) = (self.remaining(end), self.settings.step);
+            let last = remaining <= step * (1.0 + SLIVER);
+            let shortened = last && remaining < step * (1.0 - SLIVER);
+            self.step_by(if shortened { remaining } else { step })?;
             if last {
                 self.state.time = end;
             }
@@ -303,45 +305,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
-    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
-    /// the derivatives that the method carries along no longer hold.
-    ///
-    /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
-    /// machine by the impulse that is smallest in the norm of the mass matrix.
-    pub fn restart(&mut self) -> Result<(), StepError> {
-        let step = self.settings.step;
-        let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
-        // Inputs that jump here must be seen after the jump.
-        let time = state.time + JUST_AFTER * step;
-        kkt.set_states(&state.states, &state.memory);
-        let outcome = kkt
-            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
-            .and_then(|_| {
-                state.shown_velocity.copy_from_slice(&state.velocity);
-                starting_values(dae, &self.work.shape, &self.settings, state, time, Side::After, kkt)
-            });
-        state.step = 0.0;
-        state.stabilizers.fill(0.0);
-        self.newton.forget();
-        outcome.map_err(|failure| self.kkt_error(failure, step))
-    }
-
-    fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
-        let time = self.state.time;
-        match failure {
-            KktFailure::Singular(equation) | KktFailure::Position { equation, .. } => {
-                StepError::Singular { time, step, unknown: self.dae.describe(equation) }
-            }
-            KktFailure::NotFinite(equation) => {
-                StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
-            }
-        }
-    }
-
+    /// Time left until the end; a sliver that sums of steps miss it by is none.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;
-        // Sums of steps miss the end by rounding: that is no step.
-        if remaining <= 1e-9 * self.settings.step { 0.0 } else { remaining }
+        if remaining <= SLIVER * self.settings.step { 0.0 } else { remaining }
     }
 
     /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass
