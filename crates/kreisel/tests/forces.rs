@@ -418,6 +418,18 @@ fn forces_follow_laws_of_time() {
     assert_second_order("harmonic force", error, 2e-3, 1.2e-6);
 }
 
+#[test]
+fn steps_land_where_a_force_jumps_in_time() {
+    let machine = mass_on_line(
+        0.0,
+        r#"[[force]]
+        body = "mass"
+        force = ["if(t < 0.0505, 4, 0)*(1 + mass.velocity.x)", 0, { points = [[0, 0], [0.2, 1]], interpolation = "linear" }]"#,
+    );
+    // The table begins with a bend at 0, jumps and bends follow.
+    assert_eq!(machine.system.corners(0.0, 1.0), [0.0, 0.0505, 0.2]);
+}
+
 /// Everything that stores, loses or gives energy, around a free body and a swinging one.
 const BUSY: &str = r#"
 [[body]]
