@@ -135,6 +135,10 @@ fn a_preloaded_spring_pulls_at_its_free_length() {
         bodies = ["ground", "mass"]
         preload = 6"#,
     );
+    assert_eq!(
+        machine.assumptions,
+        ["the spring-damper `spring-damper-1` is free at its initial length of 1.1 m"]
+    );
     // A constant pull of 6 N on 2 kg; the method is exact for constant accelerations.
     let moved = motion(&machine, 0.01, 0.1).pose.position.x - 1.1;
     assert!((moved + 0.5 * 3.0 * 0.01).abs() < 1e-12, "{moved}");
