@@ -342,11 +342,29 @@ impl Assembler {
 
     /// Initial pose of a body's node; the identity for the ground.
     fn initial_pose(&self, node: Option<NodeId>) -> Pose {
-        let Some(node) = node else { return Pose::identity() };
+        node.and_then(|node| self.body_of(node)).map_or_else(Pose::identity, |body| body.pose)
+    }
+
+    /// The body of a node.
+    pub fn body_of(&self, node: NodeId) -> Option<&BodyEntry> {
         let same = |body: &&BodyEntry| body.node == node;
         // Nodes are mostly bodies in the same order.
-        let found = self.bodies.get(node.0).filter(same).or_else(|| self.bodies.iter().find(same));
-        found.map_or_else(Pose::identity, |body| body.pose)
+        self.bodies.get(node.0).filter(same).or_else(|| self.bodies.iter().find(same))
+    }
+
+    /// Whether a node is a point mass, which does not turn.
+    pub fn is_point_mass(&self, node: NodeId) -> bool {
+        self.body_of(node).is_some_and(|body| matches!(body.group, Group::Vector(_)))
+    }
+
+    /// Whether a body has this full name.
+    pub fn has_body(&self, name: &str) -> bool {
+        self.bodies_by_name.contains_key(name)
+    }
+
+    /// Whether a joint has this full name.
+    pub fn has_joint(&self, name: &str) -> bool {
+        self.joints_by_name.contains_key(name)
     }
 
     /// Names of measured quantities, to suggest in place of an unknown one.

@@ -8,7 +8,7 @@ use crate::element::{
 };
 use crate::joint::{Frame, FramePair};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::expression::TIME;
+use crate::model::expression::{CornerFinder, TIME};
 use crate::model::{self, Expression, Law, MeasuredExpression, Quantities, Table};
 
 /// A law of time as a function of time and signals.
@@ -32,6 +32,7 @@ struct ExpressionFunction {
     expression: Expression,
     /// Signal of each variable; `None` is time.
     inputs: Vec<Option<usize>>,
+    corners: CornerFinder,
 }
 
 /// Most variables of an expression: the signals and time.
@@ -52,6 +53,12 @@ impl SignalFunction for ExpressionFunction {
             }
         }
         value
+    }
+
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let mut corners = self.corners.corners(from, to);
+        corners.retain(|time| (from..=to).contains(time));
+        corners
     }
 }
 
@@ -98,7 +105,8 @@ impl<'a> SignalCollector<'a> {
         for name in expression.variables() {
             inputs.push(if name == TIME { None } else { Some(self.signal(name, measured)?) });
         }
-        Ok(Quantity::Function(Arc::new(ExpressionFunction { expression, inputs })))
+        let corners = expression.corner_finder_in(TIME);
+        Ok(Quantity::Function(Arc::new(ExpressionFunction { expression, inputs, corners })))
     }
 
     /// Index of the signal with a name.
@@ -147,7 +155,7 @@ impl<'a> SignalCollector<'a> {
 /// Why a quantity that a sensor could show cannot be used in a force, and what can.
 fn refusal(assembler: &Assembler, name: &str) -> Option<&'static str> {
     let (part, quantity) = name.split_once('.')?;
-    let is_joint = assembler.joints().iter().any(|joint| joint.name == part);
+    let is_joint = assembler.has_joint(part);
     let word =
         |word: &str| quantity.split('.').any(|part| part == word || part.ends_with(&format!("-{word}")));
     if is_joint && (word("force") || word("torque")) {
@@ -156,8 +164,7 @@ fn refusal(assembler: &Assembler, name: &str) -> Option<&'static str> {
              expression of positions and velocities",
         );
     }
-    let is_body = assembler.bodies().iter().any(|body| body.name == part);
-    ((is_joint || is_body) && word("acceleration")).then_some(
+    ((is_joint || assembler.has_body(part)) && word("acceleration")).then_some(
         "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
     )
 }

@@ -1,7 +1,7 @@
 //! `[[bushing]]`: an elastic, damped connection of two frames.
 
 use crate::element::Bushing;
-use crate::lie::{Group, Matrix3, Matrix6, Pose, UnitQuaternion};
+use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -101,10 +101,11 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         return Err(error.with_hint("add `translational-stiffness` or `rotational-stiffness`").into());
     }
     let turns = stiffness.rows(0, 3).amax() > 0.0 || damping.rows(0, 3).amax() > 0.0;
-    let point_mass = (assembler.bodies().iter())
-        .find(|body| nodes.contains(&Some(body.node)) && matches!(body.group, Group::Vector(_)));
-    if let (true, Some(body)) = (turns, point_mass) {
-        let found = format!("the point mass `{}`", body.name);
+    if let (true, Some(node)) =
+        (turns, nodes.into_iter().flatten().find(|node| assembler.is_point_mass(*node)))
+    {
+        let name = assembler.body_of(node).map_or("", |body| body.name.as_str());
+        let found = format!("the point mass `{name}`");
         return Err(reader.unsuitable("bodies", "bodies that turn, for torques to act on", found).into());
     }
     let offsets = frames(&reader, &attachments)?;

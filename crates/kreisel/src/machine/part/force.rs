@@ -1,7 +1,7 @@
 //! `[[force]]`: a force and a torque on a body.
 
 use crate::element::{Axes, MarkerForce, Quantity};
-use crate::lie::{Group, Pose, UnitQuaternion};
+use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::Assembler;
 use crate::machine::assembler::placement;
 use crate::machine::signal::SignalCollector;
@@ -57,9 +57,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
     }
-    let turns =
-        !assembler.bodies().iter().any(|body| body.node == node && matches!(body.group, Group::Vector(_)));
-    if torque.is_some() && !turns {
+    if torque.is_some() && assembler.is_point_mass(node) {
         return Err(reader
             .unsuitable("torque", "left out for a point mass, which does not turn", "given")
             .into());

@@ -435,14 +435,14 @@ impl Graph {
         self.add(from_base, from_exponent)
     }
 
-    /// Slope and offset of every node that is a straight line in the single variable.
-    pub(crate) fn straight_lines(&self) -> Vec<Option<(f64, f64)>> {
+    /// Slope and offset of every node that is a straight line in a variable and depends on no other.
+    pub(crate) fn straight_lines(&self, variable: u32) -> Vec<Option<(f64, f64)>> {
         let mut lines: Vec<Option<(f64, f64)>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let line = |id: NodeId| lines[id.index()];
             lines.push(match *node {
                 Node::Constant(bits) => Some((0.0, f64::from_bits(bits))),
-                Node::Variable(_) => Some((1.0, 0.0)),
+                Node::Variable(index) => (index == variable).then_some((1.0, 0.0)),
                 Node::Unary(Unary::Negate, x) => line(x).map(|(a, b)| (-a, -b)),
                 Node::Binary(Binary::Add, x, y) => {
                     line(x).zip(line(y)).map(|((a, b), (c, d))| (a + c, b + d))
@@ -501,4 +501,14 @@ impl Graph {
 pub(crate) enum Switch {
     Zero(NodeId),
     Whole(NodeId),
+}
+
+impl Switch {
+    /// The node, and whether whole numbers count instead of zeros.
+    pub(crate) fn parts(self) -> (NodeId, bool) {
+        match self {
+            Self::Zero(node) => (node, false),
+            Self::Whole(node) => (node, true),
+        }
+    }
 }

@@ -20,7 +20,7 @@ pub(crate) mod program;
 
 use std::cell::RefCell;
 
-use graph::{Binary, Graph, NodeId, Switch, Unary};
+use graph::{Binary, Graph, NodeId, Unary};
 use parser::Parsed;
 use program::Program;
 
@@ -282,17 +282,31 @@ impl Expression {
         outputs[0]
     }
 
-    /// Where the expression jumps or has a corner.
+    /// Where the expression jumps or has a corner because of conditions that are linear in one of its variables and
+    /// depend on no other; corners of other conditions are not known before the other variables are.
+    pub(crate) fn corner_finder_in(&self, variable: &str) -> CornerFinder {
+        let mut finder = CornerFinder { straight: Vec::new(), curved: Vec::new() };
+        let Some(variable) = self.variables.iter().position(|name| name == variable) else { return finder };
+        let mut graph = self.graph.clone();
+        let switches = graph.switches(self.root);
+        let lines = graph.straight_lines(variable as u32);
+        for switch in switches {
+            let (node, whole) = switch.parts();
+            if let Some((slope, offset)) = lines[node.index()] {
+                finder.straight.push((slope, offset, whole));
+            }
+        }
+        finder
+    }
+
+    /// Where the expression of its only variable jumps or has a corner.
     pub(crate) fn corner_finder(&self) -> Result<CornerFinder, ExpressionMistake> {
         let mut graph = self.graph.clone();
         let switches = graph.switches(self.root);
-        let lines = graph.straight_lines();
+        let lines = graph.straight_lines(0);
         let mut finder = CornerFinder { straight: Vec::new(), curved: Vec::new() };
         for switch in switches {
-            let (node, whole) = match switch {
-                Switch::Zero(node) => (node, false),
-                Switch::Whole(node) => (node, true),
-            };
+            let (node, whole) = switch.parts();
             match lines[node.index()] {
                 Some((slope, offset)) => finder.straight.push((slope, offset, whole)),
                 None => finder.curved.push((Program::new(&graph, &[node])?, whole)),
