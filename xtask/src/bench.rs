@@ -7,7 +7,7 @@
 use crate::python::{environment, output};
 use crate::{root, say};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The program that ratios refer to.

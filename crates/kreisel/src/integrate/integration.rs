@@ -305,6 +305,41 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
+    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
+    /// the derivatives that the method carries along no longer hold.
+    ///
+    /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
+    /// machine by the impulse that is smallest in the norm of the mass matrix.
+    pub fn restart(&mut self) -> Result<(), StepError> {
+        let step = self.settings.step;
+        let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
+        // Inputs that jump here must be seen after the jump.
+        let time = state.time + JUST_AFTER * step;
+        kkt.set_states(&state.states, &state.memory);
+        let outcome = kkt
+            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
+            .and_then(|_| {
+                state.shown_velocity.copy_from_slice(&state.velocity);
+                starting_values(dae, &self.work.shape, &self.settings, state, time, Side::After, kkt)
+            });
+        state.step = 0.0;
+        state.stabilizers.fill(0.0);
+        self.newton.forget();
+        outcome.map_err(|failure| self.kkt_error(failure, step))
+    }
+
+    fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
+        let time = self.state.time;
+        match failure {
+            KktFailure::Singular(equation) | KktFailure::Position { equation, .. } => {
+                StepError::Singular { time, step, unknown: self.dae.describe(equation) }
+            }
+            KktFailure::NotFinite(equation) => {
+                StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
+            }
+        }
+    }
+
     /// Time left until the end; a sliver that sums of steps miss it by is none.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;

@@ -4,12 +4,12 @@
 //! meant. Angles are counted over full turns.
 
 use super::joint::{initial_pose, initial_relative, warn_of_misfit};
+use super::joint_coordinate::{Wanted, joint_coordinate};
 use crate::element::MOST_NODES;
-use crate::joint::{Coordinate, CoordinateJoint, CoupledCoordinate, Joint};
+use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
 use crate::machine::{Assembler, JointEntry};
-use crate::model::error::{Mistake, ModelError};
 use crate::model::{
-    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind, name,
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
 
 /// Keys of `[[gear]]`.
@@ -65,96 +65,6 @@ pub static COUPLING: PartKind = PartKind {
         },
     ],
 };
-
-/// Which coordinates will do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// Any.
-    Any,
-    /// An angle.
-    Angle,
-    /// A displacement.
-    Displacement,
-}
-
-impl Wanted {
-    fn suits(self, coordinate: Coordinate) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Angle => coordinate.is_angle(),
-            Self::Displacement => !coordinate.is_angle(),
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Any => "one with a free coordinate",
-            Self::Angle => "one with an angle",
-            Self::Displacement => "one with a displacement",
-        }
-    }
-}
-
-/// The joint and the coordinate that a name such as `crank` or `slide.displacement` means.
-pub(super) fn joint_coordinate<'a>(
-    reader: &PartReader,
-    assembler: &'a Assembler,
-    reference: &Reference,
-    wanted: Wanted,
-) -> Result<(&'a JointEntry, Coordinate), ModelError> {
-    let (owner, quantity) = match reference.name.split_once('.') {
-        Some((owner, quantity)) => (owner, Some(quantity)),
-        None => (reference.name.as_str(), None),
-    };
-    let joint = assembler.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
-    // The length of a distance joint is no freedom: the joint itself keeps it.
-    let free: Vec<(&str, Coordinate)> =
-        joint.coordinates.iter().copied().filter(|(_, x)| *x != Coordinate::Distance).collect();
-    let suitable: Vec<(&str, Coordinate)> = match quantity {
-        Some(quantity) => free.iter().copied().filter(|(name, _)| *name == quantity).collect(),
-        None => free.iter().copied().filter(|(_, coordinate)| wanted.suits(*coordinate)).collect(),
-    };
-    match (suitable.as_slice(), quantity) {
-        ([(_, coordinate)], _) if wanted.suits(*coordinate) => Ok((joint, *coordinate)),
-        ([], Some(_)) if !free.is_empty() => {
-            let names: Vec<String> = free.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
-            Err(reference.unknown("joint coordinate", names.iter().map(String::as_str)))
-        }
-        ([_, _, ..], _) => Err(several(reader, reference, &suitable)),
-        _ => Err(unsuitable(joint, reference, wanted, &free)),
-    }
-}
-
-fn unsuitable(
-    joint: &JointEntry,
-    reference: &Reference,
-    wanted: Wanted,
-    free: &[(&str, Coordinate)],
-) -> ModelError {
-    let names: Vec<&str> = free.iter().map(|(name, _)| *name).collect();
-    let has = if names.is_empty() { "no free coordinate".to_string() } else { name::list(&names) };
-    let mistake = Mistake::Unsuitable {
-        what: format!("the joint `{}`", reference.name),
-        requirement: wanted.words().to_string(),
-        found: format!("a {} joint, which has {has}", joint.kind),
-    };
-    let error = ModelError::new(mistake, reference.place.clone());
-    match joint.kind {
-        "distance" => error.with_hint("the `length` of a distance joint may itself be a law of time"),
-        _ => error,
-    }
-}
-
-fn several(reader: &PartReader, reference: &Reference, suitable: &[(&str, Coordinate)]) -> ModelError {
-    let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{}.{name}", reference.name)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mistake = Mistake::Ambiguous {
-        part: reader.description().to_string(),
-        choices: name::list(&names),
-        found: "the joint alone is named".to_string(),
-    };
-    ModelError::new(mistake, reference.place.clone())
-}
 
 /// Adds a gear: x₂ − r x₁ = offset.
 pub fn add_gear(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {

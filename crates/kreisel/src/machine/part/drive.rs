@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::coupling::{Wanted, joint_coordinate};
 use super::joint::warn_of_misfit;
+use super::joint_coordinate::{Wanted, joint_coordinate};
 use crate::element::NodeId;
 use crate::joint::{Coordinate, CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::lie::{Pose, Vector3};

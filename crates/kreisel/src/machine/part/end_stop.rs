@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -74,15 +74,15 @@ pub static ANGLE: PartKind = PartKind {
 
 /// Adds bounds of a displacement.
 pub fn add_displacement(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    add(part, assembler, Measure::Displacement)
+    add(part, assembler, Wanted::Displacement)
 }
 
 /// Adds bounds of an angle.
 pub fn add_angle(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    add(part, assembler, Measure::Angle)
+    add(part, assembler, Wanted::Angle)
 }
 
-fn add(part: &Part, assembler: &mut Assembler, measure: Measure) -> Result<(), ModelErrors> {
+fn add(part: &Part, assembler: &mut Assembler, measure: Wanted) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let along = joint_coordinate::read(&reader, assembler, measure)?;
     let (lower, upper) = (reader.optional_number("lower")?, reader.optional_number("upper")?);

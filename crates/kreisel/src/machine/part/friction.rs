@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, RegularizedFriction};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -50,8 +50,8 @@ pub static KIND: PartKind = PartKind {
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let (measure, force, rate) = match (reader.has("force"), reader.has("torque")) {
-        (true, false) => (Measure::Displacement, "force", "transition-speed"),
-        (false, true) => (Measure::Angle, "torque", "transition-rate"),
+        (true, false) => (Wanted::Displacement, "force", "transition-speed"),
+        (false, true) => (Wanted::Angle, "torque", "transition-rate"),
         (both, _) => {
             let mistake = Mistake::Ambiguous {
                 part: reader.description().to_string(),

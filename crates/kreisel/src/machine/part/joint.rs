@@ -227,6 +227,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
+    refuse_point_masses(&reader, assembler, kind, &references, &sides)?;
     let nodes = sides.map(|side| side.node);
     let offsets = match kind {
         "distance" => ends(&reader, &references, &sides)?,
@@ -239,6 +240,28 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
     assembler.add_joint(joint, entry, name);
     reader.finish()
+}
+
+/// A point mass cannot turn, so that a joint that holds rotations has nothing to hold.
+fn refuse_point_masses(
+    reader: &PartReader,
+    assembler: &Assembler,
+    kind: &str,
+    references: &[Reference],
+    sides: &[Attachment; 2],
+) -> Result<(), ModelErrors> {
+    if matches!(kind, "spherical" | "distance" | "point-on-line" | "point-on-plane") {
+        return Ok(());
+    }
+    let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| assembler.is_point_mass(node));
+    match references.iter().zip(sides).find(|(_, side)| cannot_turn(side)) {
+        None => Ok(()),
+        Some((reference, _)) => {
+            let found = format!("the point mass `{}`, which has no orientation", reference.name);
+            let error = reader.unsuitable("bodies", "bodies that can turn", found);
+            Err(error.with_hint("use a spherical joint, or a body with an inertia").into())
+        }
+    }
 }
 
 /// Misfit in m or rad from which a user is told that bodies are moved at the start: rounded input stays below.

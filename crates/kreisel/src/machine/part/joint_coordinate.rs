@@ -1,4 +1,6 @@
-//! The coordinate of a joint along which a spring, friction or a stop acts.
+//! The coordinate of a joint that a drive leads, a gear couples, or a spring, friction or a stop acts along.
+//!
+//! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be meant.
 
 use crate::joint::Coordinate;
 use crate::machine::{Assembler, JointEntry, MeasuredCoordinate};
@@ -14,82 +16,104 @@ pub const JOINT: Key = Key {
     doc: "The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.",
 };
 
-/// What a coordinate measures.
+/// Reads `joint`: the name of a joint, perhaps with a coordinate.
+pub fn read(
+    reader: &PartReader,
+    assembler: &Assembler,
+    wanted: Wanted,
+) -> Result<MeasuredCoordinate, ModelErrors> {
+    let reference = reader.reference("joint")?;
+    let (joint, coordinate) = joint_coordinate(reader, assembler, &reference, wanted)?;
+    let unit = if coordinate.is_angle() { "rad" } else { "m" };
+    Ok(MeasuredCoordinate { nodes: joint.nodes, offsets: joint.offsets, coordinate, rate: false, unit })
+}
+
+/// Which coordinates will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// An angle in rad.
+pub enum Wanted {
+    /// Any.
+    Any,
+    /// An angle.
     Angle,
-    /// A displacement in m.
+    /// A displacement.
     Displacement,
 }
 
-impl Measure {
-    /// What a coordinate measures; a cosine is neither, and a distance is kept by the joint itself.
-    fn of(coordinate: Coordinate) -> Option<Self> {
-        match coordinate {
-            Coordinate::Translation(_) => Some(Self::Displacement),
-            Coordinate::Direction(..) | Coordinate::Distance => None,
-            _ => Some(Self::Angle),
+impl Wanted {
+    fn suits(self, coordinate: Coordinate) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Angle => coordinate.is_angle(),
+            Self::Displacement => !coordinate.is_angle(),
         }
     }
 
     fn words(self) -> &'static str {
         match self {
-            Self::Angle => "a joint with an angle",
-            Self::Displacement => "a joint with a displacement",
+            Self::Any => "one with a free coordinate",
+            Self::Angle => "one with an angle",
+            Self::Displacement => "one with a displacement",
         }
     }
 }
 
-/// Reads `joint`: the name of a joint, perhaps with a coordinate.
-pub fn read(
+/// The joint and the coordinate that a name such as `crank` or `slide.displacement` means.
+pub fn joint_coordinate<'a>(
     reader: &PartReader,
-    assembler: &Assembler,
-    wanted: Measure,
-) -> Result<MeasuredCoordinate, ModelErrors> {
-    let reference = reader.reference("joint")?;
-    let (owner, named) = match reference.name.split_once('.') {
-        Some((owner, named)) => (owner, Some(named)),
+    assembler: &'a Assembler,
+    reference: &Reference,
+    wanted: Wanted,
+) -> Result<(&'a JointEntry, Coordinate), ModelError> {
+    let (owner, quantity) = match reference.name.split_once('.') {
+        Some((owner, quantity)) => (owner, Some(quantity)),
         None => (reference.name.as_str(), None),
     };
     let joint = assembler.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
-    let suitable: Vec<(&str, Coordinate)> = (joint.coordinates.iter())
-        .filter(|(_, coordinate)| Measure::of(*coordinate) == Some(wanted))
-        .map(|(name, coordinate)| (*name, *coordinate))
-        .collect();
-    if suitable.is_empty() {
-        let found = format!("the {} joint `{}`, {}", joint.kind, joint.name, described(joint));
-        return Err(reader.unsuitable("joint", wanted.words(), found).into());
-    }
-    let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
-    let coordinate = match (named, suitable.as_slice()) {
-        (None, [(_, only)]) => *only,
-        (None, _) => {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: name::list(&names),
-                found: "the joint alone is named".to_string(),
-            };
-            return Err(ModelError::new(mistake, reference.place).into());
-        }
-        (Some(named), _) => match suitable.iter().find(|(name, _)| *name == named) {
-            Some((_, coordinate)) => *coordinate,
-            None => {
-                return Err(reference.unknown("joint coordinate", names.iter().map(String::as_str)).into());
-            }
-        },
+    // The length of a distance joint is no freedom: the joint itself keeps it.
+    let free: Vec<(&str, Coordinate)> =
+        joint.coordinates.iter().copied().filter(|(_, x)| *x != Coordinate::Distance).collect();
+    let suitable: Vec<(&str, Coordinate)> = match quantity {
+        Some(quantity) => free.iter().copied().filter(|(name, _)| *name == quantity).collect(),
+        None => free.iter().copied().filter(|(_, coordinate)| wanted.suits(*coordinate)).collect(),
     };
-    let unit = if wanted == Measure::Angle { "rad" } else { "m" };
-    Ok(MeasuredCoordinate { nodes: joint.nodes, offsets: joint.offsets, coordinate, rate: false, unit })
+    match (suitable.as_slice(), quantity) {
+        ([(_, coordinate)], _) if wanted.suits(*coordinate) => Ok((joint, *coordinate)),
+        ([], Some(_)) if !free.is_empty() => {
+            let names: Vec<String> = free.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
+            Err(reference.unknown("joint coordinate", names.iter().map(String::as_str)))
+        }
+        ([_, _, ..], _) => Err(several(reader, reference, &suitable)),
+        _ => Err(unsuitable(joint, reference, wanted, &free)),
+    }
 }
 
-/// What a joint has, in words.
-fn described(joint: &JointEntry) -> String {
-    let names: Vec<&str> = joint.coordinates.iter().map(|(name, _)| *name).collect();
-    if names.is_empty() {
-        "which has no free coordinate".to_string()
-    } else {
-        format!("which has {}", name::list(&names))
+fn unsuitable(
+    joint: &JointEntry,
+    reference: &Reference,
+    wanted: Wanted,
+    free: &[(&str, Coordinate)],
+) -> ModelError {
+    let names: Vec<&str> = free.iter().map(|(name, _)| *name).collect();
+    let has = if names.is_empty() { "no free coordinate".to_string() } else { name::list(&names) };
+    let mistake = Mistake::Unsuitable {
+        what: format!("the joint `{}`", reference.name),
+        requirement: wanted.words().to_string(),
+        found: format!("a {} joint, which has {has}", joint.kind),
+    };
+    let error = ModelError::new(mistake, reference.place.clone());
+    match joint.kind {
+        "distance" => error.with_hint("the `length` of a distance joint may itself be a law of time"),
+        _ => error,
     }
+}
+
+fn several(reader: &PartReader, reference: &Reference, suitable: &[(&str, Coordinate)]) -> ModelError {
+    let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{}.{name}", reference.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mistake = Mistake::Ambiguous {
+        part: reader.description().to_string(),
+        choices: name::list(&names),
+        found: "the joint alone is named".to_string(),
+    };
+    ModelError::new(mistake, reference.place.clone())
 }

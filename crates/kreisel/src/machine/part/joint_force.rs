@@ -1,6 +1,6 @@
 //! `[[joint-force]]`: an actuator in a joint.
 
-use super::joint_coordinate::{self, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::JointForce;
 use crate::joint::pair_between;
 use crate::machine::Assembler;
@@ -34,8 +34,8 @@ pub static KIND: PartKind = PartKind {
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let (measure, key) = match (reader.has("force"), reader.has("torque")) {
-        (true, false) => (Measure::Displacement, "force"),
-        (false, true) => (Measure::Angle, "torque"),
+        (true, false) => (Wanted::Displacement, "force"),
+        (false, true) => (Wanted::Angle, "torque"),
         (both, _) => {
             let mistake = Mistake::Ambiguous {
                 part: reader.description().to_string(),

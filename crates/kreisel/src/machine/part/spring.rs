@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, JOINT, Measure};
+use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, ForceLaw, LinearSpring};
 use crate::joint::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
@@ -125,7 +125,7 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
     let reader = PartReader::new(part)?;
     let along = match (reader.has("bodies"), reader.has("joint")) {
         (true, false) => between_points(&reader, assembler)?,
-        (false, true) => joint_coordinate::read(&reader, assembler, Measure::Displacement)?,
+        (false, true) => joint_coordinate::read(&reader, assembler, Wanted::Displacement)?,
         (both, _) => return Err(ambiguous(&reader, "`bodies`, `joint`", both).into()),
     };
     let initial = assembler.initial_value(&along);
@@ -134,9 +134,6 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
         && free < 0.0
     {
         return Err(reader.unsuitable("free-length", "zero or positive", free).into());
-    }
-    if free.is_none() {
-        assume_free(&reader, assembler, &format!("length of {initial} m"));
     }
     let laws = laws(&reader, free.unwrap_or(initial), "force", "damping-force")?;
     assembler
@@ -147,22 +144,12 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
 /// Adds a torsional spring-damper.
 pub fn add_torsional(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let about = joint_coordinate::read(&reader, assembler, Measure::Angle)?;
-    let (initial, free) = (assembler.initial_value(&about), reader.optional_number("free-angle")?);
-    if free.is_none() {
-        assume_free(&reader, assembler, &format!("angle of {initial} rad"));
-    }
-    let laws = laws(&reader, free.unwrap_or(initial), "torque", "damping-torque")?;
+    let about = joint_coordinate::read(&reader, assembler, Wanted::Angle)?;
+    let free = reader.optional_number("free-angle")?.unwrap_or_else(|| assembler.initial_value(&about));
+    let laws = laws(&reader, free, "torque", "damping-torque")?;
     assembler
         .add_element(part.name(), CoordinateForce::new(about.nodes, about.offsets, about.coordinate, laws));
     reader.finish()
-}
-
-/// Tells the user that a spring is free where it begins.
-fn assume_free(reader: &PartReader, assembler: &mut Assembler, place: &str) {
-    if ["stiffness", "preload", "force", "torque"].iter().any(|key| reader.has(key)) {
-        assembler.assumptions.push(format!("{} is free at its initial {place}", reader.description()));
-    }
 }
 
 fn ambiguous(reader: &PartReader, choices: &str, both: bool) -> ModelError {
