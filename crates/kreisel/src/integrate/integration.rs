@@ -65,9 +65,9 @@ pub struct Integration<'d, D: ?Sized> {
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
 
-/// How far after a corner the inputs are evaluated on a restart, in steps: beyond rounding of the time, and
-/// without effect on smooth inputs.
-const JUST_AFTER: f64 = 1e-9;
+/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if rounding of the
+/// time allows: without effect on anything smooth.
+const EARLY: f64 = 1e-12;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -255,6 +255,18 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Steps until the end time, showing every accepted step to an observer.
     pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        self.run_until(end, 0.0, observer)
+    }
+
+    /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
+    ///
+    /// Call [`Integration::restart`] next: it sees them as they are just after.
+    pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        let early = (EARLY * self.settings.step).max(4.0 * f64::EPSILON * corner.abs());
+        self.run_until(corner, early, observer)
+    }
+
+    fn run_until(&mut self, end: f64, early: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
         if end < self.state.time {
             return Err(StepError::EndBeforeNow { end, time: self.state.time });
         }
@@ -264,7 +276,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             // A rest that differs from a full step by rounding only is a full step.
             let last = remaining <= step * (1.0 + 1e-9);
             let shortened = if last && remaining < step * (1.0 - 1e-9) { remaining } else { step };
-            self.step_by(shortened)?;
+            self.step_by(if last { shortened - early } else { shortened })?;
             if last {
                 self.state.time = end;
             }
@@ -284,7 +296,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let step = self.settings.step;
         let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
         // Inputs that jump here must be seen after the jump.
-        let time = state.time + JUST_AFTER * step;
+        let time = state.time.next_up();
         kkt.set_states(&state.states, &state.memory);
         let outcome = kkt
             .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
