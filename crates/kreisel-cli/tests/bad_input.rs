@@ -132,7 +132,7 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
     ("[[spherical]]\nbodies = ['top']\npoint = [0, 0, 0]\n", "m.toml:6:10", "2", ""),
     ("[[spherical]]\nbodies = 'top'\npoint = [0, 0, 0]\n", "m.toml:6:10", "an array", ""),
     ("[[spherical]]\npoint = [0, 0, 0]\n", "m.toml:5:1", "needs the key `bodies`", ""),
-    ("[[spherical]]\nbodies = ['ground', 'top']\n", "m.toml:", "joined at a place", ""),
+    ("[[spherical]]\nbodies = ['ground', 'top']\n", "m.toml:", "`point`", ""),
     (
         "[[revolute]]\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\naxis = [0, 0, 0]\n",
         "m.toml:8:8",

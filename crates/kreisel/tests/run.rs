@@ -262,7 +262,7 @@ impl Dae for Pushed {
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
-        let push = if at.time > CORNER { PUSH } else { 0.0 };
+        let push = if at.time >= CORNER { PUSH } else { 0.0 };
         out.equilibrium.copy_from_slice(&[a[0] - push + q[0] * lambda, a[1] + GRAVITY + q[1] * lambda]);
         out.violation[0] = 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0);
     }
@@ -297,7 +297,8 @@ fn errors(method: Method, steps: u32) -> [f64; 4] {
     let (sin, cos) = 0.3_f64.sin_cos();
     let initial = Initial::new(0.0, [sin, -cos], [0.0, 0.0]);
     let mut run = GeneralizedAlpha::with(settings).start(&Pushed, initial).unwrap();
-    run.advance(CORNER).unwrap();
+    run.run_to_corner(CORNER, &mut ()).unwrap();
+    assert_eq!(run.state().time, CORNER);
     run.restart().unwrap();
     let error = |state: &kreisel::integrate::State| {
         let [angle, rate] = reference(state.time);

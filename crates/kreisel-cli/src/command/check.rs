@@ -1,7 +1,7 @@
 //! `kreisel check`: explains a model without running it.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending};
+use super::{CommandError, Ending, counted};
 use crate::output::Printer;
 use kreisel::machine::{Machine, Mobility, point_of};
 use serde::Serialize;
@@ -119,7 +119,12 @@ impl Explanation {
             };
             line(
                 "constraint",
-                format!("{} `{}`: {} equations{implied}", joint.kind, joint.name, joint.equations),
+                format!(
+                    "{} `{}`: {}{implied}",
+                    joint.kind,
+                    joint.name,
+                    counted(joint.equations as u64, "equation", "equations")
+                ),
             );
         }
         line("signals", format!("{}: {}", self.signals.len(), shortened(&self.signals)));

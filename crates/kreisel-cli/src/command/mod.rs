@@ -160,6 +160,11 @@ fn say(words: &str) {
     let _ = std::io::stderr().write_all(words.as_bytes());
 }
 
+/// A number with the word for one or many.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

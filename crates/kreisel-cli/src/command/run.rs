@@ -1,7 +1,7 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending, say};
+use super::{CommandError, Ending, counted, say};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::integrate::{Control, Integration, Observer};
@@ -278,9 +278,4 @@ fn text_summary(
         line("written", path.display().to_string());
     }
     text
-}
-
-/// A number with the word for one or many.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

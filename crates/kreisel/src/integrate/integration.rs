@@ -75,9 +75,9 @@ const SLIVER: f64 = 1e-6;
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
 
-/// How far after a corner the inputs are evaluated on a restart, in steps: beyond rounding of the time, and
-/// without effect on smooth inputs.
-const JUST_AFTER: f64 = 1e-9;
+/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if rounding of the
+/// time allows: without effect on anything smooth.
+const EARLY: f64 = 1e-12;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -287,14 +287,26 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Steps until the end time, showing every accepted step to an observer.
     pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        self.run_until(end, 0.0, observer)
+    }
+
+    /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
+    ///
+    /// Call [`Integration::restart`] next: it sees them as they are just after.
+    pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        let early = (EARLY * self.settings.step).max(4.0 * f64::EPSILON * corner.abs());
+        self.run_until(corner, early, observer)
+    }
+
+    fn run_until(&mut self, end: f64, early: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
         if end < self.state.time {
             return Err(StepError::EndBeforeNow { end, time: self.state.time });
         }
         while self.remaining(end) > 0.0 {
             let (remaining, step) = (self.remaining(end), self.settings.step);
             let last = remaining <= step * (1.0 + SLIVER);
-            let shortened = last && remaining < step * (1.0 - SLIVER);
-            self.step_by(if shortened { remaining } else { step })?;
+            let length = if last && remaining < step * (1.0 - SLIVER) { remaining } else { step };
+            self.step_by(if last { length - early } else { length })?;
             if last {
                 self.state.time = end;
             }
@@ -314,7 +326,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let step = self.settings.step;
         let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
         // Inputs that jump here must be seen after the jump.
-        let time = state.time + JUST_AFTER * step;
+        let time = state.time.next_up();
         kkt.set_states(&state.states, &state.memory);
         let outcome = kkt
             .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)

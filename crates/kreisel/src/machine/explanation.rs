@@ -35,8 +35,9 @@ impl Machine {
                 largest(&report.position_change),
             ));
         }
-        let speed = largest(&self.initial.velocity).max(ROUNDING * length);
-        if report.velocity_violation > ROUNDING * speed.max(1.0) {
+        // Who gives no velocities leaves them to the drives.
+        let speed = largest(&self.initial.velocity);
+        if speed > 0.0 && report.velocity_violation > ROUNDING * speed {
             warnings.push(format!(
                 "the initial velocities violate the joints by up to {:.2e} and were changed by up to {:.2e}",
                 report.velocity_violation,
@@ -61,7 +62,8 @@ impl Machine {
             let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
             warnings.push(format!("joint `{name}`: {count} of {rows} equations are implied by the others"));
         }
-        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 {
+        let driven = self.system.shape().rheonomic;
+        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 && !driven {
             warnings.push("the machine cannot move: it has no degree of freedom".to_string());
         }
         warnings

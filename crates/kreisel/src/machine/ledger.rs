@@ -40,8 +40,10 @@ impl EnergyLedger {
         }
     }
 
-    /// Takes the power after a jump of the forces, without a step.
-    pub fn jump(&mut self, power: Power) {
+    /// Takes the power after a jump of the inputs, and the energy that the jump put in: the speed of a drive may jump,
+    /// and only drives do work in an impulse.
+    pub fn jump(&mut self, energy: f64, power: Power) {
+        self.work += energy;
         self.power = power;
     }
 
@@ -81,9 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_no_work() {
+    fn a_jump_of_the_power_is_no_work_and_one_of_the_energy_is() {
         let mut ledger = EnergyLedger::new(0.0, power(1.0, 0.0));
-        ledger.jump(power(100.0, 0.0));
+        ledger.jump(0.0, power(100.0, 0.0));
         assert_eq!(ledger.work, 0.0);
+        ledger.jump(3.0, power(100.0, 0.0));
+        assert_eq!((ledger.work, ledger.balance(3.0)), (3.0, 0.0));
     }
 }

@@ -39,6 +39,8 @@ pub struct Recorder<'m, S> {
     count: u64,
     last_time: f64,
     ledger: EnergyLedger,
+    /// Stored energy at the last accepted step, in J.
+    energy: f64,
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
     angles: Vec<f64>,
     extremes: Extremes,
@@ -86,6 +88,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             count: 0,
             last_time: f64::NEG_INFINITY,
             ledger: EnergyLedger::default(),
+            energy: 0.0,
             angles: vec![0.0; machine.sensors.len()],
             extremes: Extremes::default(),
             values: Vec::new(),
@@ -123,20 +126,30 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     fn begin(&mut self, state: &State) -> Result<(), WriteError> {
-        let point = point_of(state);
+        let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
         self.ledger = EnergyLedger::new(system.energies(&point).total(), system.power(&point));
         self.angles = self.angles_near(state, |_, _| 0.0);
-        self.judge(state);
-        self.record_state(state)
+        self.judge(&point);
+        self.record(&point, state.time, &self.ledger.clone(), &self.angles.clone())
+    }
+
+    /// The motion at an accepted step with the inputs as they are just before: they may jump at its end.
+    fn point_before(state: &State) -> Point<'_> {
+        Point { time: state.time.next_down(), ..point_of(state) }
+    }
+
+    /// The motion at a start with the inputs as they are just after.
+    fn point_after(state: &State) -> Point<'_> {
+        Point { time: state.time.next_up(), ..point_of(state) }
     }
 
     /// Books a step and records the output times within it.
     fn book(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
         let (from, to) = (integration.previous(), integration.state());
         let step = to.time - from.time;
-        let power = self.machine.system.power(&point_of(to));
+        let power = self.machine.system.power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before: Vec<f64> = self.rates(from);
         let after = self.rates(to);
@@ -148,13 +161,13 @@ impl<'m, S: Sink> Recorder<'m, S> {
             let near: Vec<f64> = self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
             let mut sample = std::mem::take(&mut self.sample);
             integration.interpolate(time, &mut sample);
-            let recorded = self.record(&point_at(&sample, &to.memory), &ledger, &near);
+            let recorded = self.record(&point_at(&sample, &to.memory), time, &ledger, &near);
             self.sample = sample;
             recorded?;
         }
         self.ledger.book(step, power);
         self.angles = angles;
-        self.judge(to);
+        self.judge(&Self::point_before(to));
         if self.output_step.is_none() || self.is_output_time(to.time, step) {
             self.record_state(to)?;
         }
@@ -175,12 +188,18 @@ impl<'m, S: Sink> Recorder<'m, S> {
 
     fn record_state(&mut self, state: &State) -> Result<(), WriteError> {
         let (ledger, near) = (self.ledger, std::mem::take(&mut self.angles));
-        let recorded = self.record(&point_of(state), &ledger, &near);
+        let recorded = self.record(&Self::point_before(state), state.time, &ledger, &near);
         self.angles = near;
         recorded
     }
 
-    fn record(&mut self, point: &Point, ledger: &EnergyLedger, near: &[f64]) -> Result<(), WriteError> {
+    fn record(
+        &mut self,
+        point: &Point,
+        time: f64,
+        ledger: &EnergyLedger,
+        near: &[f64],
+    ) -> Result<(), WriteError> {
         let system = &self.machine.system;
         let moment = Moment { system, point: *point, ledger };
         self.values.clear();
@@ -190,8 +209,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.nodes.clear();
         self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), point)));
         self.count += 1;
-        self.last_time = point.time;
-        self.sink.push(&Record { time: point.time, values: &self.values, nodes: &self.nodes })
+        self.last_time = time;
+        self.sink.push(&Record { time, values: &self.values, nodes: &self.nodes })
     }
 
     /// Value of every angle with the turns nearest to a guess; zero for other sensors.
@@ -215,10 +234,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.machine.sensors.iter().map(rate).collect()
     }
 
-    fn judge(&mut self, state: &State) {
-        let (system, point) = (&self.machine.system, point_of(state));
-        let energies = system.energies(&point);
-        let [position, velocity] = system.constraint_residuals(&point);
+    fn judge(&mut self, point: &Point) {
+        let system = &self.machine.system;
+        let energies = system.energies(point);
+        self.energy = energies.total();
+        let [position, velocity] = system.constraint_residuals(point);
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
         largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
@@ -247,7 +267,10 @@ impl<S: Sink> Observer<System> for Recorder<'_, S> {
             let outcome = self.begin(integration.state());
             self.keep_failure(outcome);
         } else {
-            self.ledger.jump(self.machine.system.power(&point_of(integration.state())));
+            let (system, point) = (&self.machine.system, Self::point_after(integration.state()));
+            let energy = system.energies(&point).total();
+            self.ledger.jump(energy - self.energy, system.power(&point));
+            self.energy = energy;
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Run<'m> {
     end_time: f64,
     /// Times strictly inside the run at which inputs are not smooth, the earliest last.
     corners: Vec<f64>,
+    /// Whether the inputs have a corner where the run starts, and where it ends.
+    corner_at_ends: [bool; 2],
 }
 
 /// How a run ended.
@@ -50,14 +52,15 @@ impl Machine {
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
         let integration =
             GeneralizedAlpha::with(plan.integration).start(&self.system, self.initial.clone())?;
-        let (start, end) = (plan.start_time, plan.end_time);
-        // A corner at the very start or end, or a rounding error from it, needs no restart.
-        let slack = SAME_TIME * plan.integration.step;
-        let mut corners = self.system.corners(start, end);
+        let (start, end, step) = (plan.start_time, plan.end_time, plan.integration.step);
+        let slack = SAME_TIME * step;
+        let mut corners = self.system.corners(start - step, end + step);
+        let corner_at_ends =
+            [start, end].map(|time| corners.iter().any(|corner| (corner - time).abs() <= slack));
         corners.retain(|&corner| corner > start + slack && corner < end - slack);
         corners.dedup_by(|next, last| *next - *last <= slack);
         corners.reverse();
-        Ok(Run { integration, end_time: end, corners })
+        Ok(Run { integration, end_time: end, corners, corner_at_ends })
     }
 
     /// Runs the machine with its own settings and keeps every signal in memory.
@@ -90,11 +93,20 @@ impl<'m> Run<'m> {
 
     /// Runs to the end; steps land on corners of the inputs, where the method starts anew.
     pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
+        let [corner_at_start, corner_at_end] = self.corner_at_ends;
+        if corner_at_start && let Err(error) = self.integration.restart() {
+            return RunEnding::Failed(error);
+        }
         observer.started(&self.integration);
         loop {
             let corner = self.corners.pop();
             let end = corner.unwrap_or(self.end_time);
-            if let Err(error) = self.integration.run(end, observer) {
+            let outcome = if corner.is_some() || corner_at_end {
+                self.integration.run_to_corner(end, observer)
+            } else {
+                self.integration.run(end, observer)
+            };
+            if let Err(error) = outcome {
                 return RunEnding::Failed(error);
             }
             if self.integration.state().time != end {

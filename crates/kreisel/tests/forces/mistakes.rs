@@ -30,7 +30,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("[[spring-damper]]\nstiffness = 1", &["exactly one of `bodies`, `joint`", "none"]),
     (
         "[[spring-damper]]\njoint = \"axle\"\nstiffness = 1",
-        &["a joint with a displacement", "revolute joint `axle`", "`angle`"],
+        &["the joint `axle` must be one with a displacement", "a revolute joint", "`angle`"],
     ),
     (
         "[[spring-damper]]\nbodies = [\"ground\", \"wheel.pin\"]\nstiffness = 1\nforce = { points = [[0, 0], [1, 1]] }",
@@ -43,7 +43,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("[[torsional-spring-damper]]\njoint = \"axel\"\nstiffness = 1", &["no joint `axel`", "axle"]),
     (
         "[[torsional-spring-damper]]\njoint = \"ball\"\nstiffness = 1",
-        &["a joint with an angle", "spherical joint `ball`", "no free coordinate"],
+        &["the joint `ball` must be one with an angle", "a spherical joint", "no free coordinate"],
     ),
     ("[[torsional-spring-damper]]\njoint = \"axle\"\nstiffness = \"1 N/m\"", &["Nm/rad"]),
     (
@@ -52,7 +52,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     ("[[torsional-spring-damper]]\njoint = \"axle\"\ndamping = -0.1", &["`damping`", "zero or positive"]),
     ("[[joint-friction]]\njoint = \"axle\"", &["exactly one of `force`, `torque`"]),
-    ("[[joint-friction]]\njoint = \"axle\"\nforce = 1", &["a joint with a displacement"]),
+    ("[[joint-friction]]\njoint = \"axle\"\nforce = 1", &["must be one with a displacement"]),
     ("[[joint-friction]]\njoint = \"axle\"\ntorque = -1", &["`torque`", "zero or positive"]),
     (
         "[[joint-friction]]\njoint = \"axle\"\ntorque = 1\ntransition-rate = 0",
@@ -68,7 +68,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["above the lower bound 1"],
     ),
     ("[[torsional-end-stop]]\njoint = \"axle\"\nupper = 1\nstiffness = 0", &["`stiffness`", "positive"]),
-    ("[[end-stop]]\njoint = \"axle\"\nupper = 1\nstiffness = 1", &["a joint with a displacement"]),
+    ("[[end-stop]]\njoint = \"axle\"\nupper = 1\nstiffness = 1", &["must be one with a displacement"]),
     (
         "[[bushing]]\nbodies = [\"ground\", \"wheel\"]\ntranslational-stiffness = [1, 1, 1]",
         &["joined at a place", "`point`"],
@@ -87,7 +87,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["bodies that turn", "point mass `dot`"],
     ),
     ("[[joint-force]]\njoint = \"axle\"", &["exactly one of `force`, `torque`"]),
-    ("[[joint-force]]\njoint = \"axle\"\nforce = 1", &["a joint with a displacement"]),
+    ("[[joint-force]]\njoint = \"axle\"\nforce = 1", &["must be one with a displacement"]),
     ("[[joint-force]]\njoint = \"axle\"\ntorque = \"axle.torque.z\"", &["positions and velocities"]),
     ("[[force]]\nbody = \"ground\"\nforce = [1, 0, 0]", &["a body that can move", "the ground"]),
     ("[[force]]\nbody = \"wheel\"", &["needs the key `force`", "`torque`"]),

@@ -135,6 +135,9 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
     {
         return Err(reader.unsuitable("free-length", "zero or positive", free).into());
     }
+    if free.is_none() {
+        assume_free(&reader, assembler, &format!("length of {initial} m"));
+    }
     let laws = laws(&reader, free.unwrap_or(initial), "force", "damping-force")?;
     assembler
         .add_element(part.name(), CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws));
@@ -145,11 +148,21 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
 pub fn add_torsional(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let about = joint_coordinate::read(&reader, assembler, Wanted::Angle)?;
-    let free = reader.optional_number("free-angle")?.unwrap_or_else(|| assembler.initial_value(&about));
-    let laws = laws(&reader, free, "torque", "damping-torque")?;
+    let (initial, free) = (assembler.initial_value(&about), reader.optional_number("free-angle")?);
+    if free.is_none() {
+        assume_free(&reader, assembler, &format!("angle of {initial} rad"));
+    }
+    let laws = laws(&reader, free.unwrap_or(initial), "torque", "damping-torque")?;
     assembler
         .add_element(part.name(), CoordinateForce::new(about.nodes, about.offsets, about.coordinate, laws));
     reader.finish()
+}
+
+/// Tells the user that a spring is free where it begins.
+fn assume_free(reader: &PartReader, assembler: &mut Assembler, place: &str) {
+    if ["stiffness", "preload", "force", "torque"].iter().any(|key| reader.has(key)) {
+        assembler.assumptions.push(format!("{} is free at its initial {place}", reader.description()));
+    }
 }
 
 fn ambiguous(reader: &PartReader, choices: &str, both: bool) -> ModelError {
