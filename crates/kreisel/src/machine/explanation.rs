@@ -59,9 +59,13 @@ impl Machine {
         }
         for &(joint, count) in &mobility.implied {
             let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
-            warnings.push(format!("joint `{name}`: {count} of {rows} equations are implied by the others"));
+            let verb = if count == 1 { "is" } else { "are" };
+            warnings
+                .push(format!("joint `{name}`: {count} of {rows} equations {verb} implied by the others"));
         }
-        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 {
+        // What drives lead has no freedom left and moves all the same.
+        let driven = self.joints.iter().any(|joint| joint.kind == "drive");
+        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 && !driven {
             warnings.push("the machine cannot move: it has no degree of freedom".to_string());
         }
         warnings
