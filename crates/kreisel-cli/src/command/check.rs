@@ -1,7 +1,7 @@
 //! `kreisel check`: explains a model without running it.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending, counted};
+use super::{CommandError, Ending};
 use crate::output::Printer;
 use kreisel::machine::{Machine, Mobility, point_of};
 use serde::Serialize;
@@ -64,6 +64,25 @@ struct JointLine {
     implied: usize,
 }
 
+impl JointLine {
+    fn words(&self) -> String {
+        let implied = match self.implied {
+            0 => String::new(),
+            count => format!(", {count} implied by the others"),
+        };
+        format!("{} `{}`: {}{implied}", self.kind, self.name, equations(self.equations))
+    }
+}
+
+fn equations(count: usize) -> String {
+    if count == 1 { "1 equation".to_owned() } else { format!("{count} equations") }
+}
+
+/// A number with six significant digits at most, without rounding errors of a sum.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
 impl Explanation {
     fn new(machine: &Machine) -> Self {
         let (settings, mut assumptions) = (&machine.settings, machine.assumptions.clone());
@@ -109,29 +128,39 @@ impl Explanation {
             let _ = writeln!(text, "{name:<23}{words}");
         };
         line("bodies", self.bodies.to_string());
-        line("mass", format!("{} kg", self.mass));
+        line("mass", format!("{} kg", rounded(self.mass)));
         line("degrees of freedom", self.freedom());
-        line("characteristic length", format!("{} m", self.characteristic_length));
-        for joint in &self.joints {
-            let implied = match joint.implied {
-                0 => String::new(),
-                count => format!(", {count} implied by the others"),
-            };
-            line(
-                "constraint",
-                format!(
-                    "{} `{}`: {}{implied}",
-                    joint.kind,
-                    joint.name,
-                    counted(joint.equations as u64, "equation", "equations")
-                ),
-            );
+        line("characteristic length", format!("{} m", rounded(self.characteristic_length)));
+        for words in self.constraints() {
+            line("constraint", words);
         }
         line("signals", format!("{}: {}", self.signals.len(), shortened(&self.signals)));
         self.assumptions.iter().for_each(|assumption| line("assumed", assumption.clone()));
         self.warnings.iter().for_each(|warning| line("warning", warning.clone()));
         self.error.iter().for_each(|error| line("cannot start", error.clone()));
         text
+    }
+
+    /// A line for each joint; of large machines one for each kind, and for each joint with implied equations.
+    fn constraints(&self) -> Vec<String> {
+        const MOST_LINES: usize = 50;
+        if self.joints.len() <= MOST_LINES {
+            return self.joints.iter().map(JointLine::words).collect();
+        }
+        let mut lines: Vec<String> = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
+        for joint in &self.joints {
+            if !kinds.contains(&joint.kind.as_str()) {
+                kinds.push(&joint.kind);
+            }
+        }
+        for kind in kinds {
+            let of_kind = || self.joints.iter().filter(|joint| joint.kind == kind);
+            let count: usize = of_kind().map(|joint| joint.equations).sum();
+            lines.push(format!("{} × {kind}: {}", of_kind().count(), equations(count)));
+        }
+        lines.extend(self.joints.iter().filter(|joint| joint.implied > 0).map(JointLine::words));
+        lines
     }
 
     fn freedom(&self) -> String {

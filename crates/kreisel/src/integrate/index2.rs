@@ -215,9 +215,13 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn tolerances(&self, out: &mut [f64]) {
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
+        let atol = self.settings.newton_atol.max(self.work.round_off) * self.work.length;
+        let mut first = 0;
         for (start, size) in self.work.layout.multiplier_starts(1) {
-            out[start..start + size]
-                .fill(self.settings.newton_atol.max(self.work.round_off) * self.work.length);
+            for row in first..first + size {
+                out[start + row - first] = atol + self.work.shared_round_off(row);
+            }
+            first += size;
         }
     }
 }

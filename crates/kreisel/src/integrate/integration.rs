@@ -190,12 +190,15 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         &self.redundancy
     }
 
-    /// Redundant constraints give way a little to their multipliers, so that the smallest ones are found.
+    /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
         if !redundancy.is_none() {
             let mut weights = vec![1.0; self.work.shape.constraint_count()];
             self.dae.multiplier_weights(&mut weights);
-            self.work.compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
+            self.work.compliance = vec![0.0; weights.len()];
+            for &row in &redundancy.shared {
+                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
+            }
             self.kkt.set_compliance(&self.work.compliance);
         }
         self.redundancy = redundancy;

@@ -110,6 +110,8 @@ impl Trial {
 /// Increments cannot be asked to be smaller: positions of size one carry some ε of rounding, and a few dozen
 /// operations lie between them and an increment.
 const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
+/// Rounding of a violation, in units of the largest coordinate: a few ε.
+const VIOLATION_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
@@ -132,6 +134,8 @@ pub(super) struct Workspace {
     pub compliance: Vec<f64>,
     /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more rounding.
     pub round_off: f64,
+    /// Rounding of a violation.
+    violation_round_off: f64,
     /// One number per velocity coordinate.
     pub scratch: Vec<f64>,
     /// One number per constraint.
@@ -154,6 +158,7 @@ impl Workspace {
             length,
             compliance: Vec::new(),
             round_off: ROUND_OFF,
+            violation_round_off: VIOLATION_ROUND_OFF * length,
             scratch: vec![0.0; velocity_count],
             constraint_scratch: vec![0.0; shape.constraint_count()],
             layout,
@@ -211,8 +216,9 @@ impl Workspace {
         }
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(0) {
-            for (out, lambda) in out[start..start + size].iter_mut().zip(&trial.multipliers[first..]) {
-                *out = atol * self.length + rtol * lambda.abs() / coefficients.scale;
+            for row in first..first + size {
+                let lambda = trial.multipliers[row].abs() / coefficients.scale;
+                out[start + row - first] = atol * self.length + rtol * lambda + self.shared_round_off(row);
             }
             first += size;
         }
@@ -222,6 +228,16 @@ impl Workspace {
     pub fn set_round_off(&mut self, configuration: &[f64]) {
         let extent = configuration.iter().fold(self.length, |extent, value| extent.max(value.abs()));
         self.round_off = ROUND_OFF * extent / self.length;
+        self.violation_round_off = VIOLATION_ROUND_OFF * extent;
+    }
+
+    /// Rounding of a multiplier that shares its reaction with others: where constraints contradict each other by a
+    /// rounding error of their violations, they give way by as much, each with compliance × multiplier.
+    pub fn shared_round_off(&self, constraint: usize) -> f64 {
+        match self.compliance.get(constraint) {
+            Some(&compliance) if compliance > 0.0 => self.violation_round_off / compliance,
+            _ => 0.0,
+        }
     }
 
     /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers

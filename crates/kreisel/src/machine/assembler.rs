@@ -433,7 +433,7 @@ impl Assembler {
         Scales { length: self.extent(), mass: mean, stiffness: 0.0 }
     }
 
-    /// Largest distance of a joint or marker from its body's centre, or of neighbouring bodies; 1 m if there is none.
+    /// Largest distance of a joint or marker from its body's centre, or length of a rod; 1 m if there is none.
     fn extent(&self) -> f64 {
         let arms = (self.joints.iter())
             .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
@@ -441,7 +441,12 @@ impl Assembler {
             .map(|(_, offset)| offset.position.norm());
         let markers =
             self.bodies.iter().flat_map(|body| body.markers.iter().map(|(_, pose)| pose.position.norm()));
-        let largest = arms.chain(markers).fold(0.0, f64::max);
+        let rods = self.joints.iter().filter(|joint| joint.kind == "distance").map(|joint| {
+            let poses = joint.nodes.map(|node| super::part::joint::initial_pose(self, node));
+            let end = |side: usize| poses[side].transform_point(&joint.offsets[side].position);
+            (end(1) - end(0)).norm()
+        });
+        let largest = arms.chain(markers).chain(rods).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }

@@ -60,7 +60,9 @@ impl Machine {
         }
         for &(joint, count) in &mobility.implied {
             let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
-            warnings.push(format!("joint `{name}`: {count} of {rows} equations are implied by the others"));
+            let verb = if count == 1 { "is" } else { "are" };
+            warnings
+                .push(format!("joint `{name}`: {count} of {rows} equations {verb} implied by the others"));
         }
         let driven = self.system.shape().rheonomic;
         if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 && !driven {

@@ -291,8 +291,11 @@ pub(super) fn initial_relative(bodies: [Pose; 2], offsets: [Pose; 2]) -> Relativ
 }
 
 /// Initial pose of a node; the ground's is the identity.
-pub(super) fn initial_pose(assembler: &Assembler, node: Option<NodeId>) -> Pose {
-    let body = assembler.bodies().iter().find(|body| Some(body.node) == node);
+pub(in crate::machine) fn initial_pose(assembler: &Assembler, node: Option<NodeId>) -> Pose {
+    // Bodies are sorted by node, because each is added with its own.
+    let bodies = assembler.bodies();
+    let place = node.and_then(|node| bodies.binary_search_by_key(&node.0, |body| body.node.0).ok());
+    let body = place.map(|place| &bodies[place]);
     body.map_or(Pose::identity(), |body| body.pose)
 }
 
