@@ -3,7 +3,7 @@
 use super::flag::{Json, Model, json_text};
 use super::{CommandError, Ending};
 use crate::output::Printer;
-use kreisel::machine::{Machine, Mobility, point_of};
+use kreisel::machine::{Machine, Mobility};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;
@@ -44,7 +44,7 @@ struct Explanation {
     degrees_of_freedom: usize,
     velocity_coordinates: usize,
     constraint_equations: usize,
-    independent_equations: Option<usize>,
+    independent_equations: usize,
     characteristic_length: f64,
     joints: Vec<JointLine>,
     signals: Vec<String>,
@@ -101,9 +101,14 @@ impl Explanation {
         let (mobility, error) = match started {
             Ok(integration) => {
                 warnings.extend(machine.consistency_warnings(integration.start_report()));
-                (Mobility::new(&machine.system, &point_of(integration.state())), None)
+                let state = integration.state();
+                (Mobility::new(&machine.system, state.time, &state.configuration), None)
             }
-            Err(error) => (Mobility::initial(&machine.system, &machine.initial), Some(error.to_string())),
+            Err(error) => {
+                let initial = &machine.initial;
+                let mobility = Mobility::new(&machine.system, initial.time, &initial.configuration);
+                (mobility, Some(error.to_string()))
+            }
         };
         warnings.extend(machine.mobility_warnings(&mobility));
         Self {
@@ -165,18 +170,10 @@ impl Explanation {
 
     fn freedom(&self) -> String {
         let (all, equations) = (self.velocity_coordinates, self.constraint_equations);
-        match self.independent_equations {
-            Some(independent) => {
-                format!(
-                    "{} = {all} velocity coordinates − {independent} independent of {equations} equations",
-                    self.degrees_of_freedom
-                )
-            }
-            None => format!(
-                "{} = {all} velocity coordinates − {equations} equations, if these are independent",
-                self.degrees_of_freedom
-            ),
-        }
+        format!(
+            "{} = {all} velocity coordinates − {} independent of {equations} equations",
+            self.degrees_of_freedom, self.independent_equations
+        )
     }
 }
 

@@ -7,7 +7,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::integrate::{Control, Integration, Observer};
 use kreisel::machine::{
     Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunPlan, RunStatistics, Sink,
-    point_of,
 };
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
 use kreisel::system::System;
@@ -231,7 +230,8 @@ fn text_summary(
     wall_time: Duration,
     paths: &[PathBuf],
 ) -> String {
-    let mobility = Mobility::new(&machine.system, &point_of(run.integration().state()));
+    let state = run.integration().state();
+    let mobility = Mobility::new(&machine.system, state.time, &state.configuration);
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:<18}{words}");

@@ -1,12 +1,15 @@
 //! What looks like a mistake in a machine but is none.
 
 use super::{Machine, Mobility, Run};
-use crate::dae::{Dae, Point};
-use crate::integrate::{GeneralizedAlpha, Initial, Integration, Settings, StartError, StartReport};
+use crate::dae::Dae;
+use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError, StartReport};
 use crate::system::System;
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
 const ROUNDING: f64 = 1e-6;
+
+/// Most names in one warning.
+const MOST_NAMES: usize = 8;
 
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
@@ -47,6 +50,12 @@ impl Machine {
         warnings
     }
 
+    /// Kind and name of a joint, by its index in the system.
+    fn joint_words(&self, index: usize) -> String {
+        let kind = self.joints.iter().find(|joint| joint.index == index).map_or("joint", |joint| joint.kind);
+        format!("{kind} `{}`", self.system.joint_name(index))
+    }
+
     /// Warnings about bodies that nothing holds, redundant joints and machines that cannot move.
     pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -59,36 +68,26 @@ impl Machine {
             warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
         }
         for &(joint, count) in &mobility.implied {
-            let (name, rows) = (self.system.joint_name(joint), self.system.joint_rows(joint).len());
+            let (name, rows) = (self.joint_words(joint), self.system.joint_rows(joint).len());
             let verb = if count == 1 { "is" } else { "are" };
-            warnings
-                .push(format!("joint `{name}`: {count} of {rows} equations {verb} implied by the others"));
+            warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
         }
+        if !mobility.shared.is_empty() {
+            let names: Vec<String> = (mobility.shared.iter().take(MOST_NAMES))
+                .map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint)))
+                .collect();
+            let more = if mobility.shared.len() > MOST_NAMES { ", …" } else { "" };
+            warnings.push(format!(
+                "reactions are shared arbitrarily among {}{more}; of all that give this motion the smallest are shown",
+                names.join(", ")
+            ));
+        }
+        // What drives lead has no freedom left and moves all the same.
         let driven = self.system.shape().rheonomic;
-        if mobility.independent.is_some() && mobility.degrees_of_freedom() == 0 && !driven {
+        if mobility.degrees_of_freedom() == 0 && !driven {
             warnings.push("the machine cannot move: it has no degree of freedom".to_string());
         }
         warnings
-    }
-}
-
-impl Mobility {
-    /// Analyses a machine at its initial values as the user gave them.
-    pub fn initial(system: &System, initial: &Initial) -> Self {
-        let shape = system.shape();
-        let (zeros, multipliers) = (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
-        let memory = vec![0.0; shape.memory];
-        let at = Point {
-            time: initial.time,
-            configuration: &initial.configuration,
-            velocity: &initial.velocity,
-            acceleration: &zeros,
-            multipliers: &multipliers,
-            slip_multipliers: &[],
-            states: &initial.states,
-            memory: &memory,
-        };
-        Self::new(system, &at)
     }
 }
 
