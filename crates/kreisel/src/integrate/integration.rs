@@ -71,6 +71,9 @@ const COMPLIANCE: f64 = 1e-9;
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
 
+/// Times that differ by less than this part of a step are the same: a million steps add up to no more rounding.
+const SAME_TIME: f64 = 1e-6;
+
 /// How far after a corner the inputs are evaluated on a restart, in steps: beyond rounding of the time, and
 /// without effect on smooth inputs.
 const JUST_AFTER: f64 = 1e-9;
@@ -290,8 +293,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             let remaining = self.remaining(end);
             let step = self.settings.step;
             // A rest that differs from a full step by rounding only is a full step.
-            let last = remaining <= step * (1.0 + 1e-9);
-            let shortened = if last && remaining < step * (1.0 - 1e-9) { remaining } else { step };
+            let last = remaining <= step * (1.0 + SAME_TIME);
+            let shortened = if last && remaining < step * (1.0 - SAME_TIME) { remaining } else { step };
             self.step_by(shortened)?;
             if last {
                 self.state.time = end;
@@ -341,7 +344,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;
         // Sums of steps miss the end by rounding: that is no step.
-        if remaining <= 1e-9 * self.settings.step { 0.0 } else { remaining }
+        if remaining <= SAME_TIME * self.settings.step { 0.0 } else { remaining }
     }
 
     /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass
