@@ -168,8 +168,9 @@ impl Explanation {
         match self.independent_equations {
             Some(independent) => {
                 format!(
-                    "{} = {all} velocity coordinates − {independent} independent of {equations} equations",
-                    self.degrees_of_freedom
+                    "{} = {all} velocity coordinates − {independent} independent of {}",
+                    self.degrees_of_freedom,
+                    self::equations(equations)
                 )
             }
             None => format!(
