@@ -270,9 +270,8 @@ fn the_universal_joint_has_the_cardan_error() {
     let first = |row: usize| speed * run.times[row];
     // atan2 keeps the branch of tan φ₂ = tan φ₁/cos β, within half a turn as the sensor shows it.
     let second = |row: usize| first(row).sin().atan2(cos * first(row).cos());
-    let turn = column(&run, "output-turn.rotation-vector.z");
-    for row in 0..turn.len() {
-        let apart = (turn[row] - second(row)).rem_euclid(TAU);
+    for (row, turn) in column(&run, "output-turn.rotation-vector.z").iter().enumerate() {
+        let apart = (turn - second(row)).rem_euclid(TAU);
         within("angle", apart.min(TAU - apart), 1e-9);
     }
     // dφ₂/dφ₁ = cos β/(1 − sin² β cos² φ₁), and its derivative.
