@@ -171,8 +171,10 @@ impl Explanation {
     fn freedom(&self) -> String {
         let (all, equations) = (self.velocity_coordinates, self.constraint_equations);
         format!(
-            "{} = {all} velocity coordinates − {} independent of {equations} equations",
-            self.degrees_of_freedom, self.independent_equations
+            "{} = {all} velocity coordinates − {} independent of {}",
+            self.degrees_of_freedom,
+            self.independent_equations,
+            self::equations(equations)
         )
     }
 }
