@@ -1,6 +1,49 @@
 //! Kreisel simulates machines made of rigid and flexible parts.
-
-#![forbid(unsafe_code)]
+//!
+//! One river, no loops:
+//!
+//! ```text
+//! model file ──▶ Machine ──▶ System ──▶ Integration ──▶ results
+//!  (words)      (checked)  (equations)    (steps)      (numbers)
+//! ```
+//!
+//! - [`model`] reads what the user says: TOML, units, expressions, with every mistake at its place. It knows no mechanics.
+//! - [`machine`] turns the parts of a model into a [`system::System`], its initial values and its sensors, and runs it.
+//! - [`element`] is what pushes, [`joint`] what holds; both work on a few nodes in body twists.
+//! - [`system`] makes one [`dae::Dae`] of them: equations without names.
+//! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
+//! - [`results`] writes what was recorded.
+//! - [`problem`] holds the problems of the papers, written as equations.
+//!
+//! A model file from its text to a reaction:
+//!
+//! ```
+//! use kreisel::machine::Machine;
+//!
+//! let model = r#"
+//!     [simulation]
+//!     end-time = 1
+//!     step = "1 ms"
+//!
+//!     [[body]]
+//!     name = "bob"
+//!     mass = 2
+//!     inertia = [0.01, 0.01, 0.01]
+//!     position = ["50 cm", 0, 0]
+//!
+//!     [[revolute]]
+//!     name = "hinge"
+//!     bodies = ["ground", "bob"]
+//!     point = [0, 0, 0]
+//!     axis = [0, 1, 0]
+//! "#;
+//! let machine = Machine::from_text("pendulum.toml", model)?;
+//! let trajectory = machine.simulate()?;
+//! let angle = trajectory.signal("hinge.angle").ok_or("no such signal")?;
+//! // Released from the horizontal, it has passed the lowest point after a second.
+//! assert!(angle.last().is_some_and(|angle| *angle > 1.6));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod dae;
 pub mod element;

@@ -1,45 +1,10 @@
 //! A step allocates nothing: everything is made at the start.
-#![allow(unsafe_code, reason = "an allocator that counts is one that forwards")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::Group;
+use kreisel::machine::Machine;
 use kreisel::problem::HeavyTop;
 use kreisel::solve::newton::Refresh;
-
-thread_local! {
-    /// Per thread, so that tests that run beside each other do not count each other's.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-fn count() {
-    // A thread that ends may allocate after its counter is gone.
-    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call is forwarded to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refresh) -> u64 {
     let top = HeavyTop::new(group);
@@ -50,18 +15,12 @@ fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refres
     for _ in 0..2 {
         run.step().expect("the first steps converge");
     }
-    let before = ALLOCATIONS.get();
-    for _ in 0..1000 {
-        run.step().expect("every step converges");
-    }
-    ALLOCATIONS.get() - before
-}
-
-#[test]
-fn the_allocator_counts() {
-    let before = ALLOCATIONS.get();
-    drop(std::hint::black_box(vec![1_u8; 100]));
-    assert_eq!(ALLOCATIONS.get() - before, 1);
+    let counted = allocation_counter::measure(|| {
+        for _ in 0..1000 {
+            run.step().expect("every step converges");
+        }
+    });
+    counted.count_total
 }
 
 #[test]
@@ -73,5 +32,44 @@ fn steps_of_the_heavy_top_allocate_nothing() {
                 assert_eq!(allocations, 0, "{method:?} {group:?} {refresh:?}");
             }
         }
+    }
+}
+
+/// A chain of bodies on spherical joints, large enough for the sparse factorisation.
+#[test]
+fn a_step_of_an_assembled_machine_allocates_nothing() {
+    let text = "
+        [[body]]
+        name = 'link-{i}'
+        repeat = 20
+        mass = 1
+        inertia = [0.01, 0.01, 0.01]
+        position = ['i + 0.5', 0, 0]
+        [[spherical]]
+        name = 'anchor'
+        bodies = ['ground', 'link-0']
+        point = [0, 0, 0]
+        [[spherical]]
+        name = 'joint-{i}'
+        repeat = 19
+        bodies = ['link-{i}', 'link-{i+1}']
+        point = ['i + 1', 0, 0]
+    ";
+    let machine =
+        Machine::from_text("chain.toml", text).map_err(|errors| errors.render(false)).expect("sound");
+    for method in [Method::Index3, Method::Index2] {
+        let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
+        let settings = Settings::new(method, parameters, 1e-3);
+        let integrator = GeneralizedAlpha::with(settings);
+        let mut run = integrator.start(&machine.system, machine.initial.clone()).expect("consistent");
+        for _ in 0..2 {
+            run.step().expect("the first steps converge");
+        }
+        let counted = allocation_counter::measure(|| {
+            for _ in 0..100 {
+                run.step().expect("every step converges");
+            }
+        });
+        assert_eq!(counted.count_total, 0, "{method:?}");
     }
 }
