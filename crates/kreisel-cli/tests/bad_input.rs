@@ -303,3 +303,35 @@ fn undamped_index3_with_joints_is_refused_with_the_way_out() {
     let output = kreisel(folder.path(), &["run", "m.toml"]);
     assert_none(&faults(folder.path(), &output, &["`index3`", "unstable", "`index2`"], "undamped"));
 }
+
+/// Machines that never fit together: found by computing, so the exit code is 1.
+const MISFITS: &[(&str, &[&str])] = &[
+    (
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'one'\njoint = 'axle'\nangle = 0.1\n[[drive]]\nname = 'two'\njoint = 'axle'\nangle = 0.3\n",
+        &["does not fit together", "`one`", "`two`", "1.0e-1"],
+    ),
+    (
+        "fixed = true\n[[distance]]\nname = 'rope'\nbodies = ['ground', 'top']\n\
+         points = [[1, 0, 0], [0, 0, 0]]\nlength = 3\n",
+        &["does not fit together", "joint `rope` misses by 2.0e0"],
+    ),
+];
+
+#[test]
+fn machines_that_do_not_fit_name_their_joints_and_fail_with_exit_code_one() {
+    for (parts, words) in MISFITS {
+        let folder = TempDir::new().unwrap();
+        fs::write(
+            folder.path().join("m.toml"),
+            format!("{BODY}{parts}[simulation]\nend-time = 1\nstep = 0.01\n"),
+        )
+        .unwrap();
+        for command in ["run", "check"] {
+            let output = kreisel(folder.path(), &[command, "m.toml"]);
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{command}: {message}");
+            assert!(words.iter().all(|word| message.contains(word)), "{command}: {message}");
+        }
+    }
+}

@@ -291,7 +291,7 @@ fn what_cannot_be_integrated_is_refused_with_the_reason() {
     assert!(matches!(wrong(vec![f64::NAN, 1.0], vec![0.0, 0.0]), StartError::Values(_)));
     assert!(matches!(wrong(vec![0.0, -1.0], vec![0.0, f64::INFINITY]), StartError::Values(_)));
     // At the centre of the circle no direction leads to it.
-    assert!(matches!(wrong(vec![0.0, 0.0], vec![0.0, 0.0]), StartError::Singular { .. }));
+    assert!(matches!(wrong(vec![0.0, 0.0], vec![0.0, 0.0]), StartError::Position { .. }));
 }
 
 /// A constraint that moves although the shape does not say so.

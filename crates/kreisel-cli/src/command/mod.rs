@@ -117,7 +117,10 @@ impl CommandError {
 /// Settings that make no sense are the request's fault, everything else is found by computing.
 fn start_exit_code(error: &StartError) -> u8 {
     match error {
-        StartError::Position { .. } | StartError::Singular { .. } | StartError::NotFinite { .. } => 1,
+        StartError::Position { .. }
+        | StartError::Contradiction { .. }
+        | StartError::Singular { .. }
+        | StartError::NotFinite { .. } => 1,
         _ => 2,
     }
 }

@@ -263,6 +263,11 @@ pub trait Dae {
         Scales::default()
     }
 
+    /// Name of a group of constraints (those of one joint) in the words of the system's author.
+    fn describe_group(&self, group: usize) -> String {
+        format!("group {group} of the constraints")
+    }
+
     /// Name of an equation in the words of the system's author.
     fn describe(&self, equation: Equation) -> String {
         match equation {

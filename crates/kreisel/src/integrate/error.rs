@@ -4,6 +4,32 @@ use thiserror::Error;
 
 use super::parameters::ParameterError;
 
+/// A constraint that is not met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Miss {
+    /// The constraint in the words of the system's author.
+    pub name: String,
+    /// Norm of its equations: m, rad, or both.
+    pub size: f64,
+}
+
+/// Most misses in one message.
+const MOST_MISSES: usize = 5;
+
+fn in_words(misses: &[Miss]) -> String {
+    let shown = misses.iter().take(MOST_MISSES).enumerate();
+    let mut words: Vec<String> = shown
+        .map(|(index, Miss { name, size })| {
+            let verb = if index == 0 { " misses" } else { "" };
+            format!("{name}{verb} by {size:.1e}")
+        })
+        .collect();
+    if misses.len() > MOST_MISSES {
+        words.push(format!("and {} more", misses.len() - MOST_MISSES));
+    }
+    words.join(", ")
+}
+
 /// Why an integration cannot start.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StartError {
@@ -54,15 +80,22 @@ pub enum StartError {
     Unsupported(&'static str),
     /// Positions that satisfy the constraints were not found.
     #[error(
-        "the initial position cannot be made consistent: {equation} misses by {violation:e} after {iterations} iterations"
+        "the machine does not fit together at the start: {} after {iterations} iterations",
+        in_words(misses)
     )]
     Position {
-        /// The worst constraint.
-        equation: String,
-        /// Its violation.
-        violation: f64,
+        /// The constraints that conflict where they come closest, worst first.
+        misses: Vec<Miss>,
         /// Iterations done.
         iterations: usize,
+    },
+    /// Constraints ask for different velocities or accelerations.
+    #[error("constraints contradict each other in their {level} at the start: {}", in_words(misses))]
+    Contradiction {
+        /// `velocities` or `accelerations`.
+        level: &'static str,
+        /// The constraints that conflict, worst first.
+        misses: Vec<Miss>,
     },
     /// Mass matrix and constraints do not determine accelerations and multipliers.
     #[error(

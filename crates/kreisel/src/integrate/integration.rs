@@ -10,7 +10,7 @@ use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Method, Settings};
-use super::start::{Side, StartReport, check_initial, starting_state, starting_values};
+use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
 use super::{GeneralizedAlpha, Sample};
 use crate::dae::{Dae, Shape};
@@ -89,13 +89,15 @@ impl GeneralizedAlpha {
         let mut integration = self.prepare(dae)?;
         check_initial(dae, &integration.work.shape, &initial)?;
         integration.set_redundancy(Redundancy::find(dae, initial.time, &initial.configuration));
-        let (mut state, report) = starting_state(
-            dae,
-            &integration.work.shape,
-            &integration.settings,
-            &initial,
-            &mut integration.kkt,
-        )?;
+        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
+        let (configuration, mut report) = assembled(dae, shape, &initial, kkt)?;
+        if report.position_change.iter().any(|change| *change != 0.0) {
+            // Which constraints depend on others may differ where the machine fits together.
+            integration.set_redundancy(Redundancy::find(dae, initial.time, &configuration));
+        }
+        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
+        let mut state =
+            starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
         state.compliance = integration.work.compliance.clone();
         integration.previous = state.clone();
         integration.state = state;
@@ -192,15 +194,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
+        self.work.compliance.clear();
         if !redundancy.is_none() {
             let mut weights = vec![1.0; self.work.shape.constraint_count()];
             self.dae.multiplier_weights(&mut weights);
-            self.work.compliance = vec![0.0; weights.len()];
+            self.work.compliance.resize(weights.len(), 0.0);
             for &row in &redundancy.shared {
                 self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
             }
-            self.kkt.set_compliance(&self.work.compliance);
         }
+        self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }
 
@@ -346,7 +349,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
         let time = self.state.time;
         match failure {
-            KktFailure::Singular(equation) | KktFailure::Position { equation, .. } => {
+            KktFailure::Singular(equation) => {
                 StepError::Singular { time, step, unknown: self.dae.describe(equation) }
             }
             KktFailure::NotFinite(equation) => {

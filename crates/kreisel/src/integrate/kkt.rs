@@ -23,7 +23,6 @@ use crate::solve::linear::LinearSolver;
 pub(super) enum KktFailure {
     Singular(Equation),
     NotFinite(Equation),
-    Position { equation: Equation, violation: f64, iterations: usize },
 }
 
 impl KktFailure {
@@ -31,16 +30,13 @@ impl KktFailure {
         match self {
             Self::Singular(equation) => StartError::Singular { equation: dae.describe(equation) },
             Self::NotFinite(equation) => StartError::NotFinite { equation: dae.describe(equation), time },
-            Self::Position { equation, violation, iterations } => {
-                StartError::Position { equation: dae.describe(equation), violation, iterations }
-            }
         }
     }
 }
 
 /// Zeros, and the states, to make points of: what is at rest and without reactions.
-struct Rest {
-    velocity: Vec<f64>,
+pub(super) struct Rest {
+    pub velocity: Vec<f64>,
     multipliers: Vec<f64>,
     slips: Vec<f64>,
     states: Vec<f64>,
@@ -48,7 +44,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn point<'a>(&'a self, time: f64, configuration: &'a [f64], velocity: &'a [f64]) -> Point<'a> {
+    pub fn point<'a>(&'a self, time: f64, configuration: &'a [f64], velocity: &'a [f64]) -> Point<'a> {
         Point {
             time,
             configuration,
@@ -64,32 +60,34 @@ impl Rest {
 
 /// Consistent values of one system.
 pub(super) struct Kkt {
-    rest: Rest,
-    system: BlockSystem,
-    base: Vec<f64>,
+    pub rest: Rest,
+    pub system: BlockSystem,
+    pub base: Vec<f64>,
 }
 
 /// The block system with its arrays.
-struct BlockSystem {
-    shape: Shape,
-    layout: Layout,
-    tangent: Tangent,
-    matrix: BlockMatrix,
-    solver: LinearSolver,
+pub(super) struct BlockSystem {
+    pub shape: Shape,
+    pub layout: Layout,
+    pub tangent: Tangent,
+    pub matrix: BlockMatrix,
+    pub solver: LinearSolver,
     operators: TangentOperators,
-    mass_scale: f64,
+    pub mass_scale: f64,
+    /// Nodes that do not move, for now.
+    pub locked: Vec<usize>,
     /// Compliance of redundant constraints; empty if there are none.
-    compliance: Vec<f64>,
+    pub compliance: Vec<f64>,
     /// Right side, then solution.
-    unknowns: Vec<f64>,
-    equilibrium: Vec<f64>,
-    violation: Vec<f64>,
-    slip: Vec<f64>,
+    pub unknowns: Vec<f64>,
+    pub equilibrium: Vec<f64>,
+    pub violation: Vec<f64>,
+    pub slip: Vec<f64>,
     state_rates: Vec<f64>,
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
-const MOST_ITERATIONS: usize = 50;
+pub(super) const MOST_ITERATIONS: usize = 50;
 
 impl BlockSystem {
     fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
@@ -101,6 +99,7 @@ impl BlockSystem {
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             operators: TangentOperators::new(&shape.space),
             mass_scale,
+            locked: Vec::new(),
             compliance: Vec::new(),
             unknowns: vec![0.0; layout.pattern.row_count()],
             equilibrium: vec![0.0; shape.velocity_count()],
@@ -112,7 +111,7 @@ impl BlockSystem {
         }
     }
 
-    fn factor<D: Dae + ?Sized>(
+    pub fn factor<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         at: &Point,
@@ -132,13 +131,16 @@ impl BlockSystem {
         if !self.compliance.is_empty() {
             self.layout.subtract_compliance(&self.compliance, 0, 0, &mut self.matrix);
         }
+        if !self.locked.is_empty() {
+            self.lock();
+        }
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
         }
     }
 
-    fn solve(&mut self) -> Result<(), KktFailure> {
+    pub fn solve(&mut self) -> Result<(), KktFailure> {
         self.check_finite()?;
         self.solver.solve(&mut self.unknowns);
         self.check_finite()
@@ -152,7 +154,7 @@ impl BlockSystem {
     }
 
     /// Evaluates all equations at a point.
-    fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
             values.fill(0.0);
         }
@@ -168,7 +170,7 @@ impl BlockSystem {
     }
 
     /// Puts B v + Φ_t into `violation`; needs the gradient of a factored point.
-    fn hidden_residual<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn hidden_residual<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         self.violation.fill(0.0);
         if self.shape.rheonomic {
             dae.violation_rate(at, &mut self.violation);
@@ -177,7 +179,7 @@ impl BlockSystem {
     }
 
     /// Puts `factor · violation` and `−slip` into the rows of the constraints.
-    fn constraint_rows(&mut self, factor: f64) {
+    pub fn constraint_rows(&mut self, factor: f64) {
         self.violation.iter_mut().for_each(|value| *value *= factor);
         self.layout.scatter(0, &self.violation, &mut self.unknowns);
         let slip_start = self.layout.slip_start();
@@ -185,7 +187,7 @@ impl BlockSystem {
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
-    fn acceleration_rows<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn acceleration_rows<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         self.violation.fill(0.0);
         if !self.violation.is_empty() {
             dae.curvature(at, &mut self.violation);
@@ -255,51 +257,6 @@ impl Kkt {
     ) {
         dae.remember(&self.rest.point(time, configuration, &self.rest.velocity), memory);
         self.rest.memory.copy_from_slice(memory);
-    }
-
-    /// Moves q as little as possible, weighted by mass, so that the constraints hold: the smallest x
-    /// in the sense of xᵀMx with Φ(q ∘ exp(x̃)) = 0 [ArnoldCardonaBruls2015Projection, Eqs. (6)].
-    ///
-    /// Writes x into `change`; gives the largest violation found before.
-    pub fn project_position<D: Dae + ?Sized>(
-        &mut self,
-        dae: &D,
-        time: f64,
-        configuration: &mut [f64],
-        tolerance: f64,
-        change: &mut [f64],
-    ) -> Result<f64, KktFailure> {
-        change.fill(0.0);
-        self.base.copy_from_slice(configuration);
-        let system = &mut self.system;
-        let mut before = None;
-        for iterations in 0.. {
-            let at = self.rest.point(time, configuration, &self.rest.velocity);
-            system.evaluate(dae, &at);
-            let (worst, violation) = largest(&system.violation);
-            let equation = Equation::Constraint(worst);
-            if !violation.is_finite() {
-                return Err(KktFailure::NotFinite(equation));
-            }
-            before.get_or_insert(violation);
-            if violation <= tolerance {
-                break;
-            }
-            if iterations == MOST_ITERATIONS {
-                return Err(KktFailure::Position { equation, violation, iterations });
-            }
-            system.factor(dae, &at, Some(change))?;
-            // Rows of motion: M (x + δ) + Bᵀμ = 0.
-            system.unknowns.fill(0.0);
-            let motion = &mut system.unknowns[..change.len()];
-            system.tangent.dynamic.multiply_add(-1.0 / system.mass_scale, change, motion);
-            system.slip.fill(0.0);
-            system.constraint_rows(-1.0);
-            system.solve()?;
-            change.iter_mut().zip(&system.unknowns).for_each(|(x, d)| *x += d);
-            system.shape.space.compose_exp(&self.base, change, configuration);
-        }
-        Ok(before.unwrap_or(0.0))
     }
 
     /// Multiplies the hidden residual B v + Φ_t by `factor`, and makes κ vanish, through the change of v that is

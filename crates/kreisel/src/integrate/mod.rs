@@ -12,6 +12,7 @@
 //!
 //! with v̇_{n+1} and λ_{n+1} from equilibrium and constraints at t_{n+1}.
 
+mod assemble;
 mod error;
 mod index2;
 mod index3;
@@ -26,7 +27,7 @@ mod settings;
 mod start;
 mod state;
 
-pub use error::{StartError, StateError, StepError};
+pub use error::{Miss, StartError, StateError, StepError};
 pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};

@@ -104,11 +104,19 @@ pub struct Initial {
     pub velocity: Vec<f64>,
     /// States c(t₀).
     pub states: Vec<f64>,
+    /// Nodes whose configuration is not to be changed, ascending.
+    pub fixed: Vec<usize>,
 }
 
 impl Initial {
     /// Initial values of a system without states.
     pub fn new(time: f64, configuration: impl Into<Vec<f64>>, velocity: impl Into<Vec<f64>>) -> Self {
-        Self { time, configuration: configuration.into(), velocity: velocity.into(), states: Vec::new() }
+        Self {
+            time,
+            configuration: configuration.into(),
+            velocity: velocity.into(),
+            states: Vec::new(),
+            fixed: Vec::new(),
+        }
     }
 }

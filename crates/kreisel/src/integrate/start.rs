@@ -1,5 +1,6 @@
 //! Starting values: consistent positions and velocities, then values that keep the method's order.
 
+use super::assemble::{Goal, named};
 use super::error::StartError;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
 use super::settings::{Initial, Method, Settings, Start};
@@ -34,17 +35,14 @@ pub struct StartReport {
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
 const POSITION_TOLERANCE: f64 = 2e-14;
 
-/// The state from which a method starts, and what was changed in the user's values.
-pub(super) fn starting_state<D: Dae + ?Sized>(
+/// A configuration that satisfies the constraints, and what was changed in the user's one.
+pub(super) fn assembled<D: Dae + ?Sized>(
     dae: &D,
     shape: &Shape,
-    settings: &Settings,
     initial: &Initial,
     kkt: &mut Kkt,
-) -> Result<(State, StartReport), StartError> {
-    let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
-    let mut memory = vec![0.0; shape.memory];
-    kkt.set_states(&initial.states, &memory);
+) -> Result<(Vec<f64>, StartReport), StartError> {
+    kkt.set_states(&initial.states, &vec![0.0; shape.memory]);
     let mut report = StartReport {
         position_change: vec![0.0; shape.velocity_count()],
         velocity_change: vec![0.0; shape.velocity_count()],
@@ -54,10 +52,25 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
     shape.space.normalize(&mut configuration);
     // Coordinates far from the origin carry more rounding into the constraints.
     let extent = configuration.iter().fold(dae.scales().length, |extent, value| extent.max(value.abs()));
-    let tolerance = POSITION_TOLERANCE * extent;
+    let goal = Goal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
     report.position_violation = kkt
-        .project_position(dae, initial.time, &mut configuration, tolerance, &mut report.position_change)
-        .map_err(failed)?;
+        .project_position(dae, goal, &mut configuration, &mut report.position_change)
+        .map_err(|failure| failure.at_start(dae, initial.time))?;
+    Ok((configuration, report))
+}
+
+/// The state from which a method starts at a consistent configuration; reports what was changed in the user's velocity.
+pub(super) fn starting_state<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    settings: &Settings,
+    initial: &Initial,
+    configuration: Vec<f64>,
+    report: &mut StartReport,
+    kkt: &mut Kkt,
+) -> Result<State, StartError> {
+    let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
+    let mut memory = vec![0.0; shape.memory];
     kkt.remember(dae, initial.time, &configuration, &mut memory);
     let mut velocity = initial.velocity.clone();
     report.velocity_violation =
@@ -66,6 +79,8 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
     {
         *change = new - old;
     }
+    let misses = kkt.contradicting_velocities(dae, initial.time, &configuration, &velocity);
+    refuse(dae, "velocities", &misses)?;
     let mut state = State {
         time: initial.time,
         configuration,
@@ -79,7 +94,17 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
     };
     let time = state.time;
     starting_values(dae, shape, settings, &mut state, time, Side::Both, kkt).map_err(failed)?;
-    Ok((state, report))
+    let State { configuration, shown_velocity, acceleration, .. } = &state;
+    let misses = kkt.contradicting_accelerations(dae, time, configuration, shown_velocity, acceleration);
+    refuse(dae, "accelerations", &misses)?;
+    Ok(state)
+}
+
+fn refuse<D: Dae + ?Sized>(dae: &D, level: &'static str, misses: &[(usize, f64)]) -> Result<(), StartError> {
+    if misses.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Contradiction { level, misses: named(dae, misses) })
 }
 
 /// v̇₀, λ₀, a₀ and, for `index3`, the perturbed v₀, at consistent q and v of the state.
@@ -192,6 +217,9 @@ pub(super) fn check_initial<D: Dae + ?Sized>(
     let numbers = initial.velocity.iter().chain(&initial.states).chain([&initial.time]);
     if numbers.into_iter().any(|value| !value.is_finite()) {
         return Err(StartError::Values("a velocity, a state or the time is not a finite number".to_string()));
+    }
+    if initial.fixed.iter().any(|&node| node >= shape.space.factor_count()) {
+        return Err(StartError::Values("a node that is to be fixed does not exist".to_string()));
     }
     check_time_dependence(dae, shape, initial)
 }

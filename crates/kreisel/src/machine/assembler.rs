@@ -155,6 +155,11 @@ impl Assembler {
         node
     }
 
+    /// Forbids assembly to change a body's initial pose.
+    pub fn fix(&mut self, node: NodeId) {
+        self.builder.fix(node);
+    }
+
     /// Adds an element.
     pub fn add_element(&mut self, name: &str, element: impl Element + 'static) {
         self.builder.element(name, element);

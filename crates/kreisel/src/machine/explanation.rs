@@ -11,6 +11,9 @@ const ROUNDING: f64 = 1e-6;
 /// Most names in one warning.
 const MOST_NAMES: usize = 8;
 
+/// Most bodies in the report of assembly.
+const MOST_MOVED: usize = 5;
+
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
@@ -33,9 +36,9 @@ impl Machine {
         let length = self.characteristic_length();
         if report.position_violation > ROUNDING * length {
             warnings.push(format!(
-                "the initial positions violate the joints by up to {:.2e} and were moved by up to {:.2e}",
+                "the initial positions violate the joints by up to {:.2e}; assembly moved {}",
                 report.position_violation,
-                largest(&report.position_change),
+                self.moved(&report.position_change),
             ));
         }
         // Who gives no velocities leaves them to the drives.
@@ -48,6 +51,35 @@ impl Machine {
             ));
         }
         warnings
+    }
+
+    /// The bodies that an increment moves most, in words.
+    fn moved(&self, change: &[f64]) -> String {
+        let space = self.system.shape().space;
+        let length = self.characteristic_length();
+        let mut moved: Vec<(f64, String)> = (self.bodies.iter())
+            .filter_map(|body| {
+                let change = &change[space.velocity_range(body.node.0)];
+                let turns = if change.len() > 3 { norm(&change[..3]) } else { 0.0 };
+                let shifts = norm(&change[change.len() - 3..]);
+                let size = shifts.max(length * turns);
+                // Rounding of bodies that stay where they are is nobody's business.
+                let parts = [(shifts, shifts, "m"), (turns, length * turns, "rad")];
+                let words: Vec<String> = (parts.iter())
+                    .filter(|(_, weight, _)| *weight > ROUNDING * size)
+                    .map(|(value, _, unit)| format!("{value:.2e} {unit}"))
+                    .collect();
+                (size > ROUNDING * ROUNDING * length)
+                    .then(|| (size, format!("`{}` by {}", body.name, words.join(" and "))))
+            })
+            .collect();
+        moved.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let more = moved.len().saturating_sub(MOST_MOVED);
+        let mut words: Vec<String> = moved.into_iter().take(MOST_MOVED).map(|(_, words)| words).collect();
+        if more > 0 {
+            words.push(format!("{more} more by less"));
+        }
+        words.join(", ")
     }
 
     /// Kind and name of a joint, by its index in the system.
@@ -93,4 +125,8 @@ impl Machine {
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

@@ -57,6 +57,7 @@ struct NodeEntry {
     group: Group,
     pose: Pose,
     twist: Vector6,
+    fixed: bool,
 }
 
 impl SystemBuilder {
@@ -67,8 +68,15 @@ impl SystemBuilder {
 
     /// Adds a node with its initial pose and its twist (Ω, U) in body axes.
     pub fn node(&mut self, name: impl Into<String>, group: Group, pose: Pose, twist: Vector6) -> NodeId {
-        self.nodes.push(NodeEntry { name: name.into(), group, pose, twist });
+        self.nodes.push(NodeEntry { name: name.into(), group, pose, twist, fixed: false });
         NodeId(self.nodes.len() - 1)
+    }
+
+    /// Forbids to change a node's initial pose where joints do not fit.
+    pub fn fix(&mut self, node: NodeId) {
+        if let Some(entry) = self.nodes.get_mut(node.0) {
+            entry.fixed = true;
+        }
     }
 
     /// Adds an element.
@@ -208,7 +216,9 @@ impl SystemBuilder {
                 }
             }
         }
-        Initial::new(time, configuration, velocity)
+        let fixed =
+            self.nodes.iter().enumerate().filter(|(_, node)| node.fixed).map(|(index, _)| index).collect();
+        Initial { fixed, ..Initial::new(time, configuration, velocity) }
     }
 
     fn couplings(&self, shape: &Shape) -> Couplings {

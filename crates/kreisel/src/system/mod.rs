@@ -300,6 +300,10 @@ impl Dae for System {
         }
     }
 
+    fn describe_group(&self, group: usize) -> String {
+        format!("joint `{}`", self.joints[group].name)
+    }
+
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),

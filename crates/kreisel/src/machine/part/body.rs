@@ -85,6 +85,12 @@ pub static KIND: PartKind = PartKind {
             "Axes in which the velocities are given.",
         ),
         key(
+            "fixed",
+            ValueKind::Boolean,
+            Need::Default("false"),
+            "Whether assembly must leave the initial position and orientation as they are.",
+        ),
+        key(
             "group",
             ValueKind::Choice(&["se3", "so3xr3"]),
             Need::Optional,
@@ -115,6 +121,9 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     };
     let node = assembler.add_body(entry, group, pose, twist, name);
     assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    if reader.boolean("fixed")? {
+        assembler.fix(node);
+    }
     for marker in reader.tables("markers")? {
         let marker_name = marker.text("name")?;
         name::check(marker_name.content())

@@ -26,6 +26,12 @@ pub static KIND: PartKind = PartKind {
             need: Need::Default("[0, 0, 0]"),
             doc: "Initial velocity in world axes.",
         },
+        Key {
+            name: "fixed",
+            value: ValueKind::Boolean,
+            need: Need::Default("false"),
+            doc: "Whether assembly must leave the initial position as it is.",
+        },
     ],
 };
 
@@ -51,5 +57,8 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     };
     let node = assembler.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
     assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    if reader.boolean("fixed")? {
+        assembler.fix(node);
+    }
     reader.finish()
 }

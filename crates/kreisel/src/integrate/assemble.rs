@@ -1,0 +1,349 @@
+//! Assembly: the smallest change of a configuration, weighted by mass, that satisfies the constraints.
+//!
+//! A first iteration solves for the smallest change itself. Where it fails (constraints that depend on each other,
+//! a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt, goes down the sum
+//! of squares of the violations in steps that are each the smallest weighted by mass. It either finds a consistent
+//! configuration or the one that comes closest, and then says which constraints miss by how much.
+
+use super::error::{Miss, StartError};
+use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
+use crate::dae::{Dae, Equation, Point, Shape};
+use crate::solve::linear::LinearSolver;
+
+/// What is to be reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal<'a> {
+    pub time: f64,
+    /// Largest violation that counts as none.
+    pub tolerance: f64,
+    /// Nodes that must not be moved.
+    pub fixed: &'a [usize],
+}
+
+/// Why no consistent configuration was found.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum AssemblyFailure {
+    Kkt(KktFailure),
+    /// Groups of constraints with what they miss by, worst first.
+    Missed {
+        misses: Vec<(usize, f64)>,
+        iterations: usize,
+    },
+}
+
+impl From<KktFailure> for AssemblyFailure {
+    fn from(failure: KktFailure) -> Self {
+        Self::Kkt(failure)
+    }
+}
+
+impl AssemblyFailure {
+    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> StartError {
+        match self {
+            Self::Kkt(failure) => failure.at_start(dae, time),
+            Self::Missed { misses, iterations } => {
+                StartError::Position { misses: named(dae, &misses), iterations }
+            }
+        }
+    }
+}
+
+/// Misses in the words of the system's author.
+pub(super) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
+    misses.iter().map(|&(group, size)| Miss { name: dae.describe_group(group), size }).collect()
+}
+
+/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first.
+pub(super) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
+    let threshold = tolerance.max(1e-3 * largest(residual).1);
+    let mut misses = Vec::new();
+    let mut rest = residual;
+    for (group, &size) in shape.constraints.iter().enumerate() {
+        let (rows, after) = rest.split_at(size);
+        rest = after;
+        let norm = norm(rows);
+        if norm > threshold {
+            misses.push((group, norm));
+        }
+    }
+    misses.sort_by(|a, b| b.1.total_cmp(&a.1));
+    misses
+}
+
+/// A step may let the violation grow up to this part of the first one: it moves along the constraints.
+const NEAR: f64 = 0.01;
+/// Most halvings of one step.
+const MOST_HALVINGS: usize = 10;
+/// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first, smallest, largest.
+const DAMPING: [f64; 3] = [1e-6, 1e-12, 1e6];
+/// A violation that falls by less than this part is at its minimum.
+const STALLED: f64 = 1e-10;
+/// Compliant constraints give way to reactions by parts of 1e-9; what misses by more than this part contradicts another.
+const CONTRADICTION: f64 = 1e-5;
+
+impl Kkt {
+    /// Moves q as little as possible, weighted by mass, so that the constraints hold: the smallest x
+    /// in the sense of xᵀMx with Φ(q ∘ exp(x̃)) = 0 [ArnoldCardonaBruls2015Projection, Eqs. (6)].
+    ///
+    /// Writes x into `change`; gives the largest violation found before.
+    pub fn project_position<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        goal: Goal,
+        configuration: &mut [f64],
+        change: &mut [f64],
+    ) -> Result<f64, AssemblyFailure> {
+        change.fill(0.0);
+        self.base.copy_from_slice(configuration);
+        self.violate(dae, goal.time, configuration);
+        let (worst, before) = largest(&self.system.violation);
+        if !before.is_finite() {
+            return Err(KktFailure::NotFinite(Equation::Constraint(worst)).into());
+        }
+        if before <= goal.tolerance {
+            return Ok(before);
+        }
+        self.system.locked = goal.fixed.to_vec();
+        self.system.locked.sort_unstable();
+        let found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
+            change.fill(0.0);
+            configuration.copy_from_slice(&self.base);
+            self.descend(dae, goal, configuration, change)
+        });
+        self.system.locked.clear();
+        // Factors were adapted to locked nodes.
+        self.system.solver = LinearSolver::new(&self.system.layout.pattern, &self.system.layout.roles);
+        found.map(|()| before)
+    }
+
+    /// Newton's iteration for M x + Bᵀμ = 0, Φ(q ∘ exp(x̃)) = 0 without the derivatives of B.
+    fn smallest_change<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        goal: Goal,
+        configuration: &mut [f64],
+        change: &mut [f64],
+    ) -> Result<(), AssemblyFailure> {
+        let mut multipliers = vec![0.0; self.system.violation.len()];
+        let mut violation = self.violate(dae, goal.time, configuration);
+        let near = NEAR * violation;
+        for _ in 0..MOST_ITERATIONS {
+            if largest(&self.system.violation).1 <= goal.tolerance {
+                return Ok(());
+            }
+            let system = &mut self.system;
+            system.factor(
+                dae,
+                &self.rest.point(goal.time, configuration, &self.rest.velocity),
+                Some(change),
+            )?;
+            // Rows of motion: M (x + δ) + Bᵀμ = 0; compliant rows: B δ − ε (μ − μ_old) = −Φ.
+            system.unknowns.fill(0.0);
+            let motion = &mut system.unknowns[..change.len()];
+            system.tangent.dynamic.multiply_add(-1.0 / system.mass_scale, change, motion);
+            system.hold_locked();
+            for ((value, compliance), multiplier) in
+                system.violation.iter_mut().zip(&system.compliance).zip(&multipliers)
+            {
+                *value += compliance * multiplier;
+            }
+            system.slip.fill(0.0);
+            system.constraint_rows(-1.0);
+            system.solve()?;
+            system.layout.gather(0, &system.unknowns, &mut multipliers);
+            let step = system.unknowns[..change.len()].to_vec();
+            let mut part = 1.0;
+            for halvings in 0.. {
+                let trial = self.trial(change, &step, part, configuration);
+                let there = self.violate(dae, goal.time, configuration);
+                if there <= violation.max(near) {
+                    change.copy_from_slice(&trial);
+                    violation = there;
+                    break;
+                }
+                if halvings == MOST_HALVINGS {
+                    return Err(self.missed(goal.tolerance, MOST_ITERATIONS));
+                }
+                part *= 0.5;
+            }
+        }
+        if largest(&self.system.violation).1 <= goal.tolerance {
+            return Ok(());
+        }
+        Err(self.missed(goal.tolerance, MOST_ITERATIONS))
+    }
+
+    /// Levenberg and Marquardt's iteration: M δ + Bᵀμ = 0, B δ − ε μ = −Φ, with ε fitted to the success of the steps.
+    fn descend<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        goal: Goal,
+        configuration: &mut [f64],
+        change: &mut [f64],
+    ) -> Result<(), AssemblyFailure> {
+        let [mut damping, smallest, largest_damping] = DAMPING;
+        let kept = std::mem::take(&mut self.system.compliance);
+        let mut violation = self.violate(dae, goal.time, configuration);
+        let mut iterations = 0;
+        let outcome = loop {
+            if largest(&self.system.violation).1 <= goal.tolerance {
+                break Ok(());
+            }
+            if iterations == 2 * MOST_ITERATIONS || damping > largest_damping {
+                break Err(self.missed(goal.tolerance, iterations));
+            }
+            iterations += 1;
+            if let Err(failure) = self.damped_step(dae, goal.time, configuration, change, damping) {
+                break Err(failure.into());
+            }
+            let step = self.system.unknowns[..change.len()].to_vec();
+            let trial = self.trial(change, &step, 1.0, configuration);
+            let there = self.violate(dae, goal.time, configuration);
+            if there < violation {
+                let stalled = violation - there <= STALLED * violation;
+                change.copy_from_slice(&trial);
+                violation = there;
+                damping = (0.1 * damping).max(smallest);
+                if stalled && self.system.violation.iter().any(|value| value.abs() > goal.tolerance) {
+                    break Err(self.missed(goal.tolerance, iterations));
+                }
+            } else {
+                self.trial(change, &step, 0.0, configuration);
+                self.violate(dae, goal.time, configuration);
+                damping *= 10.0;
+            }
+        };
+        self.system.compliance = kept;
+        outcome
+    }
+
+    /// Solves for one step of [`Self::descend`]; needs the violation at the configuration.
+    fn damped_step<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        change: &[f64],
+        damping: f64,
+    ) -> Result<(), KktFailure> {
+        let system = &mut self.system;
+        system.compliance = vec![damping; system.violation.len()];
+        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
+        system.unknowns.fill(0.0);
+        system.slip.fill(0.0);
+        system.constraint_rows(-1.0);
+        system.solve()
+    }
+
+    /// Moves to q ∘ exp(x + part · δ) and gives x + part · δ.
+    fn trial(&self, change: &[f64], step: &[f64], part: f64, configuration: &mut [f64]) -> Vec<f64> {
+        let trial: Vec<f64> = change.iter().zip(step).map(|(x, d)| x + part * d).collect();
+        self.system.shape.space.compose_exp(&self.base, &trial, configuration);
+        trial
+    }
+
+    /// Evaluates the violation and gives its norm; not finite counts as infinite.
+    fn violate<D: Dae + ?Sized>(&mut self, dae: &D, time: f64, configuration: &[f64]) -> f64 {
+        let at = self.rest.point(time, configuration, &self.rest.velocity);
+        self.system.evaluate(dae, &at);
+        let norm = norm(&self.system.violation);
+        if norm.is_finite() { norm } else { f64::INFINITY }
+    }
+
+    /// Constraints whose velocities contradict each other: compliant ones that a projected velocity does not meet.
+    pub fn contradicting_velocities<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+    ) -> Vec<(usize, f64)> {
+        let system = &mut self.system;
+        if system.compliance.is_empty() {
+            return Vec::new();
+        }
+        let at = self.rest.point(time, configuration, velocity);
+        let mut rates = vec![0.0; system.violation.len()];
+        if system.shape.rheonomic {
+            dae.violation_rate(&at, &mut rates);
+        }
+        system.hidden_residual(dae, &at);
+        let size = largest(&rates).1 + largest(velocity).1;
+        misses(&system.shape, &system.violation, CONTRADICTION * size)
+    }
+
+    /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not meet.
+    pub fn contradicting_accelerations<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+        acceleration: &[f64],
+    ) -> Vec<(usize, f64)> {
+        let system = &mut self.system;
+        if system.compliance.is_empty() {
+            return Vec::new();
+        }
+        let at = Point { acceleration, ..self.rest.point(time, configuration, velocity) };
+        system.evaluate(dae, &at);
+        let forces = largest(&system.equilibrium).1 / system.mass_scale;
+        let mut residual = vec![0.0; system.violation.len()];
+        dae.curvature(&at, &mut residual);
+        let size = forces + largest(&residual).1 + largest(acceleration).1;
+        system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
+        misses(&system.shape, &residual, CONTRADICTION * size)
+    }
+
+    fn missed(&self, tolerance: f64, iterations: usize) -> AssemblyFailure {
+        AssemblyFailure::Missed {
+            misses: misses(&self.system.shape, &self.system.violation, tolerance),
+            iterations,
+        }
+    }
+}
+
+impl BlockSystem {
+    /// Cuts locked nodes off the matrix, so that their unknowns vanish.
+    pub fn lock(&mut self) {
+        let pattern = self.layout.pattern.clone();
+        let locked = |group: usize| self.locked.binary_search(&group).is_ok();
+        for (block, row, column) in pattern.blocks() {
+            if !locked(row) && !locked(column) {
+                continue;
+            }
+            let mut view = self.matrix.block_mut(block);
+            view.fill(0.0);
+            if row == column {
+                view.fill_diagonal(1.0);
+            }
+        }
+        self.free_held_constraints();
+    }
+
+    /// Gives multipliers of constraints that touch only locked nodes an equation of their own.
+    fn free_held_constraints(&mut self) {
+        let gradient = self.tangent.gradient.pattern().clone();
+        let mut held = vec![true; self.shape.constraints.len()];
+        for (_, row, column) in gradient.blocks() {
+            held[row] &= self.locked.binary_search(&column).is_ok();
+        }
+        for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
+            let group = self.layout.constraint_group(index);
+            if let Some(block) = self.layout.pattern.find(group, group) {
+                self.matrix.block_mut(block).fill_diagonal(-1.0);
+            }
+        }
+    }
+
+    /// Locked nodes have nothing to move for.
+    fn hold_locked(&mut self) {
+        for &node in &self.locked {
+            self.unknowns[self.shape.space.velocity_range(node)].fill(0.0);
+        }
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
