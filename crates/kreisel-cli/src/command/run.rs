@@ -230,8 +230,7 @@ fn text_summary(
     wall_time: Duration,
     paths: &[PathBuf],
 ) -> String {
-    let state = run.integration().state();
-    let mobility = Mobility::new(&machine.system, state.time, &state.configuration);
+    let mobility = Mobility::of(&machine.system, run.integration().redundancy());
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:<18}{words}");

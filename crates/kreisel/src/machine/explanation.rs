@@ -27,7 +27,10 @@ impl Machine {
 
     /// Warnings that the start of a run gives.
     pub fn start_warnings(&self, run: &Run) -> Vec<String> {
-        self.consistency_warnings(run.integration().start_report())
+        let integration = run.integration();
+        let mut warnings = self.consistency_warnings(integration.start_report());
+        warnings.extend(self.mobility_warnings(&Mobility::of(&self.system, integration.redundancy())));
+        warnings
     }
 
     /// Warnings about initial values that had to be changed.

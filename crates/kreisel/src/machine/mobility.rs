@@ -27,8 +27,12 @@ impl Mobility {
 
     /// Analyses a machine at a configuration.
     pub fn new(system: &System, time: f64, configuration: &[f64]) -> Self {
+        Self::of(system, &Redundancy::find(system, time, configuration))
+    }
+
+    /// Counts by joint what an analysis found.
+    pub fn of(system: &System, redundancy: &Redundancy) -> Self {
         let shape = system.shape();
-        let redundancy = Redundancy::find(system, time, configuration);
         Self {
             velocity_coordinates: shape.velocity_count(),
             equations: shape.constraint_count(),
