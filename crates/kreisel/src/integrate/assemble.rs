@@ -81,6 +81,9 @@ const STALLED: f64 = 1e-10;
 /// Compliant constraints give way to reactions by parts of 1e-9; what misses by more than this part contradicts another.
 const CONTRADICTION: f64 = 1e-5;
 
+/// Rates of a machine at rest, in lengths per second (squared), that count as none.
+const AT_REST: f64 = 1e-6;
+
 impl Kkt {
     /// Moves q as little as possible, weighted by mass, so that the constraints hold: the smallest x
     /// in the sense of xᵀMx with Φ(q ∘ exp(x̃)) = 0 [ArnoldCardonaBruls2015Projection, Eqs. (6)].
@@ -268,7 +271,7 @@ impl Kkt {
             dae.violation_rate(&at, &mut rates);
         }
         system.hidden_residual(dae, &at);
-        let size = largest(&rates).1 + largest(velocity).1;
+        let size = largest(&rates).1 + largest(velocity).1 + AT_REST * dae.scales().length;
         misses(&system.shape, &system.violation, CONTRADICTION * size)
     }
 
@@ -290,7 +293,13 @@ impl Kkt {
         let forces = largest(&system.equilibrium).1 / system.mass_scale;
         let mut residual = vec![0.0; system.violation.len()];
         dae.curvature(&at, &mut residual);
-        let size = forces + largest(&residual).1 + largest(acceleration).1;
+        let (length, speed) = (dae.scales().length, largest(velocity).1);
+        // Reactions of a steady motion vanish from the sum but not from its rounding.
+        let size = forces
+            + largest(&residual).1
+            + largest(acceleration).1
+            + speed * speed / length.max(1.0)
+            + AT_REST * length;
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }

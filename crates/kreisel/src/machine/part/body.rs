@@ -32,7 +32,7 @@ static MARKER: &[Key] = &[
 /// Keys of `[[body]]`.
 pub static KIND: PartKind = PartKind {
     name: "body",
-    doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`.",
+    doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
     occurrence: Occurrence::Many,
     keys: &[
         key("mass", ValueKind::Number(Dimension::MASS), Need::Optional, "Mass."),
@@ -47,6 +47,12 @@ pub static KIND: PartKind = PartKind {
             ValueKind::Number(Dimension::DENSITY),
             Need::Optional,
             "Density of the shape, in place of `mass` and `inertia`.",
+        ),
+        key(
+            "massless",
+            ValueKind::Boolean,
+            Need::Default("false"),
+            "Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction.",
         ),
         key(
             "shape",
@@ -145,6 +151,10 @@ struct Matter {
 
 /// Mass and inertia as given, or those of the shape.
 fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
+    if reader.boolean("massless")? {
+        // Reading nothing else lets `finish` refuse a mass that would have no effect.
+        return Ok(Matter { mass: 0.0, inertia: Matrix3::zeros(), shape: None });
+    }
     match (reader.optional_symmetric3("inertia")?, reader.table("shape")?) {
         (Some(inertia), table) => {
             check_inertia(reader, &inertia)?;
