@@ -291,6 +291,8 @@ impl Kkt {
         let mut residual = vec![0.0; system.violation.len()];
         dae.curvature(&at, &mut residual);
         let size = forces + largest(&residual).1 + largest(acceleration).1;
+        system.tangent.gradient.fill(0.0);
+        dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
