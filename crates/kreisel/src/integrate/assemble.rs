@@ -300,6 +300,8 @@ impl Kkt {
             + largest(acceleration).1
             + speed * speed / length.max(1.0)
             + AT_REST * length;
+        system.tangent.gradient.fill(0.0);
+        dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }

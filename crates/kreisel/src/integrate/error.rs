@@ -121,7 +121,8 @@ pub enum StepError {
     /// Newton's iteration did not converge.
     #[error(
         "Newton stopped after {iterations} iterations at t = {time} s (h = {step:e} s): the last correction was {norm:.1e} times \
-         the tolerance, the residual is largest in {worst}. Try a smaller step"
+         the tolerance, the residual is largest in {worst}. Try a smaller step; \
+         where the machine passes a singular position (bars on one line) also a smaller spectral radius or a weak spring"
     )]
     NotConverged {
         /// Time at the end of the step.
@@ -146,7 +147,10 @@ pub enum StepError {
         equation: String,
     },
     /// The iteration matrix is singular.
-    #[error("the iteration matrix is singular at t = {time} s (h = {step:e} s): {unknown} is not determined")]
+    #[error(
+        "the iteration matrix is singular at t = {time} s (h = {step:e} s): {unknown} is not determined. Where the machine \
+         passes a singular position (bars on one line) try another step, a smaller spectral radius or a weak spring"
+    )]
     Singular {
         /// Time at the end of the step.
         time: f64,
