@@ -329,7 +329,9 @@ fn machines_that_do_not_fit_name_their_joints_and_fail_with_exit_code_one() {
         .unwrap();
         for command in ["run", "check"] {
             let output = kreisel(folder.path(), &[command, "m.toml"]);
-            let message = String::from_utf8_lossy(&output.stderr);
+            // What `check` finds is its answer and goes to standard output.
+            let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+            let message = String::from_utf8_lossy(&said);
             assert_eq!(output.status.code(), Some(1), "{command}: {message}");
             assert!(words.iter().all(|word| message.contains(word)), "{command}: {message}");
         }
