@@ -15,9 +15,9 @@ use kreisel::system::{System, SystemBuilder};
 use std::sync::Arc;
 
 /// The same equations without derivatives of their own: everything by differences.
-struct Differenced<'a>(&'a System);
+struct Differenced<'a, D>(&'a D);
 
-impl Dae for Differenced<'_> {
+impl<D: Dae> Dae for Differenced<'_, D> {
     fn shape(&self) -> Shape {
         self.0.shape()
     }
@@ -219,5 +219,53 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
                 assert!((a - b).abs() < 1e-8, "{group:?} {method:?}: {a} {b}");
             }
         }
+    }
+}
+
+#[test]
+fn tangents_of_the_papers_problems_are_the_derivatives_of_their_equations() {
+    for group in [Group::Se3, Group::So3xR3] {
+        let top = HeavyTop::new(group);
+        let mut next = noise(3);
+        let pose = random_pose(&mut next);
+        let q = pose.rotation;
+        let x = pose.position;
+        check_problem(&top, &[q.w, q.i, q.j, q.k, x.x, x.y, x.z]);
+    }
+    check_problem(&kreisel::problem::Pendulum::default(), &[0.3, -0.8]);
+    check_problem(&kreisel::problem::PrescribedCubic, &[0.4]);
+}
+
+/// Every derivative of a problem against differences, at a configuration off its constraints.
+fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
+    let shape = problem.shape();
+    let mut next = noise(5);
+    let mut numbers = |count: usize| -> Vec<f64> { (0..count).map(|_| 3.0 * next()).collect() };
+    let (velocity, acceleration) = (numbers(shape.velocity_count()), numbers(shape.velocity_count()));
+    let multipliers = numbers(shape.constraint_count());
+    let at = Point {
+        time: 0.7,
+        configuration,
+        velocity: &velocity,
+        acceleration: &acceleration,
+        multipliers: &multipliers,
+        slip_multipliers: &[],
+        states: &[],
+        memory: &[],
+    };
+    let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true };
+    let couplings = problem.couplings();
+    let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
+    problem.tangent(&at, weights, &mut exact);
+    Differenced(problem).tangent(&at, weights, &mut differenced);
+    assert_close("dynamic", &exact.dynamic, &differenced.dynamic);
+    assert_close("stiffness", &exact.stiffness, &differenced.stiffness);
+    assert_close("gradient", &exact.gradient, &differenced.gradient);
+    assert_close("gradient rate", &exact.gradient_rate, &differenced.gradient_rate);
+    let (mut curvature, mut by_differences) = (vec![0.0; multipliers.len()], vec![0.0; multipliers.len()]);
+    problem.curvature(&at, &mut curvature);
+    Differenced(problem).curvature(&at, &mut by_differences);
+    for (exact, differenced) in curvature.iter().zip(&by_differences) {
+        assert!((exact - differenced).abs() < 1e-7, "curvature {exact}, {differenced}");
     }
 }
