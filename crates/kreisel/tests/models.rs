@@ -150,7 +150,8 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         let plan = machine.plan().unwrap();
         let run = machine.start(&plan).unwrap();
         // The models' initial values are consistent as they are.
-        assert!(machine.start_warnings(&run).is_empty(), "{name}: {:?}", machine.start_warnings(&run));
+        let warnings = machine.consistency_warnings(run.integration().start_report());
+        assert!(warnings.is_empty(), "{name}: {warnings:?}");
         let settings = SettingTexts {
             end_time: Some(format!("{}", 20.0 * plan.integration.step)),
             ..SettingTexts::default()

@@ -1,4 +1,4 @@
-//! Experiments of [ArnoldCardonaBruls2015Projection]: what a velocity projection does to the index-3 integrator.
+//! Experiments of [ArnoldCardonaBruls2015Projection, §3]: what a velocity projection does to the index-3 integrator.
 //!
 //! The heavy top on SO(3)×R³ with order-preserving starting values and a projection of the velocity onto the hidden
 //! constraints at t* = 0.7. The paper writes the constraint as R X − x = 0, in world axes; at X − Rᵀx = 0 it has the

@@ -62,7 +62,7 @@ const ROUNDING: f64 = 1e-12;
 
 impl Parameters {
     /// The choice of Chung and Hulbert by the spectral radius ρ∞ at infinite frequency
-    /// [ChungHulbert1993], [ArnoldCardonaBruls2015, Eq. (42)].
+    /// [ArnoldCardonaBruls2015, Eq. (42)].
     pub fn chung_hulbert(spectral_radius: f64) -> Result<Self, ParameterError> {
         if !(0.0..=1.0).contains(&spectral_radius) {
             return Err(ParameterError::SpectralRadius(spectral_radius));

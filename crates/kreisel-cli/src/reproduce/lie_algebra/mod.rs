@@ -1,4 +1,4 @@
-//! Experiments of [ArnoldCardonaBruls2015], one file each.
+//! Experiments of [ArnoldCardonaBruls2015, §3 and §4], one file each.
 
 pub mod eq53;
 pub mod fig03;
