@@ -45,18 +45,18 @@ pub struct StepReport {
 
 /// An integration of a system, between two steps.
 pub struct Integration<'d, D: ?Sized> {
-    dae: &'d D,
-    settings: Settings,
-    state: State,
+    pub(super) dae: &'d D,
+    pub(super) settings: Settings,
+    pub(super) state: State,
     /// The state before the last step, for interpolation.
     previous: State,
     /// Increment h Δq of the last step, for interpolation.
     last_increment: Vec<f64>,
-    trial: Trial,
-    work: Workspace,
+    pub(super) trial: Trial,
+    pub(super) work: Workspace,
     products: Option<StabilizerProducts>,
-    newton: Newton,
-    kkt: Kkt,
+    pub(super) newton: Newton,
+    pub(super) kkt: Kkt,
     mass_scale: f64,
     stiffness_scale: f64,
     start_report: StartReport,
@@ -66,7 +66,7 @@ pub struct Integration<'d, D: ?Sized> {
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-const COMPLIANCE: f64 = 1e-9;
+pub(super) const COMPLIANCE: f64 = 1e-9;
 
 /// Part of a step by which a sum of millions of steps may miss its end through rounding: a step so small would only
 /// magnify it.
@@ -281,7 +281,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
         self.change_step(step)?;
         self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
-        let iterations = self.correct(step)?;
+        let iterations = self.correct_or_yield(step)?;
         self.accept(step);
         Ok(StepReport { step, iterations })
     }
@@ -406,12 +406,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
-    fn coefficients(&self, step: f64) -> Coefficients {
+    pub(super) fn coefficients(&self, step: f64) -> Coefficients {
         Coefficients::new(&self.settings.parameters, step, self.mass_scale, self.stiffness_scale)
     }
 
     /// Newton's iteration from the predicted values.
-    fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+    pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
         let matrix_point = self.state.matrix_point.get_or_insert_default();

@@ -24,6 +24,7 @@ mod parameters;
 mod redundancy;
 mod scheme;
 mod settings;
+mod singular;
 mod start;
 mod state;
 
