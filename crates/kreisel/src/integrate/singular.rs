@@ -9,7 +9,7 @@
 //! are found and named.
 
 use super::assemble::{AssemblyFailure, Goal, misses, named};
-use super::error::StepError;
+use super::error::{Miss, StepError};
 use super::integration::{COMPLIANCE, Integration};
 use super::settings::Method;
 use super::start::POSITION_TOLERANCE;
@@ -81,19 +81,27 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         Err(StepError::Contradiction { time: trial.time, step, misses })
     }
 
-    /// Constraints that no position near the state satisfies at the end of a step, as an error.
+    /// Constraints that no position near the state satisfies at the end of a step, as an error; or one step later,
+    /// for a step that failed at the very end of the machine's reach.
     fn contradiction(&mut self, step: f64) -> Option<StepError> {
-        let time = self.state.time + step;
+        [1.0, 2.0].into_iter().find_map(|steps| {
+            let time = self.state.time + steps * step;
+            let misses = self.missed_at(time);
+            (!misses.is_empty()).then_some(StepError::Contradiction { time, step, misses })
+        })
+    }
+
+    /// Constraints that miss where the machine comes closest to satisfying them at a time.
+    fn missed_at(&mut self, time: f64) -> Vec<Miss> {
         let mut configuration = self.state.configuration.clone();
         let extent = configuration.iter().fold(self.work.length, |extent, value| extent.max(value.abs()));
         let goal = Goal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
         let mut change = vec![0.0; self.work.shape.velocity_count()];
         self.kkt.set_states(&self.state.states, &self.state.memory);
         let outcome = self.kkt.project_position(self.dae, goal, &mut configuration, &mut change);
-        let Err(AssemblyFailure::Missed { mut misses, .. }) = outcome else { return None };
+        let Err(AssemblyFailure::Missed { mut misses, .. }) = outcome else { return Vec::new() };
         // What misses by less may be a singular position that the projection did not get out of.
         misses.retain(|miss| miss.1 > OFF_BRANCH * self.work.length);
-        let misses = named(self.dae, &misses);
-        (!misses.is_empty()).then_some(StepError::Contradiction { time, step, misses })
+        named(self.dae, &misses)
     }
 }
