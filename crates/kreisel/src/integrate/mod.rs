@@ -35,7 +35,7 @@ pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
 pub use settings::{Initial, IterationMatrix, Method, Predictor, Settings, Start};
 pub use start::StartReport;
-pub use state::{MatrixPoint, State};
+pub use state::{MatrixPoint, Merged, State};
 
 /// A generalized-α method with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
