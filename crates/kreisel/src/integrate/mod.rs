@@ -14,6 +14,8 @@
 
 mod assemble;
 mod error;
+mod force_level;
+mod formulation;
 mod index2;
 mod index3;
 mod integration;
@@ -24,6 +26,7 @@ mod parameters;
 mod redundancy;
 mod scheme;
 mod settings;
+mod soi2;
 mod start;
 mod state;
 
@@ -32,7 +35,7 @@ pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use settings::{Initial, IterationMatrix, Method, Predictor, Settings, Start};
+pub use settings::{Initial, IterationMatrix, Method, PastMass, Predictor, Settings, Start, StepChange};
 pub use start::StartReport;
 pub use state::{MatrixPoint, State};
 
