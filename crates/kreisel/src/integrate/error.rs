@@ -55,6 +55,11 @@ pub enum StartError {
         /// Largest step.
         max: f64,
     },
+    /// Parameters with α_m ≠ 0 for a method of the HHT family.
+    #[error(
+        "`hht-i3` and `hht-soi2` are the methods with α_m = 0, not {0}: give the α of the HHT method, or take `soi2`"
+    )]
+    NotHht(f64),
     /// Parameters without damping of the multipliers.
     #[error(
         "with `index3` and constraints these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \

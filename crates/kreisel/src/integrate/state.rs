@@ -35,6 +35,10 @@ pub struct State {
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
     pub previous_algorithmic_acceleration: Vec<f64>,
+    /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
+    pub inertia_force: Vec<f64>,
+    /// M a before the last step, for a change of step size; as long as `inertia_force`.
+    pub previous_inertia_force: Vec<f64>,
     /// Multipliers λ_n.
     pub multipliers: Vec<f64>,
     /// Multipliers ψ_n of the nonholonomic constraints.
@@ -70,6 +74,16 @@ pub struct MatrixPoint {
     pub acceleration: Vec<f64>,
     /// Multipliers.
     pub multipliers: Vec<f64>,
+    /// Multipliers of the nonholonomic constraints.
+    pub slip_multipliers: Vec<f64>,
+    /// Velocity at the start of that step, with methods that evaluate the mass matrix on the way.
+    pub base_velocity: Vec<f64>,
+    /// Part of the increment that keeps the position constraints with `soi2`.
+    pub correction: Vec<f64>,
+    /// λ̃ − λ with `soi2`.
+    pub multiplier_changes: Vec<f64>,
+    /// ψ̃ − ψ with `soi2`.
+    pub slip_multiplier_changes: Vec<f64>,
     /// What the system remembered.
     pub memory: Vec<f64>,
 }
@@ -221,7 +235,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 12] {
+    fn arrays(&self) -> [&Vec<f64>; 14] {
         [
             &self.configuration,
             &self.velocity,
@@ -229,6 +243,8 @@ impl State {
             &self.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
+            &self.inertia_force,
+            &self.previous_inertia_force,
             &self.multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
@@ -238,7 +254,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 14] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -246,6 +262,8 @@ impl State {
             &mut self.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
+            &mut self.inertia_force,
+            &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
@@ -257,17 +275,34 @@ impl State {
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 6] {
-        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers, &self.memory]
+    fn arrays(&self) -> [&Vec<f64>; 11] {
+        [
+            &self.base,
+            &self.increment,
+            &self.velocity,
+            &self.acceleration,
+            &self.multipliers,
+            &self.slip_multipliers,
+            &self.base_velocity,
+            &self.correction,
+            &self.multiplier_changes,
+            &self.slip_multiplier_changes,
+            &self.memory,
+        ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 6] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
         [
             &mut self.base,
             &mut self.increment,
             &mut self.velocity,
             &mut self.acceleration,
             &mut self.multipliers,
+            &mut self.slip_multipliers,
+            &mut self.base_velocity,
+            &mut self.correction,
+            &mut self.multiplier_changes,
+            &mut self.slip_multiplier_changes,
             &mut self.memory,
         ]
     }
