@@ -198,6 +198,20 @@ pub enum StepError {
         /// Why it failed.
         cause: Box<StepError>,
     },
+    /// Constraints that cannot hold together any more.
+    #[error(
+        "the constraints cannot all hold at t = {time} s (h = {step:e} s): {}. Drives of the same motion must agree, and a \
+         drive must not ask for more than the machine can reach",
+        in_words(misses)
+    )]
+    Contradiction {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The constraints that conflict where they come closest, worst first.
+        misses: Vec<Miss>,
+    },
     /// The end of the run lies before the present time.
     #[error("the end time {end} s lies before the present time {time} s")]
     EndBeforeNow {

@@ -61,7 +61,7 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) trial: Trial,
     pub(super) work: Workspace,
     formulation: Formulation,
-    newton: Newton,
+    pub(super) newton: Newton,
     pub(super) kkt: Kkt,
     mass_scale: f64,
     stiffness_scale: f64,
@@ -90,7 +90,7 @@ struct Unprepared {
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-const COMPLIANCE: f64 = 1e-9;
+pub(super) const COMPLIANCE: f64 = 1e-9;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
@@ -332,7 +332,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
             state.inertia_force.clear();
             state.previous_inertia_force.clear();
-            iterations += self.predict_and_correct(step)?;
+            self.predict(step);
+            iterations += self.correct(step)?;
             if change <= SETTLED * size {
                 break;
             }
@@ -340,10 +341,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(iterations)
     }
 
-    fn predict_and_correct(&mut self, step: f64) -> Result<usize, StepError> {
+    /// First guess of Newton's iteration.
+    pub(super) fn predict(&mut self, step: f64) {
         self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
         self.trial.time = self.state.time_after(step);
-        self.correct(step)
     }
 
     /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
@@ -434,7 +435,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
         self.keep_unprepared();
         let outcome = self.change_step(step).and_then(|()| {
-            let iterations = self.predict_and_correct(step)?;
+            self.predict(step);
+            let iterations = self.correct_or_yield(step)?;
             let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
             Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
         });
@@ -499,12 +501,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
-    fn coefficients(&self, step: f64) -> Coefficients {
+    pub(super) fn coefficients(&self, step: f64) -> Coefficients {
         Coefficients::new(&self.settings.parameters, step, self.mass_scale, self.stiffness_scale)
     }
 
     /// Newton's iteration from the predicted values.
-    fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+    pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);

@@ -30,6 +30,7 @@ mod parameters;
 mod redundancy;
 mod scheme;
 mod settings;
+mod singular;
 mod soi2;
 mod start;
 mod state;

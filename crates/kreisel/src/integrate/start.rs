@@ -38,7 +38,7 @@ pub struct StartReport {
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
-const POSITION_TOLERANCE: f64 = 2e-14;
+pub(super) const POSITION_TOLERANCE: f64 = 2e-14;
 
 /// A configuration that satisfies the constraints, and what was changed in the user's one.
 pub(super) fn assembled<D: Dae + ?Sized>(
