@@ -39,6 +39,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let work = &mut *self.work;
+        work.tangent.gradient_rate_wanted = false;
         work.differentiate(self.dae, self.trial, &self.coefficients, self.settings.iteration_matrix);
         let exact = self.settings.iteration_matrix == IterationMatrix::Exact;
         let operators = exact.then_some(&work.operators);
