@@ -1,5 +1,6 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
+use super::control::ErrorControl;
 use super::parameters::Parameters;
 use crate::solve::newton::NewtonSettings;
 
@@ -44,6 +45,22 @@ pub enum IterationMatrix {
     Simplified,
 }
 
+/// What is corrected where the step size changes: everything, unless an experiment is to show what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepChange {
+    /// Moves a_n to the new t_n + Δ_α h [JayNegrut2008, Eq. (14a)]; without it q and λ fall to first order.
+    pub adjust_acceleration: bool,
+    /// With `index3`, rescales the residual of the hidden constraints with h²; without it λ does not converge
+    /// where B v̂ v̇ does not vanish.
+    pub rescale_residual: bool,
+}
+
+impl Default for StepChange {
+    fn default() -> Self {
+        Self { adjust_acceleration: true, rescale_residual: true }
+    }
+}
+
 /// Everything that determines a run apart from system and initial values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -51,8 +68,12 @@ pub struct Settings {
     pub method: Method,
     /// Parameters of the generalized-α family.
     pub parameters: Parameters,
-    /// Step size h in s.
+    /// Step size h in s; with error control only a size to start from.
     pub step: f64,
+    /// Lets the local error decide on the step size.
+    pub error_control: Option<ErrorControl>,
+    /// What is corrected where the step size changes.
+    pub step_change: StepChange,
     /// Starting values.
     pub start: Start,
     /// First guess of Newton's iteration.
@@ -80,6 +101,8 @@ impl Settings {
             method,
             parameters,
             step,
+            error_control: None,
+            step_change: StepChange::default(),
             start: Start::default(),
             predictor: Predictor::default(),
             iteration_matrix: IterationMatrix::default(),
@@ -90,6 +113,14 @@ impl Settings {
             stiffness_scale: None,
             allow_unstable: false,
         }
+    }
+}
+
+impl Settings {
+    /// The defaults for a method and its parameters with a step size that the local error decides on.
+    pub fn auto(method: Method, parameters: Parameters, control: ErrorControl) -> Self {
+        let step = control.initial_step.unwrap_or(control.horizon);
+        Self { error_control: Some(control), ..Self::new(method, parameters, step) }
     }
 }
 
