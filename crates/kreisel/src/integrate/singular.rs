@@ -40,12 +40,13 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
 
     /// A step in which all constraints give way a little to their reactions.
     fn yielding(&mut self, step: f64) -> Result<usize, StepError> {
-        let mut weights = vec![1.0; self.work.shape.constraint_count()];
+        let shape = &self.work.shape;
+        let mut weights = vec![1.0; shape.constraint_count() + shape.slip_count()];
         self.dae.multiplier_weights(&mut weights);
         let compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
         let kept = std::mem::replace(&mut self.work.compliance, compliance);
         self.work.yielding = true;
-        self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
+        self.predict(step);
         let outcome = self
             .correct(step)
             .and_then(|iterations| self.refuse_contradiction(step, OFF_BRANCH).map(|()| iterations));
