@@ -31,18 +31,20 @@ impl System {
         }
     }
 
-    /// Writes a joint's gradient B in the coordinates of its nodes.
-    pub(super) fn write_gradient(
+    /// Adds a joint's rows, given by body twists, to blocks in the coordinates of its nodes.
+    pub(super) fn write_rows(
         &self,
-        entry: &JointEntry,
+        nodes: &[NodeId],
+        blocks: &[BlockId],
+        rows: usize,
         local: &LocalMotion,
         gradient: &LocalGradient,
         out: &mut BlockMatrix,
     ) {
-        for (index, (node, &block)) in entry.joint.nodes().iter().zip(&entry.gradient_blocks).enumerate() {
+        for (index, (node, &block)) in nodes.iter().zip(blocks).enumerate() {
             let group = self.nodes[node.0].group;
             let mut target = out.block_mut(block);
-            for (r, row) in gradient.rows.iter().take(entry.rows.len()).enumerate() {
+            for (r, row) in gradient.rows.iter().take(rows).enumerate() {
                 let mut values = [0.0; 6];
                 // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
                 let count = group.dimension();
@@ -50,6 +52,42 @@ impl System {
                 for (c, value) in values[..count].iter().enumerate() {
                     target[(r, c)] += value;
                 }
+            }
+        }
+    }
+
+    /// κ = A V + b of one joint.
+    pub(super) fn joint_slip_values(&self, entry: &JointEntry, at: &Point) -> [f64; MOST_ROWS] {
+        let mut values = [0.0; MOST_ROWS];
+        if entry.slips.is_empty() {
+            return values;
+        }
+        let local = self.local_motion(entry.joint.nodes(), at);
+        let motion = local.motion(at, &entry.memory);
+        let mut gradient = LocalGradient::zeros();
+        entry.joint.slip_gradient(&motion, &mut gradient);
+        (values, _) = entry.joint.slip_targets(&motion);
+        for (value, row) in values.iter_mut().zip(&gradient.rows) {
+            *value += row.iter().zip(motion.nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
+        }
+        values
+    }
+
+    /// dκ/dt − A v̇ of one joint.
+    pub(super) fn joint_slip_curvature(&self, entry: &JointEntry, at: &Point, out: &mut [f64]) {
+        let nodes = entry.joint.nodes();
+        let local = self.local_motion(nodes, at);
+        let motion = local.motion(at, &entry.memory);
+        let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
+        entry.joint.slip_rate_gradient(&motion, &mut rate_gradient);
+        entry.joint.slip_gradient(&motion, &mut gradient);
+        let (_, target_rates) = entry.joint.slip_targets(&motion);
+        for (r, out) in out.iter_mut().enumerate() {
+            *out = target_rates[r];
+            for (n, &node) in nodes.iter().enumerate() {
+                *out += rate_gradient.rows[r][n].dot(&local.nodes[n].velocity);
+                // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
+                *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
             }
         }
     }
@@ -130,46 +168,65 @@ impl System {
         let nodes = entry.joint.nodes();
         let local = self.local_motion(nodes, at);
         let motion = local.motion(at, &entry.memory);
-        let mut gradient = LocalGradient::zeros();
+        let (mut gradient, mut slip_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
         entry.joint.gradient(&motion, &mut gradient);
-        self.write_gradient(entry, &local, &gradient, &mut out.gradient);
+        let (rows, slips) = (entry.rows.len(), entry.slips.len());
+        self.write_rows(nodes, &entry.gradient_blocks, rows, &local, &gradient, &mut out.gradient);
+        if slips > 0 {
+            entry.joint.slip_gradient(&motion, &mut slip_gradient);
+            self.write_rows(nodes, &entry.slip_blocks, slips, &local, &slip_gradient, &mut out.slip);
+        }
         if !weights.stiffness {
             return;
         }
         let multipliers = &at.multipliers[entry.rows.clone()];
+        let slip_multipliers = &at.slip_multipliers[entry.slips.clone()];
         tangent.reset(nodes.len());
         entry.joint.add_reaction_stiffness(&motion, multipliers, tangent);
+        let mut rate = LocalGradient::zeros();
+        entry.joint.rate_gradient(&motion, &mut rate);
+        if slips > 0 {
+            entry.joint.add_slip_reaction_stiffness(&motion, slip_multipliers, tangent);
+        }
         let reaction = || {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (row, lambda) in gradient.rows.iter().zip(multipliers) {
-                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                    *wrench += *lambda * row;
+            for (gradient, multipliers) in [(&gradient, multipliers), (&slip_gradient, slip_multipliers)] {
+                for (row, lambda) in gradient.rows.iter().zip(multipliers) {
+                    for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
+                        *wrench += *lambda * row;
+                    }
                 }
             }
             wrenches
         };
         let part = LocalPart { nodes, local: &local, blocks: &entry.blocks };
         self.add_tangent(&part, tangent, reaction, weights, out);
-        self.add_rate_gradient(entry, &local, &motion, &gradient, &mut out.gradient_rate);
+        let blocks = &entry.gradient_blocks;
+        self.add_rate_gradient(nodes, blocks, rows, &local, [&gradient, &rate], &mut out.gradient_rate);
+        if slips > 0 {
+            let mut rate = LocalGradient::zeros();
+            entry.joint.slip_rate_gradient(&motion, &mut rate);
+            let gradients = [&slip_gradient, &rate];
+            self.add_rate_gradient(nodes, &entry.slip_blocks, slips, &local, gradients, &mut out.slip_stiffness);
+        }
     }
 
-    /// Adds ∂(B v + Φ_t)/∂q: the joint's own, and the change of twists with the rotation.
+    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the rotation.
     fn add_rate_gradient(
         &self,
-        entry: &JointEntry,
+        nodes: &[NodeId],
+        blocks: &[BlockId],
+        rows: usize,
         local: &LocalMotion,
-        motion: &Motion,
-        gradient: &LocalGradient,
+        [gradient, rate]: [&LocalGradient; 2],
         out: &mut BlockMatrix,
     ) {
-        let mut rate = LocalGradient::zeros();
-        entry.joint.rate_gradient(motion, &mut rate);
-        self.write_gradient(entry, local, &rate, out);
-        for (index, node) in entry.joint.nodes().iter().enumerate() {
+        self.write_rows(nodes, blocks, rows, local, rate, out);
+        for (index, node) in nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
             let Some(derivatives) = TwistDerivatives::new(group, &local.nodes[index]) else { continue };
-            let mut target = out.block_mut(entry.gradient_blocks[index]);
-            for (r, row) in gradient.rows.iter().take(entry.rows.len().min(MOST_ROWS)).enumerate() {
+            let mut target = out.block_mut(blocks[index]);
+            for (r, row) in gradient.rows.iter().take(rows.min(MOST_ROWS)).enumerate() {
                 let change = derivatives.velocity_by_configuration.tr_mul(&row[index]);
                 for (c, value) in change.iter().enumerate() {
                     target[(r, c)] += value;

@@ -53,6 +53,10 @@ struct JointEntry {
     blocks: Vec<BlockId>,
     /// Block of each local node in the pattern of the gradient.
     gradient_blocks: Vec<BlockId>,
+    /// Rows among the nonholonomic constraints.
+    slips: Range<usize>,
+    /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.
+    slip_blocks: Vec<BlockId>,
 }
 
 /// Motion of a few nodes on the stack.
@@ -112,6 +116,16 @@ impl System {
         self.joints[joint].rows.clone()
     }
 
+    /// Rows of a joint among all nonholonomic constraints.
+    pub fn joint_slips(&self, joint: usize) -> Range<usize> {
+        self.joints[joint].slips.clone()
+    }
+
+    /// Number of a joint's equations, on positions and on velocities.
+    pub fn joint_equation_count(&self, joint: usize) -> usize {
+        self.joints[joint].rows.len() + self.joints[joint].slips.len()
+    }
+
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
@@ -136,6 +150,13 @@ impl System {
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
+        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+            let local = self.local_motion(entry.joint.nodes(), at);
+            let (targets, _) = entry.joint.slip_targets(&local.motion(at, &entry.memory));
+            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
+            let multipliers = &at.slip_multipliers[entry.slips.clone()];
+            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
+        }
         sum
     }
 
@@ -146,9 +167,14 @@ impl System {
         let motion = local.motion(at, &entry.memory);
         let mut gradient = LocalGradient::zeros();
         entry.joint.gradient(&motion, &mut gradient);
-        let multipliers = &at.multipliers[entry.rows.clone()];
+        let mut slip_gradient = LocalGradient::zeros();
+        entry.joint.slip_gradient(&motion, &mut slip_gradient);
         let on_node = |node: usize| -> Vector6 {
-            gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
+            let sum = |gradient: &LocalGradient, multipliers: &[f64]| -> Vector6 {
+                gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
+            };
+            sum(&gradient, &at.multipliers[entry.rows.clone()])
+                + sum(&slip_gradient, &at.slip_multipliers[entry.slips.clone()])
         };
         match entry.joint.reaction_frame() {
             (Some(node), offset) => {
@@ -169,7 +195,7 @@ impl System {
         }
     }
 
-    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
+    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for entry in &self.joints {
@@ -187,6 +213,8 @@ impl System {
                 squares[0] += violation[row] * violation[row];
                 squares[1] += (rate + rates[row]) * (rate + rates[row]);
             }
+            let slips = self.joint_slip_values(entry, at);
+            squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
         }
         squares.map(f64::sqrt)
     }
@@ -248,7 +276,33 @@ impl Dae for System {
                     *wrench += *lambda * row;
                 }
             }
+            if !entry.slips.is_empty() {
+                let slips = self.joint_slip_values(entry, at);
+                out.slip[entry.slips.clone()].copy_from_slice(&slips[..entry.slips.len()]);
+                let mut gradient = LocalGradient::zeros();
+                entry.joint.slip_gradient(&motion, &mut gradient);
+                for (row, psi) in gradient.rows.iter().zip(&at.slip_multipliers[entry.slips.clone()]) {
+                    for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
+                        *wrench += *psi * row;
+                    }
+                }
+            }
             self.add_forces(nodes, &local, &wrenches, out.equilibrium);
+        }
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+            let local = self.local_motion(entry.joint.nodes(), at);
+            let mut gradient = LocalGradient::zeros();
+            entry.joint.slip_gradient(&local.motion(at, &entry.memory), &mut gradient);
+            self.write_rows(entry.joint.nodes(), &entry.slip_blocks, entry.slips.len(), &local, &gradient, out);
+        }
+    }
+
+    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
+        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+            self.joint_slip_curvature(entry, at, &mut out[entry.slips.clone()]);
         }
     }
 
@@ -257,7 +311,8 @@ impl Dae for System {
             let local = self.local_motion(entry.joint.nodes(), at);
             let mut gradient = LocalGradient::zeros();
             entry.joint.gradient(&local.motion(at, &entry.memory), &mut gradient);
-            self.write_gradient(entry, &local, &gradient, out);
+            let (nodes, rows) = (entry.joint.nodes(), entry.rows.len());
+            self.write_rows(nodes, &entry.gradient_blocks, rows, &local, &gradient, out);
         }
     }
 
@@ -293,7 +348,11 @@ impl Dae for System {
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
+        let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
         for entry in &self.joints {
+            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate() {
+                *weight = if entry.joint.is_slip_torque(row) { 1.0 / self.scales.length } else { 1.0 };
+            }
             for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
@@ -304,18 +363,33 @@ impl Dae for System {
         format!("joint `{}`", self.joints[group].name)
     }
 
+    fn describe_slip_group(&self, group: usize) -> String {
+        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
+        with_slips.map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+    }
+
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
-            Equation::Slip(index) => format!("nonholonomic constraint {index}"),
+            Equation::Slip(index) => self.describe_slip(index),
             Equation::State(index) => format!("state {index}"),
         }
     }
 }
 
 impl System {
+    fn describe_slip(&self, index: usize) -> String {
+        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
+            Some(entry) => {
+                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
+                format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
+            }
+            None => format!("nonholonomic constraint {index}"),
+        }
+    }
+
     fn describe_equilibrium(&self, index: usize) -> String {
         let Some(node) = self.nodes.iter().find(|node| node.velocities.contains(&index)) else {
             return format!("equilibrium of velocity coordinate {index}");
