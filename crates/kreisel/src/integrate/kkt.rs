@@ -145,7 +145,11 @@ impl BlockSystem {
         });
         let shape = if kinematic { &self.kinematic_shape } else { &self.shape };
         self.layout.add_gradient(shape, &self.tangent, operators, &mut self.matrix);
-        self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
+        if increment.is_some() {
+            self.free_slips();
+        } else {
+            self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
+        }
         if !self.compliance.is_empty() {
             let (holonomic, slips) = self.compliance.split_at(self.violation.len());
             self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
@@ -157,6 +161,16 @@ impl BlockSystem {
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
+        }
+    }
+
+    /// Positions need not heed conditions on velocities: their multipliers get an equation of their own.
+    fn free_slips(&mut self) {
+        for index in 0..self.shape.slips.len() {
+            let group = self.layout.constraint_group(Kind::Slip, index);
+            if let Some(block) = self.layout.pattern.find(group, group) {
+                self.matrix.block_mut(block).fill_diagonal(-1.0);
+            }
         }
     }
 
@@ -350,18 +364,20 @@ impl Kkt {
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
     }
 
-    /// The change of v with B Δv = B w that is smallest in the norm of the mass matrix
+    /// The change of v with B Δv = B w and A Δv = 0 that is smallest in the norm of the mass matrix
     /// [ArnoldCardonaBruls2015, Table 2, Step 6].
+    #[allow(clippy::too_many_arguments, reason = "a point and a vector in, a vector out")]
     pub fn constrained_part<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         time: f64,
         configuration: &[f64],
+        velocity: &[f64],
         w: &[f64],
         out: &mut [f64],
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), None)?;
+        system.factor(dae, &self.rest.point(time, configuration, velocity), None)?;
         system.violation.fill(0.0);
         system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
         system.unknowns.fill(0.0);
