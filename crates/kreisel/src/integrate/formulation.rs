@@ -120,11 +120,29 @@ impl Formulation {
         match self {
             Self::Index3 => {
                 let force_level = None;
-                visit(&mut Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point })
+                visit(&mut Index3 {
+                    dae,
+                    settings,
+                    coefficients,
+                    base,
+                    trial,
+                    work,
+                    force_level,
+                    matrix_point,
+                })
             }
             Self::HhtI3(force_level) => {
                 let force_level = Some(&**force_level);
-                visit(&mut Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point })
+                visit(&mut Index3 {
+                    dae,
+                    settings,
+                    coefficients,
+                    base,
+                    trial,
+                    work,
+                    force_level,
+                    matrix_point,
+                })
             }
             Self::Index2(products) => {
                 let mut equations =

@@ -318,7 +318,9 @@ impl Kkt {
             let slip = largest(&system.slip).1;
             before.get_or_insert(largest(&system.violation).1.max(slip));
             // Compliant constraints are met as well as they can be after one more round.
-            if round > 0 && (slip <= SLIP_TOLERANCE * largest(velocity).1.max(1.0) || !system.compliance.is_empty()) {
+            if round > 0
+                && (slip <= SLIP_TOLERANCE * largest(velocity).1.max(1.0) || !system.compliance.is_empty())
+            {
                 break;
             }
             system.unknowns.fill(0.0);

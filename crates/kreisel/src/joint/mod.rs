@@ -95,7 +95,11 @@ pub trait Joint: Send + Sync {
     /// Derivative A of the nonholonomic equations κ = A(q) V + b(t) by the body twists V, on which it does not depend.
     fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let _ = (at, out);
-        debug_assert_eq!(self.slip_count(), 0, "a joint with nonholonomic equations must give their gradient");
+        debug_assert_eq!(
+            self.slip_count(),
+            0,
+            "a joint with nonholonomic equations must give their gradient"
+        );
     }
 
     /// b and its time derivative in each nonholonomic equation κ = A(q) V + b(t).

@@ -196,7 +196,11 @@ impl Newton {
     }
 
     /// Makes the factors that a saved state was using, and takes up its rate of contraction.
-    pub fn restore<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S, rate: f64) -> Result<(), NewtonFailure> {
+    pub fn restore<S: NonlinearSystem + ?Sized>(
+        &mut self,
+        system: &mut S,
+        rate: f64,
+    ) -> Result<(), NewtonFailure> {
         self.refresh(system)?;
         self.rate = rate;
         Ok(())

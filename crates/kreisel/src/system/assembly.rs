@@ -207,7 +207,14 @@ impl System {
             let mut rate = LocalGradient::zeros();
             entry.joint.slip_rate_gradient(&motion, &mut rate);
             let gradients = [&slip_gradient, &rate];
-            self.add_rate_gradient(nodes, &entry.slip_blocks, slips, &local, gradients, &mut out.slip_stiffness);
+            self.add_rate_gradient(
+                nodes,
+                &entry.slip_blocks,
+                slips,
+                &local,
+                gradients,
+                &mut out.slip_stiffness,
+            );
         }
     }
 

@@ -296,7 +296,14 @@ impl Dae for System {
             let local = self.local_motion(entry.joint.nodes(), at);
             let mut gradient = LocalGradient::zeros();
             entry.joint.slip_gradient(&local.motion(at, &entry.memory), &mut gradient);
-            self.write_rows(entry.joint.nodes(), &entry.slip_blocks, entry.slips.len(), &local, &gradient, out);
+            self.write_rows(
+                entry.joint.nodes(),
+                &entry.slip_blocks,
+                entry.slips.len(),
+                &local,
+                &gradient,
+                out,
+            );
         }
     }
 
@@ -350,7 +357,8 @@ impl Dae for System {
     fn multiplier_weights(&self, out: &mut [f64]) {
         let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
         for entry in &self.joints {
-            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate() {
+            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate()
+            {
                 *weight = if entry.joint.is_slip_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
             for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
@@ -365,7 +373,8 @@ impl Dae for System {
 
     fn describe_slip_group(&self, group: usize) -> String {
         let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
-        with_slips.map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+        with_slips
+            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
     }
 
     fn describe(&self, equation: Equation) -> String {

@@ -25,9 +25,10 @@ fn rolling_slip(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize
         let way: Triple<HyperDual64> = std::array::from_fn(|i| wheel.position[i] - plane.position[i]);
         std::array::from_fn(|i| dot(column(&plane.rotation, i), way))
     };
-    let axis = |plane: &DualPose<HyperDual64>, wheel: &DualPose<HyperDual64>, j: usize| -> Triple<HyperDual64> {
-        std::array::from_fn(|i| dot(column(&plane.rotation, i), column(&wheel.rotation, j)))
-    };
+    let axis =
+        |plane: &DualPose<HyperDual64>, wheel: &DualPose<HyperDual64>, j: usize| -> Triple<HyperDual64> {
+            std::array::from_fn(|i| dot(column(&plane.rotation, i), column(&wheel.rotation, j)))
+        };
     // Arm at the moved pose; the material point keeps its coordinates in the wheel while the time passes.
     let n = axis(&first.0, &second.0, 2);
     let arm: Triple<HyperDual64> = match wheel {
@@ -40,9 +41,8 @@ fn rolling_slip(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize
     };
     let in_wheel: Triple<HyperDual64> = std::array::from_fn(|j| dot(axis(&first.0, &second.0, j), arm));
     let later = between((&first.1, &second.1));
-    let turned = (0..3).fold(later[direction], |sum, j| {
-        sum + axis(&first.1, &second.1, j)[direction] * in_wheel[j]
-    });
+    let turned =
+        (0..3).fold(later[direction], |sum, j| sum + axis(&first.1, &second.1, j)[direction] * in_wheel[j]);
     turned
 }
 
@@ -133,7 +133,8 @@ fn check_slips(
     joint.slip_gradient(at, &mut gradient);
     joint.slip_rate_gradient(at, &mut rate_gradient);
     for row in 0..joint.slip_count() {
-        let slip: f64 = gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
+        let slip: f64 =
+            gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
         for b in 0..12 {
             let exact = exact(row, b);
             prop_assert!(close(slip, exact.eps2), "row {row}: slip {slip}, {exact}");
@@ -210,7 +211,8 @@ fn check_holonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(),
         let mut rate_slope = 0.0;
         let mut size = 1.0;
         for a in 0..12 {
-            let change = (forth_gradient.rows[0][a / 6][a % 6] - back_gradient.rows[0][a / 6][a % 6]) / (2.0 * STEP);
+            let change =
+                (forth_gradient.rows[0][a / 6][a % 6] - back_gradient.rows[0][a / 6][a % 6]) / (2.0 * STEP);
             let found = stiffness.stiffness(a / 6, b / 6)[(a % 6, b % 6)];
             prop_assert!((found - change).abs() < 1e-6 * (1.0 + change.abs()), "{a} {b}: {found} {change}");
             rate_slope += change * at.nodes[a / 6].velocity[a % 6];

@@ -300,7 +300,11 @@ pub(in crate::machine) fn initial_pose(assembler: &Assembler, node: Option<NodeI
 }
 
 /// Frames of a joint in body axes: markers as they are, otherwise a common frame at the initial configuration.
-pub(super) fn frames(reader: &PartReader, kind: &PartKind, sides: &[Attachment; 2]) -> Result<[Pose; 2], ModelErrors> {
+pub(super) fn frames(
+    reader: &PartReader,
+    kind: &PartKind,
+    sides: &[Attachment; 2],
+) -> Result<[Pose; 2], ModelErrors> {
     let markers = sides.map(|side| side.marker.map(|marker| side.body.compose(&marker)));
     let positions = match markers {
         [Some(first), Some(second)] => [first.position, second.position],
@@ -338,7 +342,7 @@ fn joint_point(
 fn common_rotation(reader: &PartReader, kind: &PartKind) -> Result<Option<UnitQuaternion>, ModelErrors> {
     let rotation = if kind.keys.contains(&FIRST_AXIS) {
         cross_rotation(reader)?
-    } else if kind.keys.contains(&X_AXIS) {
+    } else if kind.keys.iter().any(|key| key.name == X_AXIS.name) {
         axis_rotation(reader)?
     } else {
         None

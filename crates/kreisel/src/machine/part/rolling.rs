@@ -65,7 +65,8 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
     if sides[1].node.is_none() {
-        let error = reader.unsuitable("bodies", "a plane and then a wheel that can move", "the ground second");
+        let error =
+            reader.unsuitable("bodies", "a plane and then a wheel that can move", "the ground second");
         return Err(error.with_hint("name the plane first: bodies = [\"ground\", \"wheel\"]").into());
     }
     refuse_point_masses(&reader, assembler, KIND.name, &references, &sides)?;
@@ -110,9 +111,8 @@ fn wheel_frame(reader: &PartReader, wheel: Wheel, side: &Attachment) -> Result<P
     let own = side.body.compose(&side.marker.unwrap_or_default());
     // A sphere has no axis: the key would be unused, and the reader says so.
     let axis = if wheel == Wheel::Disc { reader.optional_direction("wheel-axis")? } else { None };
-    let rotation = axis.map_or(own.rotation, |axis| -> UnitQuaternion {
-        placement(reader).rotation * turn_z_to(&axis)
-    });
+    let rotation =
+        axis.map_or(own.rotation, |axis| -> UnitQuaternion { placement(reader).rotation * turn_z_to(&axis) });
     Ok(Pose::new(rotation, own.position))
 }
 

@@ -123,9 +123,10 @@ fn component(name: &str) -> Option<(&str, &str, usize)> {
 fn unknown(assembler: &Assembler, reference: &Reference) -> ModelError {
     let names = assembler.measured_names();
     let rates = names.iter().filter(|name| name.contains("rate") || name.contains("velocity"));
-    let angular = assembler.bodies().iter().flat_map(|body| {
-        ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name))
-    });
+    let angular = assembler
+        .bodies()
+        .iter()
+        .flat_map(|body| ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name)));
     let known: Vec<String> = rates.cloned().chain(angular).collect();
     let mistake = Mistake::UnknownName { what: "rate", name: reference.name.clone() };
     ModelError::new(mistake, reference.place.clone())
