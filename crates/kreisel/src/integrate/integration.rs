@@ -108,12 +108,22 @@ impl GeneralizedAlpha {
     ) -> Result<Integration<'d, D>, StartError> {
         let mut integration = self.prepare(dae)?;
         check_initial(dae, &integration.work.shape, &initial)?;
-        integration.set_redundancy(Redundancy::find_moving(dae, initial.time, &initial.configuration, &initial.velocity));
+        integration.set_redundancy(Redundancy::find_moving(
+            dae,
+            initial.time,
+            &initial.configuration,
+            &initial.velocity,
+        ));
         let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
         let (configuration, mut report) = assembled(dae, shape, &initial, kkt)?;
         if report.position_change.iter().any(|change| *change != 0.0) {
             // Which constraints depend on others may differ where the machine fits together.
-            integration.set_redundancy(Redundancy::find_moving(dae, initial.time, &configuration, &initial.velocity));
+            integration.set_redundancy(Redundancy::find_moving(
+                dae,
+                initial.time,
+                &configuration,
+                &initial.velocity,
+            ));
         }
         let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
         let mut state =

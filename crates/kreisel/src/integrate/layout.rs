@@ -380,13 +380,7 @@ fn scatter(starts: impl Iterator<Item = (usize, usize)>, values: &[f64], out: &m
     }
 }
 
-fn add_times(
-    operators: Option<&TangentOperators>,
-    node: usize,
-    target: Target,
-    factor: f64,
-    source: Block,
-) {
+fn add_times(operators: Option<&TangentOperators>, node: usize, target: Target, factor: f64, source: Block) {
     match operators {
         _ if source.rows == 0 => {}
         Some(operators) => operators.add_product(node, target, factor, source),

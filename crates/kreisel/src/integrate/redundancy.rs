@@ -53,12 +53,7 @@ impl Redundancy {
 
     /// Finds the dependent constraints of a system at a configuration and a velocity, on which nonholonomic
     /// constraints may depend in any way.
-    pub fn find_moving<D: Dae + ?Sized>(
-        dae: &D,
-        time: f64,
-        configuration: &[f64],
-        velocity: &[f64],
-    ) -> Self {
+    pub fn find_moving<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64], velocity: &[f64]) -> Self {
         let shape = dae.shape();
         if shape.constraint_count() + shape.slip_count() == 0 {
             return Self::default();

@@ -206,7 +206,8 @@ pub fn replace(
             "1 damps nothing, 0 most",
         )),
         Err(possible) => {
-            let requirement = format!("a method that can have the spectral radius {}", settings.spectral_radius);
+            let requirement =
+                format!("a method that can have the spectral radius {}", settings.spectral_radius);
             let hint = format!("it must lie {possible}: give --spectral-radius too");
             errors.push(flags.unsuitable("method", &texts.method, &requirement, &hint));
         }
