@@ -10,6 +10,7 @@ pub mod coordinate;
 mod coordinate_joint;
 pub mod frame;
 mod guided_body;
+mod lock;
 pub mod lower_pair;
 
 pub use coordinate::Coordinate;
@@ -18,6 +19,7 @@ pub use coordinate_joint::{
 };
 pub use frame::{Frame, Relative};
 pub use guided_body::{Guide, GuidedBody, Turn};
+pub use lock::Lock;
 
 use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
@@ -90,6 +92,12 @@ pub trait Joint: Send + Sync {
 
     /// Renews the remembered angles after an accepted step.
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let _ = (at, memory);
+    }
+
+    /// Called when the joint is switched on while the machine runs: what it holds from now on may follow from where
+    /// the machine is.
+    fn engage(&self, at: &Motion, memory: &mut [f64]) {
         let _ = (at, memory);
     }
 

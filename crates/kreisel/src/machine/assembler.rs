@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use super::event::Event;
+use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
@@ -14,7 +16,7 @@ use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::{NodeMotion, SystemBuilder};
+use crate::system::{NodeMotion, SwitchId, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -93,6 +95,7 @@ pub struct Assembler {
     pub(super) settings: Option<RunSettings>,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
+    pub(super) events: Vec<EventDraft>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
@@ -117,6 +120,7 @@ impl Assembler {
             settings: None,
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
+            events: Vec::new(),
             used_markers: RefCell::default(),
             bodies: Vec::new(),
             bodies_by_name: HashMap::new(),
@@ -272,6 +276,21 @@ impl Assembler {
         self.builder.joint_names()
     }
 
+    /// Makes the part of a name switchable.
+    pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
+        if let Some(switch) = self.builder.switch(&reference.name, on_at_start) {
+            let is_body = self.bodies_by_name.contains_key(&reference.name);
+            return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
+        }
+        Err(self.not_switchable(reference))
+    }
+
+    fn not_switchable(&self, reference: &Reference) -> ModelError {
+        let bodies = &self.bodies_by_name;
+        let names = self.builder.joint_names().chain(self.builder.element_names());
+        reference.unknown("force, joint or lock", names.filter(|name| !bodies.contains_key(*name)))
+    }
+
     /// Full names of markers that nothing is attached to.
     fn unused_markers(&self) -> Vec<String> {
         let used = self.used_markers.borrow();
@@ -401,7 +420,7 @@ impl Assembler {
             errors.keep(work(&mut self));
         }
         errors.into_result()?;
-        let settings = self.settings.take().unwrap_or_default();
+        let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -414,6 +433,7 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
+        let events = self.finish_events(&sensors)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -425,10 +445,21 @@ impl Assembler {
             bodies: self.bodies,
             joints: self.joints,
             sensors,
+            events,
             settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
+    }
+
+    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let mut events = Vec::new();
+        for draft in std::mem::take(&mut self.events) {
+            events.extend(errors.keep(draft.finish(self, sensors)));
+        }
+        errors.into_result()?;
+        Ok(events)
     }
 
     /// Mean mass, and the extent of bodies, markers and joints as length.
@@ -489,6 +520,11 @@ impl Default for RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
+            rtol: 1e-4,
+            atol: 1e-8,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
             output_step: None,
             method: newton.method,
             parameters,

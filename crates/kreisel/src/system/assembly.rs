@@ -100,7 +100,7 @@ impl System {
 
     pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             let local = self.local_motion(nodes, at);
             let motion = local.motion(at, &entry.memory);
@@ -114,7 +114,7 @@ impl System {
             let part = LocalPart { nodes, local: &local, blocks: &entry.blocks };
             self.add_tangent(&part, &tangent, || residual(&motion), weights, out);
         }
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.add_joint_tangent(entry, at, weights, &mut tangent, out);
         }
     }

@@ -6,9 +6,12 @@
 mod assembly;
 mod builder;
 mod motion;
+mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
+use switch::Switch;
+pub use switch::{SwitchError, SwitchId};
 
 use std::ops::Range;
 
@@ -26,6 +29,7 @@ pub struct System {
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
+    switches: Vec<Switch>,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -39,6 +43,7 @@ struct Node {
 struct ElementEntry {
     element: Box<dyn Element>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -47,6 +52,7 @@ struct ElementEntry {
 struct JointEntry {
     joint: Box<dyn Joint>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
@@ -115,7 +121,7 @@ impl System {
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let local = self.local_motion(entry.element.nodes(), at);
             sum += entry.element.energies(&local.motion(at, &entry.memory));
         }
@@ -125,11 +131,11 @@ impl System {
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let local = self.local_motion(entry.element.nodes(), at);
             sum += entry.element.power(&local.motion(at, &entry.memory));
         }
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let local = self.local_motion(entry.joint.nodes(), at);
             let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
@@ -172,21 +178,30 @@ impl System {
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let motion = local.motion(at, &entry.memory);
-            let mut violation = [0.0; MOST_ROWS];
-            let rows = entry.rows.len();
-            entry.joint.violation(&motion, &mut violation[..rows]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(&motion);
-            for row in 0..rows {
-                let twists = gradient.rows[row].iter().zip(motion.nodes);
-                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                squares[0] += violation[row] * violation[row];
-                squares[1] += (rate + rates[row]) * (rate + rates[row]);
+        for entry in self.joints_on(at) {
+            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
+                *sum += norm * norm;
             }
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// The same of one joint, whether it is switched on or not.
+    fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        let local = self.local_motion(entry.joint.nodes(), at);
+        let motion = local.motion(at, &entry.memory);
+        let mut violation = [0.0; MOST_ROWS];
+        let rows = entry.rows.len();
+        entry.joint.violation(&motion, &mut violation[..rows]);
+        let mut gradient = LocalGradient::zeros();
+        entry.joint.gradient(&motion, &mut gradient);
+        let (rates, _) = entry.joint.time_derivatives(&motion);
+        for row in 0..rows {
+            let twists = gradient.rows[row].iter().zip(motion.nodes);
+            let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+            squares[0] += violation[row] * violation[row];
+            squares[1] += (rate + rates[row]) * (rate + rates[row]);
         }
         squares.map(f64::sqrt)
     }
@@ -229,13 +244,13 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let local = self.local_motion(entry.element.nodes(), at);
             let mut forces = LocalForces::zeros();
             entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
             self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out.equilibrium);
         }
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
             let local = self.local_motion(nodes, at);
             let motion = local.motion(at, &entry.memory);
@@ -253,7 +268,7 @@ impl Dae for System {
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let local = self.local_motion(entry.joint.nodes(), at);
             let mut gradient = LocalGradient::zeros();
             entry.joint.gradient(&local.motion(at, &entry.memory), &mut gradient);
@@ -262,7 +277,7 @@ impl Dae for System {
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let local = self.local_motion(entry.joint.nodes(), at);
             let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
             let rows = entry.rows.clone();
@@ -271,7 +286,7 @@ impl Dae for System {
     }
 
     fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
         }
     }

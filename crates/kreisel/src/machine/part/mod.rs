@@ -5,12 +5,14 @@ pub mod bushing;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
+pub mod event;
 pub mod force;
 pub mod friction;
 pub mod gravity;
 pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
+pub mod lock;
 pub mod marker;
 pub mod point_mass;
 pub mod sensor;
@@ -58,7 +60,9 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
+    PartEntry { kind: &event::KIND, add: event::add },
 ];
 
 /// Every kind, for the document layer.
