@@ -95,7 +95,7 @@ impl System {
 
     pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 tangent.reset(nodes.len());
@@ -110,7 +110,7 @@ impl System {
             });
         }
         let mut gradient = LocalGradient::zeros();
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), motion.nodes.len());
                 if weights.stiffness {
