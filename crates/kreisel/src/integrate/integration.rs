@@ -155,6 +155,20 @@ impl GeneralizedAlpha {
     }
 }
 
+/// Compliance of each constraint against scaled multipliers; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let mut weights = vec![1.0; dae.shape().constraint_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    for &row in &redundancy.shared {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    compliance
+}
+
 /// Why a saved state cannot be taken up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ResumeError {
@@ -194,15 +208,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
-        self.work.compliance.clear();
-        if !redundancy.is_none() {
-            let mut weights = vec![1.0; self.work.shape.constraint_count()];
-            self.dae.multiplier_weights(&mut weights);
-            self.work.compliance.resize(weights.len(), 0.0);
-            for &row in &redundancy.shared {
-                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
-            }
-        }
+        self.work.compliance = compliance(self.dae, &redundancy);
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }

@@ -13,14 +13,14 @@ use crate::solve::linear::Role;
 
 /// The two places of a constraint's gradient: its rows (constraint × node) and its columns (node × constraint).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GradientPlace {
+pub(crate) struct GradientPlace {
     pub row: BlockId,
     pub column: BlockId,
 }
 
 /// Pattern of a Newton matrix and the places of the tangent's blocks in it.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub pattern: Arc<BlockPattern>,
     pub roles: Vec<Role>,
     /// Multipliers carried per constraint: 1 or 2.
@@ -259,7 +259,7 @@ enum Form {
 
 /// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
 #[derive(Clone, Debug)]
-pub(super) struct TangentOperators {
+pub(crate) struct TangentOperators {
     nodes: Vec<Operator>,
     values: Vec<f64>,
 }

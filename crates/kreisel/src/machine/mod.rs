@@ -9,6 +9,7 @@ mod explanation;
 mod files;
 mod ledger;
 mod mobility;
+mod modes;
 pub mod part;
 mod recorder;
 mod run;
@@ -16,17 +17,21 @@ pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
+mod statics;
 pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
+pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, group_word, method_word,
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, group_word, method_word,
 };
+
+pub use statics::{StaticOutcome, StaticRecorder};
 
 use std::path::Path;
 

@@ -31,6 +31,18 @@ pub struct RunSettings {
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
     pub default_sensors: bool,
+    /// Where the run starts.
+    pub start: StartFrom,
+}
+
+/// Where a run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartFrom {
+    /// At the positions of the model.
+    #[default]
+    Given,
+    /// At the equilibrium under the loads at the start time, with the velocities of the model.
+    Static,
 }
 
 /// Settings given from outside of the model, each as a text in the language of the model file.
@@ -156,6 +168,7 @@ impl RunSettings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             group: group_word(self.group),
+            start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
     }
 }
@@ -173,6 +186,7 @@ pub struct SettingWords {
     newton_rtol: f64,
     newton_atol: f64,
     group: &'static str,
+    start: &'static str,
 }
 
 /// The word for a method.

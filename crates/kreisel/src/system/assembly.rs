@@ -119,6 +119,25 @@ impl System {
         }
     }
 
+    pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+        let mut tangent = LocalTangent::zeros(0);
+        for entry in &self.elements {
+            let nodes = entry.element.nodes();
+            let local = self.local_motion(nodes, at);
+            let motion = local.motion(at, &entry.memory);
+            tangent.reset(nodes.len());
+            entry.element.load_stiffness(&motion, &mut tangent);
+            let load = || {
+                let mut forces = LocalForces::zeros();
+                entry.element.load(&motion, &mut forces);
+                forces.wrenches
+            };
+            let part = LocalPart { nodes, local: &local, blocks: &entry.blocks };
+            self.add_tangent(&part, &tangent, load, weights, out);
+        }
+    }
+
     fn add_joint_tangent(
         &self,
         entry: &JointEntry,

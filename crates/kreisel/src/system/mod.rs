@@ -280,6 +280,19 @@ impl Dae for System {
         self.assemble_tangent(at, weights, out);
     }
 
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        for entry in &self.elements {
+            let local = self.local_motion(entry.element.nodes(), at);
+            let mut forces = LocalForces::zeros();
+            entry.element.load(&local.motion(at, &entry.memory), &mut forces);
+            self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out);
+        }
+    }
+
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        self.assemble_load_stiffness(at, out);
+    }
+
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
             let local = self.local_motion(entry.element.nodes(), at);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::integrate::{Method, Parameters};
 use crate::lie::Group;
-use crate::machine::{Assembler, RunSettings, SettingTexts};
+use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Context, Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
@@ -19,6 +19,8 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 pub const METHODS: &[&str] = &["index2", "index3"];
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
+/// Words for where a run starts.
+pub const STARTS: &[&str] = &["given", "static"];
 
 /// Keys of `[simulation]`.
 pub static KIND: PartKind = PartKind {
@@ -81,6 +83,12 @@ pub static KIND: PartKind = PartKind {
             Need::Default("true"),
             "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
         ),
+        key(
+            "start",
+            ValueKind::Choice(STARTS),
+            Need::Default("\"given\""),
+            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
+        ),
     ],
 };
 
@@ -126,6 +134,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         newton_atol: reader.positive("newton-atol")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
+        start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
     });
     reader.finish()
 }
