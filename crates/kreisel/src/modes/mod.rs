@@ -16,7 +16,7 @@
 //! | B              0  |
 //! ```
 //!
-//! with the sparse LU of [`crate::solve`] [BaiDemmelDongarraRuheVanDerVorst2000, Secs. 4.6, 7.6].
+//! with the sparse LU of [`crate::solve`] [BaiDemmelDongarraRuheVanDerVorst2000, Chs. 4 and 7].
 
 mod dense;
 mod eigen;

@@ -1,4 +1,4 @@
-//! Matrices as text that MATLAB, SciPy and Julia read: the Matrix Market exchange format [BoisvertPozoRemington1996, Sec. 3].
+//! Matrices as text that MATLAB, SciPy and Julia read: the Matrix Market exchange format [BoisvertPozoRemington1996, NISTIR 5935].
 
 use std::fmt::Write;
 

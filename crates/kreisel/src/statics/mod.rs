@@ -9,7 +9,7 @@
 //! for q and λ, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the load factor. Forces, moments and
 //! gravity grow with μ; springs, their preload, and drives do not. Newton's increments are elements of the Lie algebra, q ∘ exp(δ̃),
 //! with the exact tangent; a step is accepted if the next correction would be smaller
-//! [Deuflhard2011, Sec. 3.3.1], a test that does not depend on how stiff a part is.
+//! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
 //!
 //! - [`Settings::target`] is reached in load steps that fit themselves to the iteration.
 //! - [`PathSettings`] follow the path of equilibria by its arc length, through points where no further load can be borne.

@@ -1,7 +1,7 @@
 //! Newton's iteration for one equilibrium, at a fixed load or at a fixed distance along a path.
 //!
 //! A correction δ is shortened to α δ until the correction δ̄ that the same factors give afterwards satisfies
-//! ‖δ̄‖ ≤ (1 − α/4) ‖δ‖: the natural monotonicity test [Deuflhard2011, Eq. (3.47)]. Unlike the norm of the residual it does not mind
+//! ‖δ̄‖ ≤ (1 − α/4) ‖δ‖: the natural monotonicity test [Deuflhard2011, Sec. 3.3]. Unlike the norm of the residual it does not mind
 //! that a bent beam is stretched a little on the way, which its large axial stiffness would turn into a large force.
 
 use super::Equilibrium;

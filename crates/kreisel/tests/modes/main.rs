@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod beams;
+
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod beams;
+mod rod;
+
 use kreisel::dae::{Dae, Equations, Point, Shape};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, NodeId, Quantity};
 use kreisel::integrate::{Control, Initial};
