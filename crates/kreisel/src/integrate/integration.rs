@@ -193,6 +193,23 @@ impl GeneralizedAlpha {
     }
 }
 
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let shape = dae.shape();
+    let first_slip = shape.constraint_count();
+    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
+    for row in redundancy.shared.iter().copied().chain(slips) {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    compliance
+}
+
 /// Why a saved state cannot be taken up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ResumeError {
@@ -232,17 +249,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
-        self.work.compliance.clear();
-        if !redundancy.is_none() {
-            let (m, p) = (self.work.shape.constraint_count(), self.work.shape.slip_count());
-            let mut weights = vec![1.0; m + p];
-            self.dae.multiplier_weights(&mut weights);
-            self.work.compliance.resize(weights.len(), 0.0);
-            let slips = redundancy.shared_slips.iter().map(|row| m + row);
-            for row in redundancy.shared.iter().copied().chain(slips) {
-                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
-            }
-        }
+        self.work.compliance = compliance(self.dae, &redundancy);
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }

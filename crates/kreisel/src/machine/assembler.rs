@@ -599,6 +599,7 @@ impl Default for RunSettings {
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
+            start: super::settings::StartFrom::Given,
         }
     }
 }

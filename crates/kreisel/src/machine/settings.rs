@@ -41,6 +41,18 @@ pub struct RunSettings {
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
     pub default_sensors: bool,
+    /// Where the run starts.
+    pub start: StartFrom,
+}
+
+/// Where a run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartFrom {
+    /// At the positions of the model.
+    #[default]
+    Given,
+    /// At the equilibrium under the loads at the start time, with the velocities of the model.
+    Static,
 }
 
 /// How large steps are.
@@ -237,6 +249,7 @@ impl RunSettings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             group: group_word(self.group),
+            start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
     }
 }
@@ -256,6 +269,7 @@ pub struct SettingWords {
     newton_rtol: f64,
     newton_atol: f64,
     group: &'static str,
+    start: &'static str,
 }
 
 /// A step size or a word for how it is chosen.

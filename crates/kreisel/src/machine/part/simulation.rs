@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::integrate::{Method, Parameters};
 use crate::lie::Group;
-use crate::machine::{Assembler, RunSettings, SettingTexts, StepSize};
+use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::reader::NumberOrWord;
 use crate::model::{
@@ -22,6 +22,8 @@ pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2"]
 const AUTO: &str = "auto";
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
+/// Words for where a run starts.
+pub const STARTS: &[&str] = &["given", "static"];
 
 /// Keys of `[simulation]`.
 pub static KIND: PartKind = PartKind {
@@ -121,6 +123,12 @@ pub static KIND: PartKind = PartKind {
             Need::Default("true"),
             "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
         ),
+        key(
+            "start",
+            ValueKind::Choice(STARTS),
+            Need::Default("\"given\""),
+            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
+        ),
     ],
 };
 
@@ -188,6 +196,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         newton_atol: reader.positive("newton-atol")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
+        start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
     });
     check_limits(&reader)?;
     if let Some(names) = reader.optional_references("off-at-start")? {
