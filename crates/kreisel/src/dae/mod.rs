@@ -258,6 +258,12 @@ pub trait Dae {
         out.fill(1.0);
     }
 
+    /// Holonomic constraints that are switched off: their rows are empty and their multipliers vanish.
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let _ = memory;
+        Vec::new()
+    }
+
     /// Typical sizes, from which scaling and tolerances follow.
     fn scales(&self) -> Scales {
         Scales::default()

@@ -230,6 +230,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             for &row in &redundancy.shared {
                 self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
             }
+            // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+            redundancy.idle.iter().for_each(|&row| self.work.compliance[row] = 1.0);
         }
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
@@ -610,6 +612,10 @@ impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
 
     fn couplings(&self) -> Couplings {
         self.dae.couplings()
+    }
+
+    fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
+        self.dae.idle_constraints(self.memory)
     }
 
     fn scales(&self) -> Scales {

@@ -32,8 +32,10 @@ const SHARED: f64 = 1e-6;
 pub struct Redundancy {
     /// Constraints that are implied by the others, ascending.
     pub implied: Vec<usize>,
-    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them.
+    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them, unless they are idle.
     pub shared: Vec<usize>,
+    /// Constraints that are switched off, ascending; they count as implied.
+    pub idle: Vec<usize>,
 }
 
 impl Redundancy {
@@ -61,9 +63,14 @@ impl Redundancy {
             .filter(|pivot| pivot.group >= first_group)
             .map(|pivot| constraint_of(pivot.group, pivot.row))
             .collect();
+        let mut idle = dae.idle_constraints(&vec![0.0; shape.memory]);
+        idle.sort_unstable();
+        implied.retain(|row| idle.binary_search(row).is_err());
+        let mut shared = if implied.is_empty() { Vec::new() } else { shared_rows(&mut lu, &layout, &shape) };
+        shared.retain(|row| idle.binary_search(row).is_err());
+        implied.extend(&idle);
         implied.sort_unstable();
-        let shared = if implied.is_empty() { Vec::new() } else { shared_rows(&mut lu, &layout, &shape) };
-        Self { implied, shared }
+        Self { implied, shared, idle }
     }
 }
 

@@ -306,6 +306,11 @@ impl Dae for System {
         }
     }
 
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone()).collect()
+    }
+
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
         for entry in &self.joints {
