@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod select;
 mod slope;
+mod soi2;
 mod step_control;
 mod table;
 
@@ -55,19 +56,22 @@ pub enum Paper {
     Projection,
     /// A Lie algebra approach to time integration.
     LieAlgebra,
+    /// A second order extension of the generalized-α method.
+    Soi2,
     /// No paper's figure: what step sizes by the error achieve.
     StepControl,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::Projection, Self::StepControl];
+    pub const ALL: [Self; 4] = [Self::LieAlgebra, Self::Projection, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
         match self {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
+            Self::Soi2 => "soi2",
             Self::StepControl => "step-control",
         }
     }
@@ -77,6 +81,7 @@ impl Paper {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
+            Self::Soi2 => "JayNegrut2008",
             Self::StepControl => "Soderlind2003",
         }
     }

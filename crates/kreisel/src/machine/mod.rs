@@ -5,6 +5,8 @@
 //! [`Assembler`].
 
 mod assembler;
+pub mod beam;
+mod curve;
 mod event;
 mod explanation;
 mod files;
@@ -50,6 +52,8 @@ pub struct Machine {
     pub bodies: Vec<BodyEntry>,
     /// Joints by name.
     pub joints: Vec<JointEntry>,
+    /// Beams by name.
+    pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
     /// What happens where an expression of the motion passes zero.

@@ -2,13 +2,17 @@
 
 pub mod heavy_top;
 pub mod kepler;
+pub mod nonlinear_reactions;
 pub mod ode;
 pub mod pendulum;
 pub mod prescribed;
-pub mod stiff_pendulum;
+pub mod slider_crank;
+pub mod spring_pendulum;
 
 pub use heavy_top::HeavyTop;
 pub use kepler::Kepler;
+pub use nonlinear_reactions::NonlinearReactions;
 pub use pendulum::Pendulum;
 pub use prescribed::PrescribedCubic;
-pub use stiff_pendulum::{StiffPendulum, StiffPendulumSolution};
+pub use slider_crank::SliderCrank;
+pub use spring_pendulum::SpringPendulum;
