@@ -11,7 +11,7 @@ use kreisel::problem::heavy_top::TopSolution;
 use kreisel::problem::{HeavyTop, Kepler, Pendulum, SpringPendulum};
 
 /// A method joins the tests of this file by joining this list.
-const METHODS: [Method; 2] = [Method::Index3, Method::Index2];
+const METHODS: [Method; 3] = [Method::Index3, Method::Index2, Method::Soi2];
 const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
 
 fn settings(method: Method, spectral_radius: f64, step: f64) -> Settings {

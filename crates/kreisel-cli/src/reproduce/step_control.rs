@@ -106,7 +106,7 @@ fn rows(
     Ok(())
 }
 
-const METHODS: [Method; 2] = [Method::Index3, Method::Index2];
+const METHODS: [Method; 3] = [Method::Index3, Method::Index2, Method::Soi2];
 const TOLERANCES: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const FINE: [f64; 7] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
 
