@@ -16,6 +16,7 @@ mod run;
 mod select;
 mod slope;
 mod soi2;
+mod step_control;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -57,11 +58,13 @@ pub enum Paper {
     LieAlgebra,
     /// A second order extension of the generalized-α method.
     Soi2,
+    /// No paper's figure: what step sizes by the error achieve.
+    StepControl,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::Projection, Self::Soi2];
+    pub const ALL: [Self; 4] = [Self::LieAlgebra, Self::Projection, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
@@ -69,6 +72,7 @@ impl Paper {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
             Self::Soi2 => "soi2",
+            Self::StepControl => "step-control",
         }
     }
 
@@ -78,6 +82,7 @@ impl Paper {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
             Self::Soi2 => "JayNegrut2008",
+            Self::StepControl => "Soderlind2003",
         }
     }
 }

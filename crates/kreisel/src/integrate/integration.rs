@@ -207,6 +207,8 @@ pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> V
     for row in redundancy.shared.iter().copied().chain(slips) {
         compliance[row] = COMPLIANCE * weights[row] * weights[row];
     }
+    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
     compliance
 }
 
@@ -412,7 +414,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         };
         change(&at, &mut memory)?;
         let remembering = Remembering { dae: self.dae, memory: &memory };
-        let redundancy = Redundancy::find(&remembering, state.time, &state.configuration);
+        let redundancy =
+            Redundancy::find_moving(&remembering, state.time, &state.configuration, &state.shown_velocity);
         self.state.memory = memory;
         self.set_redundancy(redundancy);
         self.state.compliance = self.work.compliance.clone();
@@ -660,11 +663,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 }
 
-/// Moves values along the line from the previous ones.
-fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
-    values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
-}
-
 /// A system with a memory, for those who ask without one.
 struct Remembering<'a, D: ?Sized> {
     dae: &'a D,
@@ -692,9 +690,18 @@ impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
         self.dae.couplings()
     }
 
+    fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
+        self.dae.idle_constraints(self.memory)
+    }
+
     fn scales(&self) -> Scales {
         self.dae.scales()
     }
+}
+
+/// Moves values along the line from the previous ones.
+fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
+    values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
 }
 
 fn norm(values: &[f64]) -> f64 {

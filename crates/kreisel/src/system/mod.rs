@@ -378,6 +378,13 @@ impl Dae for System {
         }
     }
 
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        let first_slip = self.shape.constraint_count();
+        let slips = |entry: &JointEntry| first_slip + entry.slips.start..first_slip + entry.slips.end;
+        self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone().chain(slips(entry))).collect()
+    }
+
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
         let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
