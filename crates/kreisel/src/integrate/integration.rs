@@ -517,6 +517,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
@@ -618,6 +619,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
+        ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),

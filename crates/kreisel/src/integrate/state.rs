@@ -37,6 +37,8 @@ pub struct State {
     pub previous_algorithmic_acceleration: Vec<f64>,
     /// Multipliers λ_n.
     pub multipliers: Vec<f64>,
+    /// Multipliers before the last step, for the first guess of the next.
+    pub previous_multipliers: Vec<f64>,
     /// Multipliers ψ_n of the nonholonomic constraints.
     pub slip_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
@@ -75,7 +77,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -221,7 +223,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 12] {
+    fn arrays(&self) -> [&Vec<f64>; 13] {
         [
             &self.configuration,
             &self.velocity,
@@ -230,6 +232,7 @@ impl State {
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
             &self.multipliers,
+            &self.previous_multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
@@ -238,7 +241,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 13] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -247,6 +250,7 @@ impl State {
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
             &mut self.multipliers,
+            &mut self.previous_multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,

@@ -11,6 +11,7 @@ mod coordinate_joint;
 pub mod frame;
 mod guided_body;
 pub mod lower_pair;
+mod plain;
 
 pub use coordinate::Coordinate;
 pub use coordinate_joint::{
