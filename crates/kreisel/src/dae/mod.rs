@@ -242,6 +242,11 @@ pub trait Dae {
         differences::slip_curvature(self, at, out);
     }
 
+    /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences [`Dae::evaluate`].
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        differences::slip_gradient(self, at, out);
+    }
+
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         differences::tangent(self, at, weights, out);
@@ -258,7 +263,7 @@ pub trait Dae {
         let _ = (at, memory);
     }
 
-    /// Weights w of the multipliers: of redundant ones those with the least Σ (w λ)² are taken.
+    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
     fn multiplier_weights(&self, out: &mut [f64]) {
         out.fill(1.0);
     }
@@ -271,6 +276,11 @@ pub trait Dae {
     /// Name of a group of constraints (those of one joint) in the words of the system's author.
     fn describe_group(&self, group: usize) -> String {
         format!("group {group} of the constraints")
+    }
+
+    /// Name of a group of nonholonomic constraints in the words of the system's author.
+    fn describe_slip_group(&self, group: usize) -> String {
+        format!("group {group} of the nonholonomic constraints")
     }
 
     /// Name of an equation in the words of the system's author.

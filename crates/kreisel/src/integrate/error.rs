@@ -55,6 +55,11 @@ pub enum StartError {
         /// Largest step.
         max: f64,
     },
+    /// Parameters with α_m ≠ 0 for a method of the HHT family.
+    #[error(
+        "`hht-i3` and `hht-soi2` are the methods with α_m = 0, not {0}: give the α of the HHT method, or take `soi2`"
+    )]
+    NotHht(f64),
     /// Parameters without damping of the multipliers.
     #[error(
         "with `index3` and constraints these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \
@@ -192,6 +197,20 @@ pub enum StepError {
         step: f64,
         /// Why it failed.
         cause: Box<StepError>,
+    },
+    /// Constraints that cannot hold together any more.
+    #[error(
+        "the constraints cannot all hold at t = {time} s (h = {step:e} s): {}. Drives of the same motion must agree, and a \
+         drive must not ask for more than the machine can reach",
+        in_words(misses)
+    )]
+    Contradiction {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The constraints that conflict where they come closest, worst first.
+        misses: Vec<Miss>,
     },
     /// The end of the run lies before the present time.
     #[error("the end time {end} s lies before the present time {time} s")]

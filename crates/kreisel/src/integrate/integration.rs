@@ -3,14 +3,12 @@
 use super::GeneralizedAlpha;
 use super::control::ControlMemory;
 use super::error::{StartError, StateError, StepError};
-use super::index2::{Index2, StabilizerProducts};
-use super::index3::Index3;
+use super::formulation::{Formulation, Step};
 use super::kkt::{Kkt, KktFailure};
-use super::layout::Layout;
 use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Initial, Method, Settings};
+use super::settings::{Initial, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
 use crate::dae::{Dae, Shape};
@@ -62,8 +60,8 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) last_increment: Vec<f64>,
     pub(super) trial: Trial,
     pub(super) work: Workspace,
-    products: Option<StabilizerProducts>,
-    newton: Newton,
+    formulation: Formulation,
+    pub(super) newton: Newton,
     pub(super) kkt: Kkt,
     mass_scale: f64,
     stiffness_scale: f64,
@@ -86,14 +84,20 @@ struct Unprepared {
     velocity: Vec<f64>,
     algorithmic_acceleration: Vec<f64>,
     previous_algorithmic_acceleration: Vec<f64>,
+    inertia_force: Vec<f64>,
+    previous_inertia_force: Vec<f64>,
 }
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-const COMPLIANCE: f64 = 1e-9;
+pub(super) const COMPLIANCE: f64 = 1e-9;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
+
+/// A first acceleration that changes by less than this part is settled, and no more than this many times.
+const SETTLED: f64 = 1e-10;
+const MOST_REPETITIONS: usize = 50;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -104,17 +108,18 @@ impl GeneralizedAlpha {
     ) -> Result<Integration<'d, D>, StartError> {
         let mut integration = self.prepare(dae)?;
         check_initial(dae, &integration.work.shape, &initial)?;
-        integration.set_redundancy(Redundancy::find(dae, initial.time, &initial.configuration));
+        integration.set_redundancy(Redundancy::find_moving(dae, initial.time, &initial.configuration, &initial.velocity));
         let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
         let (configuration, mut report) = assembled(dae, shape, &initial, kkt)?;
         if report.position_change.iter().any(|change| *change != 0.0) {
             // Which constraints depend on others may differ where the machine fits together.
-            integration.set_redundancy(Redundancy::find(dae, initial.time, &configuration));
+            integration.set_redundancy(Redundancy::find_moving(dae, initial.time, &configuration, &initial.velocity));
         }
         let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
         let mut state =
             starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
         state.compliance = integration.work.compliance.clone();
+        state.merged.start = integration.kkt.system.solver.merged();
         integration.previous = state.clone();
         integration.state = state;
         integration.start_report = report;
@@ -138,6 +143,7 @@ impl GeneralizedAlpha {
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
+        integration.restore_merged(&state)?;
         integration.previous = state.clone();
         integration.state = state;
         integration.restore_factors();
@@ -150,13 +156,7 @@ impl GeneralizedAlpha {
         check_settings(&settings, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        let (layout, products) = match settings.method {
-            Method::Index3 => (Layout::new(&shape, &couplings, 1, []), None),
-            Method::Index2 => {
-                let (layout, products) = StabilizerProducts::new(&shape, &couplings);
-                (layout, Some(products))
-            }
-        };
+        let (layout, formulation) = Formulation::new(settings.method, &shape, &couplings);
         let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
             dae,
@@ -168,7 +168,7 @@ impl GeneralizedAlpha {
             newton: Newton::new(layout.pattern.clone(), &layout.roles),
             kkt: Kkt::new(dae, mass_scale),
             work: Workspace::new(dae, shape, &couplings, layout),
-            products,
+            formulation,
             mass_scale,
             stiffness_scale,
             start_report: StartReport::default(),
@@ -224,10 +224,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     fn set_redundancy(&mut self, redundancy: Redundancy) {
         self.work.compliance.clear();
         if !redundancy.is_none() {
-            let mut weights = vec![1.0; self.work.shape.constraint_count()];
+            let (m, p) = (self.work.shape.constraint_count(), self.work.shape.slip_count());
+            let mut weights = vec![1.0; m + p];
             self.dae.multiplier_weights(&mut weights);
             self.work.compliance.resize(weights.len(), 0.0);
-            for &row in &redundancy.shared {
+            let slips = redundancy.shared_slips.iter().map(|row| m + row);
+            for row in redundancy.shared.iter().copied().chain(slips) {
                 self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
             }
         }
@@ -278,6 +280,14 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         norm(&self.work.violation)
     }
 
+    /// Violation κ of the nonholonomic constraints at the present state.
+    pub fn slip_residual(&mut self) -> Vec<f64> {
+        self.trial.increment.fill(0.0);
+        self.copy_state_to_trial();
+        self.work.evaluate(self.dae, &self.state.configuration, &mut self.trial);
+        self.work.slip.clone()
+    }
+
     /// Residual B v + Φ_t of the hidden constraints at the present state.
     pub fn velocity_residual(&mut self) -> Vec<f64> {
         self.copy_state_to_trial();
@@ -302,6 +312,41 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.slip_multipliers.copy_from_slice(&state.slip_multipliers);
         trial.states.copy_from_slice(&state.states);
         trial.memory.copy_from_slice(&state.memory);
+    }
+
+    /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
+    ///
+    /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back multiplied by
+    /// 1/3 at most, the value for ρ∞ = 0.
+    fn settle_first_acceleration(&mut self, step: f64) -> Result<usize, StepError> {
+        let alpha = self.settings.parameters.offset();
+        let mut iterations = 0;
+        for _ in 0..MOST_REPETITIONS {
+            let mut change = 0.0_f64;
+            let mut size = 1.0_f64;
+            let state = &mut self.state;
+            for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
+                let wanted = (1.0 - alpha) * state.acceleration[i] + alpha * self.trial.acceleration[i];
+                change = change.max((wanted - *a).abs());
+                size = size.max(wanted.abs());
+                *a = wanted;
+            }
+            state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
+            state.inertia_force.clear();
+            state.previous_inertia_force.clear();
+            self.predict(step);
+            iterations += self.correct(step)?;
+            if change <= SETTLED * size {
+                break;
+            }
+        }
+        Ok(iterations)
+    }
+
+    /// First guess of Newton's iteration.
+    pub(super) fn predict(&mut self, step: f64) {
+        self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
+        self.trial.time = self.state.time_after(step);
     }
 
     /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
@@ -392,9 +437,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
         self.keep_unprepared();
         let outcome = self.change_step(step).and_then(|()| {
-            self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
-            self.trial.time = self.state.time_after(step);
-            self.correct(step)
+            self.predict(step);
+            let iterations = self.correct_or_yield(step)?;
+            let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
+            Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
         });
         if outcome.is_err() {
             self.discard();
@@ -408,6 +454,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         before.velocity.clone_from(&state.velocity);
         before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
         before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
+        before.inertia_force.clone_from(&state.inertia_force);
+        before.previous_inertia_force.clone_from(&state.previous_inertia_force);
     }
 
     /// Takes a pending step back.
@@ -417,11 +465,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.clone_from(&before.velocity);
         state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
         state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
+        state.inertia_force.clone_from(&before.inertia_force);
+        state.previous_inertia_force.clone_from(&before.previous_inertia_force);
     }
 
     /// Prepares the state for a step of another size than the last.
     ///
-    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line [JayNegrut2008, Eq. (14a)]. With `index3`
+    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs. (14)]. With `index3`
     /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
     /// Before the first step the starting values are found anew.
     fn change_step(&mut self, step: f64) -> Result<(), StepError> {
@@ -440,13 +490,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
         if self.settings.step_change.adjust_acceleration {
             let shift = self.settings.parameters.offset() * (ratio - 1.0);
-            let previous = &self.state.previous_algorithmic_acceleration;
-            for (a, previous) in self.state.algorithmic_acceleration.iter_mut().zip(previous) {
-                *a += shift * (*a - previous);
-            }
+            let state = &mut self.state;
+            move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
+            move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
         }
         let carries_residual =
-            self.settings.method == Method::Index3 && self.work.shape.constraint_count() > 0;
+            self.settings.method.leaves_hidden_residual() && self.work.shape.constraint_count() > 0;
         if carries_residual && self.settings.step_change.rescale_residual {
             self.scale_hidden_residual(ratio * ratio, step)?;
         }
@@ -454,29 +503,20 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(())
     }
 
-    fn coefficients(&self, step: f64) -> Coefficients {
+    pub(super) fn coefficients(&self, step: f64) -> Coefficients {
         Coefficients::new(&self.settings.parameters, step, self.mass_scale, self.stiffness_scale)
     }
 
     /// Newton's iteration from the predicted values.
-    fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+    pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
-        let matrix_point = self.state.matrix_point.get_or_insert_default();
-        let base = &self.state.configuration;
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
-        let outcome = match &self.products {
-            None => {
-                let mut equations = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
-                self.newton.solve(&mut equations, &settings.newton)
-            }
-            Some(products) => {
-                let mut equations =
-                    Index2 { dae, settings, coefficients, base, trial, work, products, matrix_point };
-                equations.set_base_gradient(self.state.time);
-                self.newton.solve(&mut equations, &settings.newton)
-            }
-        };
+        self.formulation.prepare(dae, &work.shape, settings, step, &mut self.state);
+        let matrix_point = self.state.matrix_point.get_or_insert_default();
+        let (time, base) = (self.state.time, &self.state.configuration);
+        let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
+        let outcome = self.formulation.solve(&mut self.newton, step_data);
         outcome.map_err(|failure| {
             self.newton.forget();
             self.step_error(failure, step)
@@ -519,6 +559,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.acceleration.copy_from_slice(&trial.acceleration);
         state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
+        state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
+        self.formulation.accept(state);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
             trial.configuration.copy_from_slice(&state.configuration);
@@ -528,7 +570,24 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.after_corner = false;
         state.prepared_step = step;
         state.newton_rate = self.newton.rate();
+        if state.merged.step.is_none() {
+            state.merged.step = self.newton.solver_mut().merged();
+        }
         self.steps += 1;
+    }
+
+    /// Lets the linear solvers order their work as before a state was saved.
+    fn restore_merged(&mut self, state: &State) -> Result<(), StateError> {
+        let solvers = [
+            (&state.merged.step, self.newton.solver_mut()),
+            (&state.merged.start, &mut self.kkt.system.solver),
+        ];
+        for (parts, solver) in solvers {
+            if parts.as_ref().is_some_and(|parts| !solver.merge(parts)) {
+                return Err(StateError::Damaged);
+            }
+        }
+        Ok(())
     }
 
     /// Makes the factors again that a saved state was using.
@@ -542,24 +601,24 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.velocity.copy_from_slice(&point.velocity);
         trial.acceleration.copy_from_slice(&point.acceleration);
         trial.multipliers.copy_from_slice(&point.multipliers);
+        trial.slip_multipliers.copy_from_slice(&point.slip_multipliers);
+        trial.correction.copy_from_slice(&point.correction);
+        trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
+        trial.slip_multiplier_changes.copy_from_slice(&point.slip_multiplier_changes);
         trial.memory.copy_from_slice(&point.memory);
         let mut noted = MatrixPoint::default();
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
-        let (base, matrix_point) = (&point.base, &mut noted);
+        let (base, matrix_point, time) = (&point.base, &mut noted, point.time - point.step);
+        let step = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
+        let (velocity, rate) = (&point.base_velocity, self.state.newton_rate);
         // Factors that cannot be made are made in the next step, which then says why it fails.
-        let _ = match &self.products {
-            None => {
-                let mut equations = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
-                self.newton.restore(&mut equations, self.state.newton_rate)
-            }
-            Some(products) => {
-                let mut equations =
-                    Index2 { dae, settings, coefficients, base, trial, work, products, matrix_point };
-                equations.set_base_gradient(point.time - point.step);
-                self.newton.restore(&mut equations, self.state.newton_rate)
-            }
-        };
+        let _ = self.formulation.restore(&mut self.newton, step, velocity, rate);
     }
+}
+
+/// Moves values along the line from the previous ones.
+fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
+    values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
 }
 
 fn norm(values: &[f64]) -> f64 {
@@ -592,17 +651,17 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if let Some(control) = &settings.error_control {
         control.check()?;
     }
-    if shape.slip_count() > 0 {
-        return Err(StartError::Unsupported("nonholonomic constraints"));
-    }
     if shape.state_count() > 0 {
         return Err(StartError::Unsupported("first-order states"));
+    }
+    if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
+        return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
     let constrained = shape.constraint_count() > 0;
     match settings.parameters.stability() {
         _ if settings.allow_unstable => Ok(()),
         Stability::Unstable => Err(StartError::Unstable),
-        Stability::Limit if constrained && settings.method == Method::Index3 => {
+        Stability::Limit if constrained && settings.method.leaves_hidden_residual() => {
             Err(StartError::UndampedMultipliers)
         }
         Stability::Damped | Stability::Limit => Ok(()),
@@ -626,7 +685,11 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("remembered numbers", state.memory.len(), shape.memory),
     ];
     if !state.compliance.is_empty() {
-        sizes.push(("constraints", state.compliance.len(), m));
+        sizes.push(("constraints", state.compliance.len(), m + shape.slip_count()));
+    }
+    if !state.inertia_force.is_empty() {
+        sizes.push(("velocity coordinates", state.inertia_force.len(), k));
+        sizes.push(("velocity coordinates", state.previous_inertia_force.len(), k));
     }
     if let Some(point) = &state.matrix_point {
         sizes.extend([
@@ -634,7 +697,11 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
             ("velocity coordinates", point.increment.len(), k),
             ("velocity coordinates", point.velocity.len(), k),
             ("velocity coordinates", point.acceleration.len(), k),
+            ("velocity coordinates", point.correction.len(), k),
             ("constraints", point.multipliers.len(), m),
+            ("constraints", point.multiplier_changes.len(), m),
+            ("nonholonomic constraints", point.slip_multipliers.len(), shape.slip_count()),
+            ("nonholonomic constraints", point.slip_multiplier_changes.len(), shape.slip_count()),
             ("remembered numbers", point.memory.len(), shape.memory),
         ]);
     }

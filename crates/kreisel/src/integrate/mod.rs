@@ -17,6 +17,8 @@ mod assemble;
 mod control;
 mod error;
 mod estimate;
+mod force_level;
+mod formulation;
 mod index2;
 mod index3;
 mod integration;
@@ -28,6 +30,8 @@ mod parameters;
 mod redundancy;
 mod scheme;
 mod settings;
+mod singular;
+mod soi2;
 mod start;
 mod state;
 
@@ -37,9 +41,9 @@ pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use settings::{Initial, IterationMatrix, Method, Predictor, Settings, Start, StepChange};
+pub use settings::{Initial, IterationMatrix, Method, PastMass, Predictor, Settings, Start, StepChange};
 pub use start::StartReport;
-pub use state::{MatrixPoint, State};
+pub use state::{MatrixPoint, Merged, State};
 
 /// A generalized-α method with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

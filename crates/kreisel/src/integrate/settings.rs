@@ -11,16 +11,53 @@ pub enum Method {
     Index3,
     /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
     Index2,
+    /// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two times
+    /// [JayNegrut2008, Eqs. (13)].
+    Soi2,
+    /// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0, position
+    /// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
+    HhtI3,
+    /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
+    HhtSoi2,
+}
+
+impl Method {
+    /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs.
+    pub fn leaves_hidden_residual(self) -> bool {
+        matches!(self, Self::Index3 | Self::HhtI3)
+    }
+
+    /// Whether forces are balanced at two times instead of at the end of the step.
+    pub fn balances_forces_at_two_times(self) -> bool {
+        matches!(self, Self::Soi2 | Self::HhtI3 | Self::HhtSoi2)
+    }
+
+    /// Whether the method is a member of Hilber, Hughes and Taylor's family.
+    pub fn is_hht(self) -> bool {
+        matches!(self, Self::HhtI3 | Self::HhtSoi2)
+    }
+}
+
+/// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PastMass {
+    /// That of the step before, M_{(1+α)−1}.
+    #[default]
+    Kept,
+    /// Evaluated anew: M(t_n + αh, q_n ∘ exp(αh ṽ_n)).
+    Renewed,
 }
 
 /// Starting values of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Those that keep second order in every component: Table 2 for `index3`, Table 1 for `index2`.
+    /// Those that keep second order in every component: Table 2 for `index3` and `hht-i3`, Table 1 for the others.
     #[default]
     OrderPreserving,
     /// a₀ ≈ v̇(t₀ + Δ_α h), v₀ unchanged [ArnoldCardonaBruls2015, Table 1].
     ImprovedAcceleration,
+    /// a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with v̇₁ of the first step itself, v₀ unchanged [JayNegrut2008, Eq. (8)].
+    Implicit,
     /// a₀ = v̇(t₀), v₀ unchanged: the trivial choice, with first-order transients in the multipliers.
     Trivial,
 }
@@ -80,6 +117,8 @@ pub struct Settings {
     pub step_change: StepChange,
     /// Starting values.
     pub start: Start,
+    /// Mass matrix that goes with a_n where forces are balanced at two times.
+    pub past_mass: PastMass,
     /// First guess of Newton's iteration.
     pub predictor: Predictor,
     /// Matrix of Newton's iteration.
@@ -108,6 +147,7 @@ impl Settings {
             error_control: None,
             step_change: StepChange::default(),
             start: Start::default(),
+            past_mass: PastMass::default(),
             predictor: Predictor::default(),
             iteration_matrix: IterationMatrix::default(),
             newton_rtol: 1e-10,
@@ -141,6 +181,10 @@ pub struct Initial {
     pub states: Vec<f64>,
     /// Nodes whose configuration is not to be changed, ascending.
     pub fixed: Vec<usize>,
+    /// First guess of λ(t₀), for forces that are nonlinear in it; zeros if empty.
+    pub multipliers: Vec<f64>,
+    /// First guess of ψ(t₀); zeros if empty.
+    pub slip_multipliers: Vec<f64>,
 }
 
 impl Initial {
@@ -152,6 +196,8 @@ impl Initial {
             velocity: velocity.into(),
             states: Vec::new(),
             fixed: Vec::new(),
+            multipliers: Vec::new(),
+            slip_multipliers: Vec::new(),
         }
     }
 }

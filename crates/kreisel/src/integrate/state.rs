@@ -35,6 +35,10 @@ pub struct State {
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
     pub previous_algorithmic_acceleration: Vec<f64>,
+    /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
+    pub inertia_force: Vec<f64>,
+    /// M a before the last step, for a change of step size; as long as `inertia_force`.
+    pub previous_inertia_force: Vec<f64>,
     /// Multipliers λ_n.
     pub multipliers: Vec<f64>,
     /// Multipliers before the last step, for the first guess of the next.
@@ -49,10 +53,22 @@ pub struct State {
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
+    /// How the linear solvers order their work, which decides the rounding.
+    pub merged: Merged,
     /// Contraction rate of Newton's iteration, measured lately.
     pub newton_rate: f64,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
+}
+
+/// Parts of the matrices that are eliminated together with their neighbours because they are singular by themselves
+/// (massless bodies); absent before the first factorisation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// In the iteration matrix of a step.
+    pub step: Option<Vec<usize>>,
+    /// In the matrix of starting values and projections.
+    pub start: Option<Vec<usize>>,
 }
 
 /// Arguments of the iteration matrix in use.
@@ -72,12 +88,22 @@ pub struct MatrixPoint {
     pub acceleration: Vec<f64>,
     /// Multipliers.
     pub multipliers: Vec<f64>,
+    /// Multipliers of the nonholonomic constraints.
+    pub slip_multipliers: Vec<f64>,
+    /// Velocity at the start of that step, with methods that evaluate the mass matrix on the way.
+    pub base_velocity: Vec<f64>,
+    /// Part of the increment that keeps the position constraints with `soi2`.
+    pub correction: Vec<f64>,
+    /// λ̃ − λ with `soi2`.
+    pub multiplier_changes: Vec<f64>,
+    /// ψ̃ − ψ with `soi2`.
+    pub slip_multiplier_changes: Vec<f64>,
     /// What the system remembered.
     pub memory: Vec<f64>,
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -90,6 +116,13 @@ impl Writer {
     fn numbers(&mut self, values: &[f64]) {
         self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
         values.iter().for_each(|&value| self.number(value));
+    }
+
+    fn indices(&mut self, values: Option<&Vec<usize>>) {
+        self.0.push(u8::from(values.is_some()));
+        let Some(values) = values else { return };
+        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        values.iter().for_each(|&value| self.0.extend_from_slice(&(value as u64).to_le_bytes()));
     }
 }
 
@@ -122,6 +155,20 @@ impl Reader<'_> {
             return Err(StateError::Damaged);
         }
         (0..count).map(|_| self.number()).collect()
+    }
+
+    fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
+        match self.bytes()? {
+            [0] => return Ok(None),
+            [1] => {}
+            _ => return Err(StateError::Damaged),
+        }
+        let count = u64::from_le_bytes(self.bytes()?);
+        if count > (self.0.len() / 8) as u64 {
+            return Err(StateError::Damaged);
+        }
+        let index = |_| usize::try_from(u64::from_le_bytes(self.bytes()?)).map_err(|_| StateError::Damaged);
+        (0..count).map(index).collect::<Result<_, _>>().map(Some)
     }
 }
 
@@ -170,6 +217,8 @@ impl State {
         for values in self.arrays() {
             writer.numbers(values);
         }
+        writer.indices(self.merged.step.as_ref());
+        writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
         if let Some(point) = &self.matrix_point {
             writer.number(point.time);
@@ -209,6 +258,7 @@ impl State {
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
+        state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
         if reader.flag()? {
             let mut point =
                 MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
@@ -223,7 +273,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 13] {
+    fn arrays(&self) -> [&Vec<f64>; 15] {
         [
             &self.configuration,
             &self.velocity,
@@ -231,6 +281,8 @@ impl State {
             &self.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
+            &self.inertia_force,
+            &self.previous_inertia_force,
             &self.multipliers,
             &self.previous_multipliers,
             &self.slip_multipliers,
@@ -241,7 +293,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 13] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 15] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -249,6 +301,8 @@ impl State {
             &mut self.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
+            &mut self.inertia_force,
+            &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.previous_multipliers,
             &mut self.slip_multipliers,
@@ -261,17 +315,34 @@ impl State {
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 6] {
-        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers, &self.memory]
+    fn arrays(&self) -> [&Vec<f64>; 11] {
+        [
+            &self.base,
+            &self.increment,
+            &self.velocity,
+            &self.acceleration,
+            &self.multipliers,
+            &self.slip_multipliers,
+            &self.base_velocity,
+            &self.correction,
+            &self.multiplier_changes,
+            &self.slip_multiplier_changes,
+            &self.memory,
+        ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 6] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
         [
             &mut self.base,
             &mut self.increment,
             &mut self.velocity,
             &mut self.acceleration,
             &mut self.multipliers,
+            &mut self.slip_multipliers,
+            &mut self.base_velocity,
+            &mut self.correction,
+            &mut self.multiplier_changes,
+            &mut self.slip_multiplier_changes,
             &mut self.memory,
         ]
     }
@@ -291,6 +362,7 @@ mod tests {
             configuration: vec![1.0, f64::MIN_POSITIVE],
             velocity: vec![-0.0],
             multipliers: vec![1e300],
+            merged: Merged { step: Some(vec![3, 7]), start: None },
             matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
             ..Default::default()
         }
