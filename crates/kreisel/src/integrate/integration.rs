@@ -605,6 +605,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
         self.formulation.accept(state);
@@ -761,6 +762,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
+        ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),

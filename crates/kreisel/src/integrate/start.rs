@@ -160,6 +160,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
+    state.previous_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.
