@@ -107,6 +107,8 @@ pub struct Assembler {
     beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
+    /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
+    pub(super) lengths: Vec<f64>,
     pub(super) assumptions: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
@@ -131,6 +133,7 @@ impl Assembler {
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             deferred: Vec::new(),
+            lengths: Vec::new(),
             assumptions: Vec::new(),
             warnings: Vec::new(),
         }
@@ -498,7 +501,8 @@ impl Assembler {
         Scales { length: self.extent(), mass: mean, stiffness: 0.0 }
     }
 
-    /// Largest distance of a joint or marker from its body's centre, or length of a rod; 1 m if there is none.
+    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1 m if there is
+    /// none.
     fn extent(&self) -> f64 {
         let arms = (self.joints.iter())
             .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
@@ -512,7 +516,8 @@ impl Assembler {
             (end(1) - end(0)).norm()
         });
         let beams = self.beams.iter().map(BeamEntry::length);
-        let largest = arms.chain(markers).chain(rods).chain(beams).fold(0.0, f64::max);
+        let lengths = self.lengths.iter().copied();
+        let largest = arms.chain(markers).chain(rods).chain(beams).chain(lengths).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }
