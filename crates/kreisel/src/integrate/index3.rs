@@ -27,9 +27,9 @@ pub(super) struct Index3<'a, D: ?Sized> {
     pub matrix_point: &'a mut MatrixPoint,
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
-    fn residual(&mut self, out: &mut [f64]) {
-        self.work.evaluate(self.dae, self.base, self.trial);
+impl<D: Dae + ?Sized> Index3<'_, D> {
+    /// Scales the equations that were evaluated last.
+    pub fn write_residual(&mut self, out: &mut [f64]) {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
@@ -37,9 +37,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         work.layout.scatter(0, &work.violation, out);
     }
 
-    fn matrix(&mut self, out: &mut BlockMatrix) {
+    /// Adds the matrix of the derivatives that were evaluated last.
+    pub fn write_matrix(&mut self, out: &mut BlockMatrix) {
         let work = &mut *self.work;
-        work.differentiate(self.dae, self.trial, &self.coefficients, self.settings.iteration_matrix);
         let exact = self.settings.iteration_matrix == IterationMatrix::Exact;
         let operators = exact.then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, 1.0 / self.coefficients.scale, out);
@@ -48,6 +48,18 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
             work.layout.subtract_compliance(&work.compliance, 0, 0, out);
         }
         work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        self.work.evaluate(self.dae, self.base, self.trial);
+        self.write_residual(out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        self.work.differentiate(self.dae, self.trial, &self.coefficients, self.settings.iteration_matrix);
+        self.write_matrix(out);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

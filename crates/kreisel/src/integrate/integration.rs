@@ -12,8 +12,9 @@ use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Method, Settings};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
+use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian, node_without_coordinates};
 use super::{GeneralizedAlpha, Sample};
-use crate::dae::{Dae, Shape};
+use crate::dae::{Dae, Equation, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure};
 
@@ -55,6 +56,7 @@ pub struct Integration<'d, D: ?Sized> {
     trial: Trial,
     work: Workspace,
     products: Option<StabilizerProducts>,
+    local: Option<LocalCoordinates>,
     newton: Newton,
     kkt: Kkt,
     mass_scale: f64,
@@ -126,15 +128,18 @@ impl GeneralizedAlpha {
         let settings = *self.settings();
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
+        check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
         let (layout, products) = match settings.method {
-            Method::Index3 => (Layout::new(&shape, &couplings, 1, []), None),
+            Method::Index3 | Method::UpdatedLagrangian => (Layout::new(&shape, &couplings, 1, []), None),
             Method::Index2 => {
                 let (layout, products) = StabilizerProducts::new(&shape, &couplings);
                 (layout, Some(products))
             }
         };
+        let local = (settings.method == Method::UpdatedLagrangian)
+            .then(|| LocalCoordinates::new(settings.parametrization, &shape, &couplings));
         Ok(Integration {
             dae,
             settings,
@@ -146,6 +151,7 @@ impl GeneralizedAlpha {
             kkt: Kkt::new(dae, mass_scale),
             work: Workspace::new(dae, shape, &couplings, layout),
             products,
+            local,
             mass_scale,
             stiffness_scale,
             start_report: StartReport::default(),
@@ -400,7 +406,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         for (a, previous) in self.state.algorithmic_acceleration.iter_mut().zip(previous) {
             *a += shift * (*a - previous);
         }
-        if self.settings.method == Method::Index3 && self.work.shape.constraint_count() > 0 {
+        if self.settings.method == Method::UpdatedLagrangian {
+            let State { velocity, acceleration, algorithmic_acceleration, .. } = &mut self.state;
+            let (space, parametrization) = (&self.work.shape.space, self.settings.parametrization);
+            let factor = shift * old;
+            parametrization.add_jerk_excess(space, factor, velocity, acceleration, algorithmic_acceleration);
+        }
+        if self.settings.method.is_index3() && self.work.shape.constraint_count() > 0 {
             self.scale_hidden_residual(ratio * ratio, step)?;
         }
         Ok(())
@@ -419,8 +431,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
         let outcome = match &self.products {
             None => {
-                let mut equations = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
-                self.newton.solve(&mut equations, &settings.newton)
+                let mut linear = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
+                match &mut self.local {
+                    None => self.newton.solve(&mut linear, &settings.newton),
+                    Some(local) => {
+                        self.newton.solve(&mut UpdatedLagrangian { linear, local }, &settings.newton)
+                    }
+                }
             }
             Some(products) => {
                 let mut equations =
@@ -455,17 +472,20 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         copy_solution(&self.state, &mut self.previous);
         let (state, trial) = (&mut self.state, &mut self.trial);
+        state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
+        for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
+            let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
+            *a = (force_level - alpha_m * *a) / (1.0 - alpha_m);
+        }
+        if let Some(local) = &mut self.local {
+            local.settle(&self.work.shape.space, trial, &mut state.algorithmic_acceleration);
+        }
         self.work.shape.space.compose_exp(
             &self.previous.configuration,
             &trial.increment,
             &mut state.configuration,
         );
         self.last_increment.copy_from_slice(&trial.increment);
-        state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
-        for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
-            let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
-            *a = (force_level - alpha_m * *a) / (1.0 - alpha_m);
-        }
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
@@ -499,8 +519,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         // Factors that cannot be made are made in the next step, which then says why it fails.
         let _ = match &self.products {
             None => {
-                let mut equations = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
-                self.newton.restore(&mut equations, self.state.newton_rate)
+                let mut linear = Index3 { dae, settings, coefficients, base, trial, work, matrix_point };
+                match &mut self.local {
+                    None => self.newton.restore(&mut linear, self.state.newton_rate),
+                    Some(local) => {
+                        self.newton.restore(&mut UpdatedLagrangian { linear, local }, self.state.newton_rate)
+                    }
+                }
             }
             Some(products) => {
                 let mut equations =
@@ -576,10 +601,20 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     match settings.parameters.stability() {
         _ if settings.allow_unstable => Ok(()),
         Stability::Unstable => Err(StartError::Unstable),
-        Stability::Limit if constrained && settings.method == Method::Index3 => {
+        Stability::Limit if constrained && settings.method.is_index3() => {
             Err(StartError::UndampedMultipliers)
         }
         Stability::Damped | Stability::Limit => Ok(()),
+    }
+}
+
+fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
+    match node_without_coordinates(&shape.space) {
+        Some(node) if settings.method == Method::UpdatedLagrangian => {
+            let first = Equation::Equilibrium(shape.space.velocity_range(node).start);
+            Err(StartError::NoLocalCoordinates { equation: dae.describe(first) })
+        }
+        _ => Ok(()),
     }
 }
 

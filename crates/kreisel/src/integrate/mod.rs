@@ -26,13 +26,14 @@ mod scheme;
 mod settings;
 mod start;
 mod state;
+mod updated_lagrangian;
 
 pub use error::{Miss, StartError, StateError, StepError};
 pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use settings::{Initial, IterationMatrix, Method, Predictor, Settings, Start};
+pub use settings::{Initial, IterationMatrix, Method, Parametrization, Predictor, Settings, Start};
 pub use start::StartReport;
 pub use state::{MatrixPoint, State};
 

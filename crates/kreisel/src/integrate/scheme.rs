@@ -169,11 +169,16 @@ impl Workspace {
     /// Evaluates the equations at the trial values, moving its configuration to q_n ∘ exp(x̃).
     pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
         self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        self.evaluate_at(dae, &trial.point());
+    }
+
+    /// Evaluates the equations at a point.
+    pub fn evaluate_at<D: Dae + ?Sized>(&mut self, dae: &D, point: &Point) {
         for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
             values.fill(0.0);
         }
         dae.evaluate(
-            &trial.point(),
+            point,
             &mut Equations {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,

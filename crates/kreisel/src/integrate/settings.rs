@@ -10,12 +10,31 @@ pub enum Method {
     Index3,
     /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
     Index2,
+    /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
+    UpdatedLagrangian,
+}
+
+/// Local coordinates of rotations in [`Method::UpdatedLagrangian`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parametrization {
+    /// The rotation vector, of the exponential map [BrulsCardonaArnold2012, Eq. (65)].
+    #[default]
+    RotationVector,
+    /// The conformal rotation vector [BrulsCardonaArnold2012, Eqs. (80)–(82)].
+    Crv,
+}
+
+impl Method {
+    /// Whether constraints hold for positions only: B v is then of size h² and carries what keeps λ accurate.
+    pub(super) fn is_index3(self) -> bool {
+        matches!(self, Self::Index3 | Self::UpdatedLagrangian)
+    }
 }
 
 /// Starting values of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Those that keep second order in every component: Table 2 for `index3`, Table 1 for `index2`.
+    /// Those that keep second order in every component: Table 2 for `index3` and `updated-lagrangian`, Table 1 for `index2`.
     #[default]
     OrderPreserving,
     /// a₀ ≈ v̇(t₀ + Δ_α h), v₀ unchanged [ArnoldCardonaBruls2015, Table 1].
@@ -49,6 +68,8 @@ pub enum IterationMatrix {
 pub struct Settings {
     /// Formulation.
     pub method: Method,
+    /// Local coordinates of `updated-lagrangian`; without effect on other methods.
+    pub parametrization: Parametrization,
     /// Parameters of the generalized-α family.
     pub parameters: Parameters,
     /// Step size h in s.
@@ -69,7 +90,7 @@ pub struct Settings {
     pub mass_scale: Option<f64>,
     /// k_ave of the scaling; from the system if absent.
     pub stiffness_scale: Option<f64>,
-    /// Allows parameters on or beyond the limit of stability with `index3` and constraints.
+    /// Allows parameters on or beyond the limit of stability with constraints that hold for positions only.
     pub allow_unstable: bool,
 }
 
@@ -78,6 +99,7 @@ impl Settings {
     pub fn new(method: Method, parameters: Parameters, step: f64) -> Self {
         Self {
             method,
+            parametrization: Parametrization::default(),
             parameters,
             step,
             start: Start::default(),

@@ -107,7 +107,7 @@ fn refuse<D: Dae + ?Sized>(dae: &D, level: &'static str, misses: &[(usize, f64)]
     Err(StartError::Contradiction { level, misses: named(dae, misses) })
 }
 
-/// v̇₀, λ₀, a₀ and, for `index3`, the perturbed v₀, at consistent q and v of the state.
+/// v̇₀, λ₀, a₀ and, for `index3` and `updated-lagrangian`, the perturbed v₀, at consistent q and v of the state.
 ///
 /// The equations are evaluated at `time`, which may lie a rounding error after the state's own.
 pub(super) fn starting_values<D: Dae + ?Sized>(
@@ -123,12 +123,16 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
     state.algorithmic_acceleration = now.acceleration.clone();
     if settings.start != Start::Trivial {
-        let jerk = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        let mut jerk = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        if settings.method == Method::UpdatedLagrangian {
+            let (v, v_dot) = (&state.velocity, &now.acceleration);
+            settings.parametrization.add_jerk_excess(&shape.space, 1.0, v, v_dot, &mut jerk);
+        }
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
         }
-        if settings.start == Start::OrderPreserving && settings.method == Method::Index3 {
+        if settings.start == Start::OrderPreserving && settings.method.is_index3() {
             perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
         }
     }
@@ -187,7 +191,10 @@ fn perturb_velocity<D: Dae + ?Sized>(
         return Ok(());
     }
     let mut local_error = vec![0.0; shape.velocity_count()];
-    shape.space.hat_multiply(&state.velocity, &now.acceleration, &mut local_error);
+    if settings.method == Method::Index3 {
+        // Coordinates of the updated Lagrangian method follow the group: nothing is lost between q̇ and v there.
+        shape.space.hat_multiply(&state.velocity, &now.acceleration, &mut local_error);
+    }
     let (constant, square) = (settings.parameters.position_error_constant(), settings.step * settings.step);
     for (error, jerk) in local_error.iter_mut().zip(jerk) {
         *error = square * (constant * jerk + *error / 12.0);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::integrate::{Method, Parameters, Settings};
+use crate::integrate::{Method, Parameters, Parametrization, Settings};
 use crate::lie::Group;
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
@@ -19,6 +19,8 @@ pub struct RunSettings {
     pub output_step: Option<f64>,
     /// Method.
     pub method: Method,
+    /// Local coordinates of `updated-lagrangian`.
+    pub parametrization: Parametrization,
     /// Parameters of the method.
     pub parameters: Parameters,
     /// Spectral radius ρ∞ from which the parameters were made.
@@ -44,6 +46,8 @@ pub struct SettingTexts {
     pub output_step: Option<String>,
     /// Replaces `method`.
     pub method: Option<String>,
+    /// Replaces `parametrization`.
+    pub parametrization: Option<String>,
     /// Replaces `spectral-radius`.
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
@@ -140,6 +144,7 @@ impl RunSettings {
         Settings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
+            parametrization: self.parametrization,
             ..Settings::new(self.method, self.parameters, step)
         }
     }
@@ -152,6 +157,8 @@ impl RunSettings {
             step: plan.integration.step,
             output_step: plan.output_step,
             method: method_word(self.method),
+            parametrization: (self.method == Method::UpdatedLagrangian)
+                .then(|| parametrization_word(self.parametrization)),
             spectral_radius: self.spectral_radius,
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
@@ -169,6 +176,9 @@ pub struct SettingWords {
     step: f64,
     output_step: Option<f64>,
     method: &'static str,
+    /// Only with the method that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parametrization: Option<&'static str>,
     spectral_radius: f64,
     newton_rtol: f64,
     newton_atol: f64,
@@ -180,6 +190,15 @@ pub fn method_word(method: Method) -> &'static str {
     match method {
         Method::Index2 => "index2",
         Method::Index3 => "index3",
+        Method::UpdatedLagrangian => "updated-lagrangian",
+    }
+}
+
+/// The word for local coordinates of rotations.
+pub fn parametrization_word(parametrization: Parametrization) -> &'static str {
+    match parametrization {
+        Parametrization::RotationVector => "rotation-vector",
+        Parametrization::Crv => "crv",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::integrate::{Method, Parameters};
+use crate::integrate::{Method, Parameters, Parametrization};
 use crate::lie::Group;
 use crate::machine::{Assembler, RunSettings, SettingTexts};
 use crate::model::error::{Mistake, ModelError};
@@ -16,7 +16,9 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 }
 
 /// Words for the methods.
-pub const METHODS: &[&str] = &["index2", "index3"];
+pub const METHODS: &[&str] = &["index2", "index3", "updated-lagrangian"];
+/// Words for the local coordinates of `updated-lagrangian`.
+pub const PARAMETRIZATIONS: &[&str] = &["rotation-vector", "crv"];
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
 
@@ -49,7 +51,13 @@ pub static KIND: PartKind = PartKind {
             "method",
             ValueKind::Choice(METHODS),
             Need::Default("\"index2\""),
-            "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper.",
+            "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`).",
+        ),
+        key(
+            "parametrization",
+            ValueKind::Choice(PARAMETRIZATIONS),
+            Need::Default("\"rotation-vector\""),
+            "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
         ),
         key(
             "spectral-radius",
@@ -91,7 +99,16 @@ pub fn group(word: &str) -> Group {
 
 /// Method that a word names.
 fn method(word: &str) -> Method {
-    if word == "index3" { Method::Index3 } else { Method::Index2 }
+    match word {
+        "index3" => Method::Index3,
+        "updated-lagrangian" => Method::UpdatedLagrangian,
+        _ => Method::Index2,
+    }
+}
+
+/// Local coordinates that a word names.
+fn parametrization(word: &str) -> Parametrization {
+    if word == "crv" { Parametrization::Crv } else { Parametrization::RotationVector }
 }
 
 /// Reads the settings.
@@ -120,6 +137,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         step: positive("step")?,
         output_step: positive("output-step")?,
         method: method(reader.choice("method")?),
+        parametrization: parametrization(reader.choice("parametrization")?),
         parameters,
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
@@ -170,6 +188,10 @@ pub fn replace(
     }
     if let Some(word) = errors.keep(flags.choice("method", &texts.method, METHODS)).flatten() {
         settings.method = method(word);
+    }
+    let word = flags.choice("parametrization", &texts.parametrization, PARAMETRIZATIONS);
+    if let Some(word) = errors.keep(word).flatten() {
+        settings.parametrization = parametrization(word);
     }
     if let Some(word) = errors.keep(flags.choice("group", &texts.group, GROUPS)).flatten() {
         settings.group = group(word);
