@@ -8,6 +8,7 @@ mod check;
 mod heavy_top;
 mod ladder;
 mod lie_algebra;
+mod lie_group;
 mod progress;
 mod projection;
 mod registry;
@@ -54,17 +55,20 @@ pub enum Paper {
     Projection,
     /// A Lie algebra approach to time integration.
     LieAlgebra,
+    /// Lie group generalized-α time integration of flexible systems.
+    LieGroup,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 2] = [Self::LieAlgebra, Self::Projection];
+    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::LieGroup, Self::Projection];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
         match self {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
+            Self::LieGroup => "lie-group",
         }
     }
 
@@ -73,6 +77,7 @@ impl Paper {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
+            Self::LieGroup => "BrulsCardonaArnold2012",
         }
     }
 }
