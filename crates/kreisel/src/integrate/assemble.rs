@@ -7,6 +7,7 @@
 
 use super::error::{Miss, StartError};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
+use super::layout::Kind;
 use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::linear::LinearSolver;
 
@@ -153,7 +154,7 @@ impl Kkt {
             system.slip.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
-            system.layout.gather(0, &system.unknowns, &mut multipliers);
+            system.layout.gather(Kind::Holonomic, 0, &system.unknowns, &mut multipliers);
             let step = system.unknowns[..change.len()].to_vec();
             let mut part = 1.0;
             for halvings in 0.. {
@@ -230,7 +231,7 @@ impl Kkt {
         damping: f64,
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.compliance = vec![damping; system.violation.len()];
+        system.compliance = vec![damping; system.violation.len() + system.slip.len()];
         system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
         system.slip.fill(0.0);
@@ -340,7 +341,7 @@ impl BlockSystem {
             held[row] &= self.locked.binary_search(&column).is_ok();
         }
         for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
-            let group = self.layout.constraint_group(index);
+            let group = self.layout.constraint_group(Kind::Holonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }

@@ -16,16 +16,15 @@
 //! | B T                   0  |
 //! ```
 
-use std::sync::Arc;
-
 use super::index3::Index3;
-use super::layout::place_values;
-use super::scheme::{Coefficients, Trial, Workspace};
+use super::layout::{Part, TangentOperators};
+use super::parameters::Parameters;
+use super::scheme::{Coefficients, Trial};
 use super::settings::{IterationMatrix, Parametrization};
+use super::state::State;
 use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
-use crate::solve::kernel::{Block, Target, add_product};
 use crate::solve::newton::NonlinearSystem;
 
 /// What the two parametrisations of rotations have in common.
@@ -105,15 +104,6 @@ pub(super) fn node_without_coordinates(space: &Space) -> Option<usize> {
     (0..space.factor_count()).find(|&node| space.group(node) == Group::Se3)
 }
 
-/// Derivatives of a node's v and v̇ with respect to x, beyond γ' T and β' T.
-#[derive(Clone, Copy, Debug, Default)]
-struct Curvature {
-    /// V − γ' T = ∂(T ẋ)/∂x.
-    velocity: Matrix3,
-    /// A − β' T = ∂(T ẍ + Ṫ ẋ)/∂x + γ' ∂(Ṫ ẋ)/∂ẋ.
-    acceleration: Matrix3,
-}
-
 /// Local coordinates, and the values on the group that they stand for.
 #[derive(Clone, Debug)]
 pub(super) struct LocalCoordinates {
@@ -122,8 +112,12 @@ pub(super) struct LocalCoordinates {
     increment: Vec<f64>,
     velocity: Vec<f64>,
     acceleration: Vec<f64>,
-    /// Per node; zero for nodes that do not turn.
-    curvatures: Vec<Curvature>,
+    /// a_{n+1}.
+    algorithmic_acceleration: Vec<f64>,
+    /// V/γ' = T + ∂(T ẋ)/∂x/γ' of all nodes.
+    velocity_operators: TangentOperators,
+    /// A/β' = T + (∂(T ẍ + Ṫ ẋ)/∂x + γ' ∂(Ṫ ẋ)/∂ẋ)/β' of all nodes.
+    acceleration_operators: TangentOperators,
     /// The tangent whose dynamic part is D.
     damping: Tangent,
 }
@@ -135,8 +129,10 @@ impl LocalCoordinates {
             parametrization,
             increment: zeros.clone(),
             velocity: zeros.clone(),
-            acceleration: zeros,
-            curvatures: vec![Curvature::default(); shape.space.factor_count()],
+            acceleration: zeros.clone(),
+            algorithmic_acceleration: zeros,
+            velocity_operators: TangentOperators::new(&shape.space),
+            acceleration_operators: TangentOperators::new(&shape.space),
             damping: Tangent::zeros(couplings),
         }
     }
@@ -157,39 +153,52 @@ impl LocalCoordinates {
         space.compose_exp(base, &self.increment, &mut trial.configuration);
     }
 
-    /// Derivatives of the values on the group with respect to x; `rate` is γ'.
-    fn differentiate(&mut self, space: &Space, trial: &Trial, rate: f64) {
+    /// Derivatives of the values on the group with respect to x.
+    fn differentiate(&mut self, space: &Space, trial: &Trial, coefficients: &Coefficients) {
         for (node, first) in rotations(space) {
             let [x, x_dot, x_ddot] = local(trial, first);
             let chart = self.parametrization;
+            let operator = chart.tangent_operator(&x);
             let slope = chart.tangent_derivative(&x, &x_dot);
             // Column by column Ṫ eᵢ = ∂(T eᵢ)/∂x ẋ.
             let operator_rate = Matrix3::from_columns(
                 &[Vector3::x(), Vector3::y(), Vector3::z()].map(|e| chart.tangent_derivative(&x, &e) * x_dot),
             );
-            self.curvatures[node] = Curvature {
-                velocity: slope,
-                acceleration: chart.tangent_derivative(&x, &x_ddot)
-                    + chart.tangent_second_derivative(&x, &x_dot, &x_dot)
-                    + rate * (slope + operator_rate),
-            };
+            let acceleration_slope = chart.tangent_derivative(&x, &x_ddot)
+                + chart.tangent_second_derivative(&x, &x_dot, &x_dot)
+                + coefficients.velocity * (slope + operator_rate);
+            self.velocity_operators.set_rotation(node, &(operator + slope / coefficients.velocity));
+            self.acceleration_operators
+                .set_rotation(node, &(operator + acceleration_slope / coefficients.acceleration));
         }
     }
 
-    /// Turns the local values of a solved step, and a₁ among them, into those on the group.
+    /// Turns the local values of a solved step into those on the group, and finds a_{n+1}.
     ///
-    /// a_{n+1} = T a₁ + Ṫ ẋ [BrulsCardonaArnold2012, Eq. (76)].
-    pub fn settle(&mut self, space: &Space, trial: &mut Trial, algorithmic_acceleration: &mut [f64]) {
+    /// a₁ follows from ẍ₁ as a_{n+1} does from v̇_{n+1} elsewhere, and a_{n+1} = T a₁ + Ṫ ẋ
+    /// [BrulsCardonaArnold2012, Eqs. (76), (79)].
+    pub fn settle(&mut self, space: &Space, parameters: &Parameters, state: &State, trial: &mut Trial) {
+        let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        for (i, next) in self.algorithmic_acceleration.iter_mut().enumerate() {
+            let (a, v_dot) = (state.algorithmic_acceleration[i], state.acceleration[i]);
+            *next =
+                ((1.0 - alpha_f) * trial.acceleration[i] + alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m);
+        }
         for (_, first) in rotations(space) {
             let [x, rate, acceleration] = local(trial, first);
             let operator = self.parametrization.tangent_operator(&x);
             let convective = self.parametrization.tangent_derivative(&x, &rate) * rate;
-            let algorithmic = operator * vector3(&algorithmic_acceleration[first..]) + convective;
-            write_vector3(&algorithmic, &mut algorithmic_acceleration[first..]);
+            let next = operator * vector3(&self.algorithmic_acceleration[first..]) + convective;
+            write_vector3(&next, &mut self.algorithmic_acceleration[first..]);
             write_vector3(&self.parametrization.rotation_vector(&x), &mut trial.increment[first..]);
             write_vector3(&(operator * rate), &mut trial.velocity[first..]);
             write_vector3(&(operator * acceleration + convective), &mut trial.acceleration[first..]);
         }
+    }
+
+    /// a_{n+1} of the step that was settled last.
+    pub fn algorithmic_acceleration(&self) -> &[f64] {
+        &self.algorithmic_acceleration
     }
 }
 
@@ -212,6 +221,8 @@ impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
             (&mut self.linear, &mut *self.local);
         let point = Point { velocity, acceleration, ..linear.trial.point() };
         let exact = linear.settings.iteration_matrix == IterationMatrix::Exact;
+        linear.work.tangent.gradient_rate_wanted = false;
+        damping.gradient_rate_wanted = false;
         let (weights, out) = if mass {
             (TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact }, &mut linear.work.tangent)
         } else {
@@ -219,39 +230,6 @@ impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
         };
         out.clear();
         linear.dae.tangent(&point, weights, out);
-    }
-}
-
-impl LocalCoordinates {
-    /// Puts β' M + γ' D + K into the place of K, and zero into that of M: all are multiplied by T.
-    fn join(&self, tangent: &mut Tangent, coefficients: &Coefficients) {
-        let dynamic = tangent.dynamic.values().iter().zip(self.damping.dynamic.values());
-        for (k, (m, d)) in tangent.stiffness.values_mut().iter_mut().zip(dynamic) {
-            *k += coefficients.acceleration * m + coefficients.velocity * d;
-        }
-        tangent.dynamic.fill(0.0);
-    }
-
-    /// Adds (M (A − β' T) + D (V − γ' T))/s, which needs M and D apart.
-    fn add_curvatures(&self, work: &Workspace, scale: f64, out: &mut BlockMatrix) {
-        let (mass, damping) = (&work.tangent.dynamic, &self.damping.dynamic);
-        let pattern = Arc::clone(mass.pattern());
-        for ((block, _, node), &place) in pattern.blocks().zip(&work.layout.force) {
-            if !matches!(work.shape.space.group(node), Group::So3 | Group::So3xR3) {
-                continue;
-            }
-            let rows = pattern.shape_of(block).0;
-            let start = pattern.value_range(block).start;
-            let Curvature { velocity, acceleration } = &self.curvatures[node];
-            for (matrix, curvature) in [(mass, acceleration), (damping, velocity)] {
-                // The columns of the rotation come first.
-                let of_rotation = Block { values: &matrix.values()[start..start + 3 * rows], rows };
-                let target =
-                    Target { values: &mut place_values(out, place)[..3 * rows], stride: rows.max(1) };
-                let curvature = Block { values: curvature.as_slice(), rows: 3 };
-                add_product(target, 1.0 / scale, of_rotation, curvature);
-            }
-        }
     }
 }
 
@@ -280,9 +258,14 @@ impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
             work.operators.set_rotation(node, &local.parametrization.tangent_operator(&x));
         }
         if exact {
-            local.differentiate(&work.shape.space, linear.trial, coefficients.velocity);
-            local.add_curvatures(work, coefficients.scale, out);
-            local.join(&mut work.tangent, coefficients);
+            local.differentiate(&work.shape.space, linear.trial, coefficients);
+            let [mass, damping] =
+                [coefficients.acceleration, coefficients.velocity].map(|weight| weight / coefficients.scale);
+            let LocalCoordinates { velocity_operators, acceleration_operators, .. } = &*local;
+            let layout = &work.layout;
+            layout.add_nodes(&work.tangent.dynamic, Some(acceleration_operators), mass, Part::FIRST, out);
+            layout.add_nodes(&local.damping.dynamic, Some(velocity_operators), damping, Part::FIRST, out);
+            work.tangent.dynamic.fill(0.0);
         } else {
             work.tangent.dynamic.values_mut().iter_mut().for_each(|m| *m *= coefficients.acceleration);
         }
@@ -300,11 +283,14 @@ impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::dae::Equations;
-    use crate::integrate::layout::Layout;
+    use crate::integrate::layout::{Copies, Layout};
+    use crate::integrate::scheme::Workspace;
     use crate::integrate::state::MatrixPoint;
-    use crate::integrate::{Method, Parameters, Settings};
+    use crate::integrate::{Method, Settings};
     use crate::lie::quaternion;
 
     const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametrization::Crv];
@@ -362,7 +348,7 @@ mod tests {
         base: &[f64],
     ) -> [nalgebra::DMatrix<f64>; 2] {
         let (shape, couplings) = (dae.shape(), dae.couplings());
-        let layout = Layout::new(&shape, &couplings, 1, []);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let pattern = layout.pattern.clone();
         let settings = Settings::new(Method::UpdatedLagrangian, Parameters::chung_hulbert(0.7).unwrap(), 0.5);
         let mut trial = Trial::new(&shape);
@@ -382,6 +368,7 @@ mod tests {
                 base,
                 trial: &mut trial,
                 work: &mut Workspace::new(dae, shape, &couplings, layout),
+                force_level: None,
                 matrix_point: &mut MatrixPoint::default(),
             },
         };
