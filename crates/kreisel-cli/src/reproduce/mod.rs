@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod select;
 mod slope;
+mod soi2;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -57,11 +58,13 @@ pub enum Paper {
     LieAlgebra,
     /// Lie group generalized-α time integration of flexible systems.
     LieGroup,
+    /// A second order extension of the generalized-α method.
+    Soi2,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::LieGroup, Self::Projection];
+    pub const ALL: [Self; 4] = [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
@@ -69,6 +72,7 @@ impl Paper {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
             Self::LieGroup => "lie-group",
+            Self::Soi2 => "soi2",
         }
     }
 
@@ -78,6 +82,7 @@ impl Paper {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
             Self::LieGroup => "BrulsCardonaArnold2012",
+            Self::Soi2 => "JayNegrut2008",
         }
     }
 }

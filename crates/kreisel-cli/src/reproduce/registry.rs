@@ -1,9 +1,9 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::Paper::{LieAlgebra, LieGroup, Projection};
+use super::Paper::{LieAlgebra, LieGroup, Projection, Soi2};
 use super::RunTime::{Instant, Seconds};
 use super::{
-    Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, lie_group, projection,
+    Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, lie_group, projection, soi2,
 };
 use std::fmt::Write;
 
@@ -35,6 +35,11 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-group-fig2", "Heavy top: Lie group method against updated Lagrangian ones", LieGroup, Instant, lie_group::fig2::run),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
+    row("soi2-fig1", "SOI2 with unequal steps: forces nonlinear in the multipliers", Soi2, Instant, soi2::fig1),
+    row("soi2-fig2", "SOI2 with unequal steps that are not corrected for", Soi2, Instant, soi2::fig2),
+    row("soi2-fig4", "SOI2 with unequal steps: pendulum with spring and damper", Soi2, Instant, soi2::fig4),
+    row("soi2-fig6", "Slider-crank, HHT-I3: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig6),
+    row("soi2-fig7", "Slider-crank, HHT-SOI2: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig7),
 ];
 
 const fn row(

@@ -130,6 +130,7 @@ impl GeneralizedAlpha {
         let mut state =
             starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
         state.compliance = integration.work.compliance.clone();
+        state.merged.start = integration.kkt.system.solver.merged();
         integration.previous = state.clone();
         integration.state = state;
         integration.start_report = report;
@@ -153,6 +154,7 @@ impl GeneralizedAlpha {
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
+        integration.restore_merged(&state)?;
         integration.previous = state.clone();
         integration.state = state;
         integration.restore_factors();
@@ -587,7 +589,24 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.after_corner = false;
         state.prepared_step = step;
         state.newton_rate = self.newton.rate();
+        if state.merged.step.is_none() {
+            state.merged.step = self.newton.solver_mut().merged();
+        }
         self.steps += 1;
+    }
+
+    /// Lets the linear solvers order their work as before a state was saved.
+    fn restore_merged(&mut self, state: &State) -> Result<(), StateError> {
+        let solvers = [
+            (&state.merged.step, self.newton.solver_mut()),
+            (&state.merged.start, &mut self.kkt.system.solver),
+        ];
+        for (parts, solver) in solvers {
+            if parts.as_ref().is_some_and(|parts| !solver.merge(parts)) {
+                return Err(StateError::Damaged);
+            }
+        }
+        Ok(())
     }
 
     /// Makes the factors again that a saved state was using.

@@ -46,7 +46,7 @@ pub use settings::{
     Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Settings, Start, StepChange,
 };
 pub use start::StartReport;
-pub use state::{MatrixPoint, State};
+pub use state::{MatrixPoint, Merged, State};
 
 /// A generalized-α method with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -209,7 +209,8 @@ fn perturb_velocity<D: Dae + ?Sized>(
         *error = square * (constant * jerk + *error);
     }
     let mut change = vec![0.0; shape.velocity_count()];
-    kkt.constrained_part(dae, state.time, &state.configuration, &local_error, &mut change)?;
+    let State { time, configuration, velocity, .. } = &*state;
+    kkt.constrained_part(dae, *time, configuration, velocity, &local_error, &mut change)?;
     state.velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
     Ok(())
 }

@@ -5,6 +5,8 @@
 //! [`Assembler`].
 
 mod assembler;
+pub mod beam;
+mod curve;
 mod explanation;
 mod files;
 mod ledger;
@@ -48,6 +50,8 @@ pub struct Machine {
     pub bodies: Vec<BodyEntry>,
     /// Joints by name.
     pub joints: Vec<JointEntry>,
+    /// Beams by name.
+    pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
     /// What was assumed because the model did not say it.

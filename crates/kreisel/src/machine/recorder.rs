@@ -70,10 +70,11 @@ impl Machine {
         self.sensors.iter().flat_map(Sensor::channels).collect()
     }
 
-    /// What there is to be seen: every node.
+    /// What there is to be seen: every node, and a line along each beam.
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
-        Scene { nodes: names.map(|name| SceneNode { name }).collect(), lines: Vec::new() }
+        let lines = self.beams.iter().map(|beam| beam.line().iter().map(|node| node.0).collect());
+        Scene { nodes: names.map(|name| SceneNode { name }).collect(), lines: lines.collect() }
     }
 }
 

@@ -120,7 +120,8 @@ impl SystemBuilder {
             .collect();
         let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
         let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
-        let mut shape = Shape::new(space).with_constraints(sizes);
+        let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
+        let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes);
         shape.rheonomic = rheonomic;
         let couplings = self.couplings(&shape);
         let mut memory = 0;
@@ -140,7 +141,7 @@ impl SystemBuilder {
                 element,
             })
             .collect();
-        let mut first_row = 0;
+        let (mut first_row, mut first_slip, mut slip_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
                 let rows = first_row..first_row + joint.size();
@@ -150,7 +151,18 @@ impl SystemBuilder {
                         couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
                     })
                     .collect();
+                let slips = first_slip..first_slip + joint.slip_count();
+                first_slip = slips.end;
+                let mut slip_blocks = Vec::new();
+                if !slips.is_empty() {
+                    let find = |node: &NodeId| couplings.slip_node.find(slip_group, node.0);
+                    let blocks = joint.nodes().iter().map(find);
+                    slip_blocks.extend(blocks.map(|block| block.expect("the block is in the pattern")));
+                    slip_group += 1;
+                }
                 JointEntry {
+                    slips,
+                    slip_blocks,
                     memory: remember(joint.memory_count()),
                     blocks: blocks_of(joint.nodes()),
                     gradient_blocks,
@@ -180,9 +192,10 @@ impl SystemBuilder {
                 });
             }
         }
-        match self.joints.iter().find(|(_, joint)| joint.size() > MOST_ROWS) {
+        let count = |joint: &dyn Joint| joint.size().max(joint.slip_count());
+        match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MOST_ROWS) {
             Some((name, joint)) => {
-                Err(AssemblyError::TooManyRows { joint: name.clone(), count: joint.size() })
+                Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
             }
             None => Ok(()),
         }
@@ -232,7 +245,11 @@ impl SystemBuilder {
             .chain(diagonal);
         let gradient = (self.joints.iter().enumerate())
             .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+        let with_slips = self.joints.iter().filter(|(_, joint)| joint.slip_count() > 0).enumerate();
+        let slips =
+            with_slips.flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
         Couplings {
+            slip_node: Arc::new(BlockPattern::new(&shape.slips, &node_sizes, slips)),
             force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
             ..Couplings::dense(&Shape::new(Space::new([])))

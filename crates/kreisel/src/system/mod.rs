@@ -6,6 +6,7 @@
 mod assembly;
 mod builder;
 mod motion;
+mod slip;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
@@ -53,6 +54,10 @@ struct JointEntry {
     blocks: Vec<BlockId>,
     /// Block of each local node in the pattern of the gradient.
     gradient_blocks: Vec<BlockId>,
+    /// Rows among the nonholonomic constraints.
+    slips: Range<usize>,
+    /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.
+    slip_blocks: Vec<BlockId>,
 }
 
 impl System {
@@ -124,6 +129,16 @@ impl System {
         self.joints[joint].rows.clone()
     }
 
+    /// Rows of a joint among all nonholonomic constraints.
+    pub fn joint_slips(&self, joint: usize) -> Range<usize> {
+        self.joints[joint].slips.clone()
+    }
+
+    /// Number of a joint's equations, on positions and on velocities.
+    pub fn joint_equation_count(&self, joint: usize) -> usize {
+        self.joints[joint].rows.len() + self.joints[joint].slips.len()
+    }
+
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
@@ -150,6 +165,14 @@ impl System {
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
+        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+            let (targets, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.slip_targets(motion)
+            });
+            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
+            let multipliers = &at.slip_multipliers[entry.slips.clone()];
+            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
+        }
         sum
     }
 
@@ -159,7 +182,7 @@ impl System {
         self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
-    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
+    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for entry in &self.joints {
@@ -175,6 +198,10 @@ impl System {
                     let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
                     squares[0] += violation[row] * violation[row];
                     squares[1] += (rate + rates[row]) * (rate + rates[row]);
+                }
+                if !entry.slips.is_empty() {
+                    let slips = entry.slip_values(motion);
+                    squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
                 }
             });
         }
@@ -204,10 +231,13 @@ impl JointEntry {
     fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
         let mut gradient = LocalGradient::zeros();
         self.joint.gradient(motion, &mut gradient);
-        let multipliers = &at.multipliers[self.rows.clone()];
-        let on_node = |node: usize| -> Vector6 {
-            gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
-        };
+        let mut wrenches =
+            assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
+        if !self.slips.is_empty() {
+            let slip_wrenches = self.slip_wrenches(motion, at);
+            wrenches.iter_mut().zip(slip_wrenches).for_each(|(wrench, slip)| *wrench += slip);
+        }
+        let on_node = |node: usize| -> Vector6 { -wrenches[node] };
         match self.joint.reaction_frame() {
             (Some(node), offset) => {
                 let (torque, force) = split(&on_node(node));
@@ -260,6 +290,15 @@ impl Dae for System {
                 self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
             });
         }
+        self.evaluate_slips(at, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.write_slip_gradients(at, out);
+    }
+
+    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
+        self.write_slip_curvatures(at, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -269,7 +308,7 @@ impl Dae for System {
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
                 entry.joint.gradient(motion, &mut gradient);
-                self.write_gradient(entry, motion.nodes, &gradient, out);
+                self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, out);
             });
         }
     }
@@ -311,7 +350,12 @@ impl Dae for System {
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
+        let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
         for entry in &self.joints {
+            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate()
+            {
+                *weight = if entry.joint.is_slip_torque(row) { 1.0 / self.scales.length } else { 1.0 };
+            }
             for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
@@ -322,18 +366,34 @@ impl Dae for System {
         format!("joint `{}`", self.joints[group].name)
     }
 
+    fn describe_slip_group(&self, group: usize) -> String {
+        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
+        with_slips
+            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+    }
+
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
-            Equation::Slip(index) => format!("nonholonomic constraint {index}"),
+            Equation::Slip(index) => self.describe_slip(index),
             Equation::State(index) => format!("state {index}"),
         }
     }
 }
 
 impl System {
+    fn describe_slip(&self, index: usize) -> String {
+        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
+            Some(entry) => {
+                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
+                format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
+            }
+            None => format!("nonholonomic constraint {index}"),
+        }
+    }
+
     fn describe_equilibrium(&self, index: usize) -> String {
         let Some(node) = self.nodes.iter().find(|node| node.velocities.contains(&index)) else {
             return format!("equilibrium of velocity coordinate {index}");

@@ -1,5 +1,7 @@
 //! The kinds of parts a model file may have, one file each.
 
+pub mod beam;
+pub mod beam_section;
 pub mod body;
 pub mod bushing;
 pub mod coupling;
@@ -11,12 +13,15 @@ pub mod gravity;
 pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
+pub mod knife_edge;
 pub mod marker;
 pub mod point_mass;
+pub mod rolling;
 pub mod sensor;
 pub mod shape;
 pub mod simulation;
 pub mod spring;
+pub mod velocity_coupling;
 
 use super::Assembler;
 use crate::model::{ModelErrors, Part, PartKind};
@@ -36,6 +41,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &body::KIND, add: body::add },
     PartEntry { kind: &point_mass::KIND, add: point_mass::add },
     PartEntry { kind: &marker::KIND, add: marker::add },
+    PartEntry { kind: &beam::KIND, add: beam::add },
     PartEntry { kind: &joint::FIXED, add: joint::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::PRISMATIC, add: joint::add },
@@ -47,8 +53,11 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &joint::DISTANCE, add: joint::add },
     PartEntry { kind: &joint::POINT_ON_LINE, add: joint::add },
     PartEntry { kind: &joint::POINT_ON_PLANE, add: joint::add },
+    PartEntry { kind: &rolling::KIND, add: rolling::add },
+    PartEntry { kind: &knife_edge::KIND, add: knife_edge::add },
     PartEntry { kind: &coupling::GEAR, add: coupling::add_gear },
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
+    PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
     PartEntry { kind: &force::KIND, add: force::add },
     PartEntry { kind: &joint_force::KIND, add: joint_force::add },
