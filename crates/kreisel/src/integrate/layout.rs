@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::dae::{Couplings, Equation, Reactions, Shape, Tangent};
-use crate::lie::{Group, Space};
+use crate::lie::{Group, Matrix3, Space};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Block, Target, add, add_product, add_transposed};
 use crate::solve::linear::Role;
@@ -453,6 +453,15 @@ impl TangentOperators {
                 let out = &mut self.values[start..start + size * size];
                 space.tangent_operator(node, &increment[space.velocity_range(node)], out);
             }
+        }
+    }
+
+    /// Sets the rotational part of the operator of a node on SO(3) or SO(3)×R³.
+    pub fn set_rotation(&mut self, node: usize, rotation: &Matrix3) {
+        let Operator { start, size, .. } = self.nodes[node];
+        let columns = self.values[start..start + 3 * size].chunks_exact_mut(size);
+        for (values, column) in columns.zip(rotation.column_iter()) {
+            values[..3].copy_from_slice(column.as_slice());
         }
     }
 

@@ -34,6 +34,7 @@ mod singular;
 mod soi2;
 pub(crate) mod start;
 mod state;
+mod updated_lagrangian;
 
 pub use control::{ControlMemory, ErrorControl};
 pub use error::{Miss, StartError, StateError, StepError};
@@ -41,7 +42,9 @@ pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use settings::{Initial, IterationMatrix, Method, PastMass, Predictor, Settings, Start, StepChange};
+pub use settings::{
+    Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Settings, Start, StepChange,
+};
 pub use start::StartReport;
 pub use state::{MatrixPoint, Merged, State};
 

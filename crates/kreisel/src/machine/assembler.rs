@@ -593,6 +593,7 @@ impl Default for RunSettings {
             initial_step: None,
             output_step: None,
             method: newton.method,
+            parametrization: newton.parametrization,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,

@@ -169,21 +169,26 @@ fn newton_needs_at_most_four_iterations_a_step_in_the_published_problems() {
         [("right-angle-beam", 0.2, 30.0), ("four-bar-misaligned", 0.02, 1.0), ("flying-beam", 0.02, 4.0)]
     {
         let machine = model(name, &[], &SettingTexts::default());
-        for (refresh, rtol) in [(Refresh::EveryIteration, 1e-8), (Refresh::EveryStep, 1e-8), (Refresh::EveryIteration, 1e-10), (Refresh::EveryStep, 1e-10)] {
-        let mut settings = Settings::new(Method::Index3, Parameters::chung_hulbert(0.9).unwrap(), step);
-        settings.newton.refresh = refresh;
-        settings.newton_rtol = rtol;
-        settings.newton_atol = 1e-2 * rtol;
-        let mut run =
-            GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
-        run.advance(end).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let statistics = run.statistics();
-        let mean = statistics.iterations as f64 / statistics.steps as f64;
-        eprintln!(
-            "{name}: {mean:.2} iterations, {:.2} factorisations a step",
-            statistics.factorisations as f64 / statistics.steps as f64
-        );
-        //assert!(mean <= 4.0, "{name}: {mean}");
+        for (refresh, rtol) in [
+            (Refresh::EveryIteration, 1e-8),
+            (Refresh::EveryStep, 1e-8),
+            (Refresh::EveryIteration, 1e-10),
+            (Refresh::EveryStep, 1e-10),
+        ] {
+            let mut settings = Settings::new(Method::Index3, Parameters::chung_hulbert(0.9).unwrap(), step);
+            settings.newton.refresh = refresh;
+            settings.newton_rtol = rtol;
+            settings.newton_atol = 1e-2 * rtol;
+            let mut run =
+                GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+            run.advance(end).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let statistics = run.statistics();
+            let mean = statistics.iterations as f64 / statistics.steps as f64;
+            eprintln!(
+                "{name}: {mean:.2} iterations, {:.2} factorisations a step",
+                statistics.factorisations as f64 / statistics.steps as f64
+            );
+            //assert!(mean <= 4.0, "{name}: {mean}");
         }
     }
 }

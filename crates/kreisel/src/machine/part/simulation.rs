@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::integrate::{Method, Parameters};
+use crate::integrate::{Method, Parameters, Parametrization};
 use crate::lie::Group;
 use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
@@ -17,7 +17,9 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 }
 
 /// Words for the methods.
-pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2"];
+pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"];
+/// Words for the local coordinates of `updated-lagrangian`.
+pub const PARAMETRIZATIONS: &[&str] = &["rotation-vector", "crv"];
 /// Word for a step size that the error decides on.
 const AUTO: &str = "auto";
 /// Words for the groups.
@@ -85,7 +87,14 @@ pub static KIND: PartKind = PartKind {
             ValueKind::Choice(METHODS),
             Need::Default("\"index2\""),
             "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
-             `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives.",
+             `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; \
+             `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`).",
+        ),
+        key(
+            "parametrization",
+            ValueKind::Choice(PARAMETRIZATIONS),
+            Need::Default("\"rotation-vector\""),
+            "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
         ),
         key(
             "spectral-radius",
@@ -144,8 +153,14 @@ fn method(word: &str) -> Method {
         "soi2" => Method::Soi2,
         "hht-i3" => Method::HhtI3,
         "hht-soi2" => Method::HhtSoi2,
+        "updated-lagrangian" => Method::UpdatedLagrangian,
         _ => Method::Index2,
     }
+}
+
+/// Local coordinates that a word names.
+fn parametrization(word: &str) -> Parametrization {
+    if word == "crv" { Parametrization::Crv } else { Parametrization::RotationVector }
 }
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
@@ -190,6 +205,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         initial_step: positive("initial-step")?,
         output_step: positive("output-step")?,
         method,
+        parametrization: parametrization(reader.choice("parametrization")?),
         parameters,
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
@@ -283,6 +299,10 @@ pub fn replace(
     }
     if let Some(word) = errors.keep(flags.choice("method", &texts.method, METHODS)).flatten() {
         settings.method = method(word);
+    }
+    let word = flags.choice("parametrization", &texts.parametrization, PARAMETRIZATIONS);
+    if let Some(word) = errors.keep(word).flatten() {
+        settings.parametrization = parametrization(word);
     }
     if let Some(word) = errors.keep(flags.choice("group", &texts.group, GROUPS)).flatten() {
         settings.group = group(word);
