@@ -7,6 +7,7 @@
 
 use super::error::{Miss, StartError};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
+use super::layout::Kind;
 use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::linear::LinearSolver;
 
@@ -106,6 +107,7 @@ impl Kkt {
         if before <= goal.tolerance {
             return Ok(before);
         }
+        let merged = self.system.solver.merged();
         self.system.locked = goal.fixed.to_vec();
         self.system.locked.sort_unstable();
         let found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
@@ -114,8 +116,11 @@ impl Kkt {
             self.descend(dae, goal, configuration, change)
         });
         self.system.locked.clear();
-        // Factors were adapted to locked nodes.
+        // Factors were adapted to locked nodes and damped steps.
         self.system.solver = LinearSolver::new(&self.system.layout.pattern, &self.system.layout.roles);
+        if let Some(merged) = merged {
+            self.system.solver.merge(&merged);
+        }
         found.map(|()| before)
     }
 
@@ -153,7 +158,7 @@ impl Kkt {
             system.slip.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
-            system.layout.gather(0, &system.unknowns, &mut multipliers);
+            system.layout.gather(Kind::Holonomic, 0, &system.unknowns, &mut multipliers);
             let step = system.unknowns[..change.len()].to_vec();
             let mut part = 1.0;
             for halvings in 0.. {
@@ -230,7 +235,7 @@ impl Kkt {
         damping: f64,
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.compliance = vec![damping; system.violation.len()];
+        system.compliance = vec![damping; system.violation.len() + system.slip.len()];
         system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
         system.slip.fill(0.0);
@@ -340,7 +345,7 @@ impl BlockSystem {
             held[row] &= self.locked.binary_search(&column).is_ok();
         }
         for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
-            let group = self.layout.constraint_group(index);
+            let group = self.layout.constraint_group(Kind::Holonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }

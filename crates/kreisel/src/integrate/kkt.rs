@@ -12,7 +12,7 @@
 //! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
 
 use super::error::StartError;
-use super::layout::{Layout, TangentOperators};
+use super::layout::{Copies, Kind, Layout, Part, TangentOperators};
 use super::scheme::Workspace;
 use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::solve::block::BlockMatrix;
@@ -76,7 +76,7 @@ pub(super) struct BlockSystem {
     pub mass_scale: f64,
     /// Nodes that do not move, for now.
     pub locked: Vec<usize>,
-    /// Compliance of redundant constraints; empty if there are none.
+    /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
     /// Right side, then solution.
     pub unknowns: Vec<f64>,
@@ -92,7 +92,7 @@ pub(super) const MOST_ITERATIONS: usize = 50;
 impl BlockSystem {
     fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
         let couplings = dae.couplings();
-        let layout = Layout::new(&shape, &couplings, 1, []);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         Self {
             tangent: Tangent::zeros(&couplings),
             matrix: BlockMatrix::zeros(layout.pattern.clone()),
@@ -129,7 +129,9 @@ impl BlockSystem {
         self.layout.add_gradient(&self.shape, &self.tangent, operators, &mut self.matrix);
         self.layout.add_slip(&self.shape, &self.tangent, &mut self.matrix);
         if !self.compliance.is_empty() {
-            self.layout.subtract_compliance(&self.compliance, 0, 0, &mut self.matrix);
+            let (holonomic, slips) = self.compliance.split_at(self.violation.len());
+            self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
+            self.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, &mut self.matrix);
         }
         if !self.locked.is_empty() {
             self.lock();
@@ -181,9 +183,9 @@ impl BlockSystem {
     /// Puts `factor · violation` and `−slip` into the rows of the constraints.
     pub fn constraint_rows(&mut self, factor: f64) {
         self.violation.iter_mut().for_each(|value| *value *= factor);
-        self.layout.scatter(0, &self.violation, &mut self.unknowns);
-        let slip_start = self.layout.slip_start();
-        self.unknowns[slip_start..].iter_mut().zip(&self.slip).for_each(|(u, slip)| *u = -slip);
+        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.unknowns);
+        self.slip.iter_mut().for_each(|value| *value = -*value);
+        self.layout.scatter(Kind::Slip, 0, &self.slip, &mut self.unknowns);
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
@@ -200,6 +202,8 @@ impl BlockSystem {
             dae.slip_curvature(at, &mut self.slip);
         }
         self.tangent.slip.multiply_add(1.0, at.acceleration, &mut self.slip);
+        let slip_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
+        Workspace::give_way(slip_compliance, at.slip_multipliers, factor, &mut self.slip);
         self.constraint_rows(-1.0);
     }
 
@@ -212,10 +216,10 @@ impl BlockSystem {
             relative = relative.max(change.abs() / value.abs().max(1.0));
         };
         out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
-        self.layout.gather(0, &self.unknowns, &mut self.violation);
+        self.layout.gather(Kind::Holonomic, 0, &self.unknowns, &mut self.violation);
         out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
-        let slips = &self.unknowns[self.layout.slip_start()..];
-        out.slip_multipliers.iter_mut().zip(slips).for_each(|(p, d)| apply(p, d * self.mass_scale));
+        self.layout.gather(Kind::Slip, 0, &self.unknowns, &mut self.slip);
+        out.slip_multipliers.iter_mut().zip(&self.slip).for_each(|(p, d)| apply(p, d * self.mass_scale));
         relative
     }
 }
@@ -365,6 +369,14 @@ impl Accelerations {
             multipliers: vec![0.0; shape.constraint_count()],
             slip_multipliers: vec![0.0; shape.slip_count()],
         }
+    }
+}
+
+impl Accelerations {
+    /// Takes multipliers as first guesses; empty ones are no guess.
+    pub fn guess(&mut self, multipliers: &[f64], slip_multipliers: &[f64]) {
+        self.multipliers.iter_mut().zip(multipliers).for_each(|(to, from)| *to = *from);
+        self.slip_multipliers.iter_mut().zip(slip_multipliers).for_each(|(to, from)| *to = *from);
     }
 }
 

@@ -194,6 +194,9 @@ pub fn method_word(method: Method) -> &'static str {
     match method {
         Method::Index2 => "index2",
         Method::Index3 => "index3",
+        Method::Soi2 => "soi2",
+        Method::HhtI3 => "hht-i3",
+        Method::HhtSoi2 => "hht-soi2",
     }
 }
 

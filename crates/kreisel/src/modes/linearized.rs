@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ModesError;
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
-use crate::integrate::layout::Layout;
+use crate::integrate::layout::{Copies, Layout};
 use crate::integrate::scheme::coordinate_scales;
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
@@ -57,7 +57,7 @@ impl Linearized {
         add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);
         add_turned(space, at.acceleration, 1.0, &mass, &mut stiffness);
         add_turned(space, at.velocity, 1.0, &mass, &mut damping);
-        let layout = Layout::new(&shape, &couplings, 1, []);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let equations = (0..shape.velocity_count()).map(|i| dae.describe(Equation::Equilibrium(i))).collect();
         Ok(Self {
             mass,

@@ -1,10 +1,16 @@
 //! Problems of the literature, written down as [`crate::dae::Dae`] directly, and what they are compared with.
 
 pub mod heavy_top;
+pub mod nonlinear_reactions;
 pub mod ode;
 pub mod pendulum;
 pub mod prescribed;
+pub mod slider_crank;
+pub mod spring_pendulum;
 
 pub use heavy_top::HeavyTop;
+pub use nonlinear_reactions::NonlinearReactions;
 pub use pendulum::Pendulum;
 pub use prescribed::PrescribedCubic;
+pub use slider_crank::SliderCrank;
+pub use spring_pendulum::SpringPendulum;

@@ -10,7 +10,7 @@ use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
 use crate::integrate::Redundancy;
 use crate::integrate::integration::compliance;
-use crate::integrate::layout::Layout;
+use crate::integrate::layout::{Copies, Kind, Layout, Part};
 use crate::integrate::scheme::coordinate_scales;
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
@@ -53,7 +53,7 @@ pub(super) struct Singular(pub usize);
 impl<'d, D: Dae + ?Sized> Problem<'d, D> {
     pub fn new(dae: &'d D, settings: &Settings, redundancy: &Redundancy) -> Self {
         let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
-        let layout = Layout::new(&shape, &couplings, 1, []);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();
         Self {
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
@@ -109,7 +109,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
             correction[..self.shape.velocity_count()].iter().map(|value| part * value).collect();
         self.shape.space.compose_exp(&from.configuration, &increment, &mut to.configuration);
         let mut changes = vec![0.0; self.shape.constraint_count()];
-        self.layout.gather(0, correction, &mut changes);
+        self.layout.gather(Kind::Holonomic, 0, correction, &mut changes);
         let factor = part * self.scale.unwrap_or(1.0);
         to.multipliers.iter_mut().zip(&changes).for_each(|(lambda, change)| *lambda += factor * change);
         to.load_factor += part * load_change;
@@ -169,7 +169,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         {
             *violation -= compliance * inverse * lambda;
         }
-        self.layout.scatter(0, &self.violation, &mut self.residual);
+        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.residual);
         match self.residual.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(self.layout.equation(row)),
             None => Ok(()),
@@ -223,7 +223,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         self.layout.add_forces(&self.tangent, None, inverse, &mut self.matrix);
         self.layout.add_gradient(&self.shape, &self.tangent, None, &mut self.matrix);
         if !self.compliance.is_empty() {
-            self.layout.subtract_compliance(&self.compliance, 0, 0, &mut self.matrix);
+            self.layout.subtract_compliance(Kind::Holonomic, &self.compliance, Part::FIRST, &mut self.matrix);
         }
         if self.shift != 0.0 {
             self.add_shift();

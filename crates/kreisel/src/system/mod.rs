@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
 use crate::joint::{Joint, LocalGradient, MOST_ROWS};
-use crate::lie::{Group, Pose, Vector6};
+use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
 /// A machine as a system of equations; immutable once built.
@@ -55,14 +55,9 @@ struct JointEntry {
     gradient_blocks: Vec<BlockId>,
 }
 
-/// Motion of a few nodes on the stack.
-struct LocalMotion {
-    nodes: [NodeMotion; MOST_NODES],
-    count: usize,
-}
-
 impl System {
     /// Motion of a node at a point.
+    #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {
         let node = &self.nodes[node.0];
         NodeMotion::new(
@@ -73,13 +68,30 @@ impl System {
         )
     }
 
-    fn local_motion(&self, nodes: &[NodeId], at: &Point) -> LocalMotion {
-        let mut local =
-            LocalMotion { nodes: [NodeMotion::at_rest(Pose::identity()); MOST_NODES], count: nodes.len() };
-        for (motion, &node) in local.nodes.iter_mut().zip(nodes) {
-            *motion = self.motion(node, at);
+    /// Does something with the motion of the nodes of one part, which stands on the stack.
+    #[inline]
+    fn with_motion<R>(
+        &self,
+        nodes: &[NodeId],
+        at: &Point,
+        memory: &Range<usize>,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let motion = |node: NodeId| self.motion(node, at);
+        let act = |nodes: &[NodeMotion]| {
+            action(&Motion { time: at.time, nodes, memory: &at.memory[memory.clone()] })
+        };
+        // One and two nodes are nearly all there is.
+        match *nodes {
+            [] => act(&[]),
+            [only] => act(&[motion(only)]),
+            [first, second] => act(&[motion(first), motion(second)]),
+            [.., last] => {
+                let motions: [NodeMotion; MOST_NODES] =
+                    std::array::from_fn(|index| motion(nodes.get(index).copied().unwrap_or(last)));
+                act(&motions[..nodes.len()])
+            }
         }
-        local
     }
 
     /// Number of nodes.
@@ -116,8 +128,9 @@ impl System {
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.energies(&local.motion(at, &entry.memory));
+            sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.energies(motion)
+            });
         }
         sum
     }
@@ -126,12 +139,13 @@ impl System {
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.power(&local.motion(at, &entry.memory));
+            sum += self
+                .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
         }
         for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
@@ -142,51 +156,27 @@ impl System {
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
     pub fn reaction(&self, joint: usize, at: &Point) -> Vector6 {
         let entry = &self.joints[joint];
-        let local = self.local_motion(entry.joint.nodes(), at);
-        let motion = local.motion(at, &entry.memory);
-        let mut gradient = LocalGradient::zeros();
-        entry.joint.gradient(&motion, &mut gradient);
-        let multipliers = &at.multipliers[entry.rows.clone()];
-        let on_node = |node: usize| -> Vector6 {
-            gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
-        };
-        match entry.joint.reaction_frame() {
-            (Some(node), offset) => {
-                let (torque, force) = split(&on_node(node));
-                // From the body's origin to the joint's point.
-                let torque = torque - offset.position.cross(&force);
-                let rotation = local.nodes[node].rotation;
-                join(&(rotation * torque), &(rotation * force))
-            }
-            (None, offset) => {
-                // The ground is second: it feels the opposite of what the first body feels.
-                let first = &local.nodes[0];
-                let (torque, force) = split(&on_node(0));
-                let (torque, force) = (first.rotation * torque, first.rotation * force);
-                let arm = first.pose.position - offset.position;
-                -join(&(torque + arm.cross(&force)), &force)
-            }
-        }
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let motion = local.motion(at, &entry.memory);
-            let mut violation = [0.0; MOST_ROWS];
-            let rows = entry.rows.len();
-            entry.joint.violation(&motion, &mut violation[..rows]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(&motion);
-            for row in 0..rows {
-                let twists = gradient.rows[row].iter().zip(motion.nodes);
-                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                squares[0] += violation[row] * violation[row];
-                squares[1] += (rate + rates[row]) * (rate + rates[row]);
-            }
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                let mut violation = [0.0; MOST_ROWS];
+                let rows = entry.rows.len();
+                entry.joint.violation(motion, &mut violation[..rows]);
+                let mut gradient = LocalGradient::zeros();
+                entry.joint.gradient(motion, &mut gradient);
+                let (rates, _) = entry.joint.time_derivatives(motion);
+                for row in 0..rows {
+                    let twists = gradient.rows[row].iter().zip(motion.nodes);
+                    let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+                    squares[0] += violation[row] * violation[row];
+                    squares[1] += (rate + rates[row]) * (rate + rates[row]);
+                }
+            });
         }
         squares.map(f64::sqrt)
     }
@@ -209,9 +199,32 @@ impl System {
     }
 }
 
-impl LocalMotion {
-    fn motion<'a>(&'a self, at: &'a Point, memory: &Range<usize>) -> Motion<'a> {
-        Motion { time: at.time, nodes: &self.nodes[..self.count], memory: &at.memory[memory.clone()] }
+impl JointEntry {
+    /// Wrench on the second body at the joint's point, in world axes.
+    fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
+        let mut gradient = LocalGradient::zeros();
+        self.joint.gradient(motion, &mut gradient);
+        let multipliers = &at.multipliers[self.rows.clone()];
+        let on_node = |node: usize| -> Vector6 {
+            gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
+        };
+        match self.joint.reaction_frame() {
+            (Some(node), offset) => {
+                let (torque, force) = split(&on_node(node));
+                // From the body's origin to the joint's point.
+                let torque = torque - offset.position.cross(&force);
+                let rotation = motion.nodes[node].rotation;
+                join(&(rotation * torque), &(rotation * force))
+            }
+            (None, offset) => {
+                // The ground is second: it feels the opposite of what the first body feels.
+                let first = &motion.nodes[0];
+                let (torque, force) = split(&on_node(0));
+                let (torque, force) = (first.rotation * torque, first.rotation * force);
+                let arm = first.pose.position - offset.position;
+                -join(&(torque + arm.cross(&force)), &force)
+            }
+        }
     }
 }
 
@@ -230,41 +243,42 @@ impl Dae for System {
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            let mut forces = LocalForces::zeros();
-            entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
-            self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out.equilibrium);
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.residual(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+            });
         }
         for entry in &self.joints {
             let nodes = entry.joint.nodes();
-            let local = self.local_motion(nodes, at);
-            let motion = local.motion(at, &entry.memory);
-            entry.joint.violation(&motion, &mut out.violation[entry.rows.clone()]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (row, lambda) in gradient.rows.iter().zip(&at.multipliers[entry.rows.clone()]) {
-                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                    *wrench += *lambda * row;
-                }
-            }
-            self.add_forces(nodes, &local, &wrenches, out.equilibrium);
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
+                let violation = &mut out.violation[rows.clone()];
+                entry.joint.evaluate(motion, &at.multipliers[rows], violation, wrenches);
+                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
+            });
         }
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        let mut gradient = LocalGradient::zeros();
         for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&local.motion(at, &entry.memory), &mut gradient);
-            self.write_gradient(entry, &local, &gradient, out);
+            let nodes = entry.joint.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                gradient.reset(entry.rows.len(), nodes.len());
+                entry.joint.gradient(motion, &mut gradient);
+                self.write_gradient(entry, motion.nodes, &gradient, out);
+            });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
         for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
@@ -282,10 +296,12 @@ impl Dae for System {
 
     fn loads(&self, at: &Point, out: &mut [f64]) {
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            let mut forces = LocalForces::zeros();
-            entry.element.load(&local.motion(at, &entry.memory), &mut forces);
-            self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out);
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.load(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+            });
         }
     }
 
@@ -295,12 +311,16 @@ impl Dae for System {
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.element.nodes(), at);
-            entry.element.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.remember(motion, own);
+            });
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            entry.joint.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.remember(motion, own);
+            });
         }
     }
 

@@ -16,7 +16,7 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 }
 
 /// Words for the methods.
-pub const METHODS: &[&str] = &["index2", "index3"];
+pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2"];
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
 /// Words for where a run starts.
@@ -51,7 +51,8 @@ pub static KIND: PartKind = PartKind {
             "method",
             ValueKind::Choice(METHODS),
             Need::Default("\"index2\""),
-            "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper.",
+            "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
+             `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives.",
         ),
         key(
             "spectral-radius",
@@ -99,7 +100,23 @@ pub fn group(word: &str) -> Group {
 
 /// Method that a word names.
 fn method(word: &str) -> Method {
-    if word == "index3" { Method::Index3 } else { Method::Index2 }
+    match word {
+        "index3" => Method::Index3,
+        "soi2" => Method::Soi2,
+        "hht-i3" => Method::HhtI3,
+        "hht-soi2" => Method::HhtSoi2,
+        _ => Method::Index2,
+    }
+}
+
+/// Parameters of a method by its spectral radius, or the radii that are possible.
+fn parameters(method: Method, spectral_radius: f64) -> Result<Parameters, &'static str> {
+    match method {
+        Method::HhtI3 | Method::HhtSoi2 => {
+            Parameters::hht_by_radius(spectral_radius).map_err(|_| "between 0.5 and 1 with the HHT methods")
+        }
+        _ => Parameters::chung_hulbert(spectral_radius).map_err(|_| "between 0 and 1"),
+    }
 }
 
 /// Reads the settings.
@@ -120,14 +137,15 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         }
     };
     let spectral_radius = reader.number("spectral-radius")?;
-    let parameters = Parameters::chung_hulbert(spectral_radius)
-        .map_err(|_| reader.unsuitable("spectral-radius", "between 0 and 1", spectral_radius))?;
+    let method = method(reader.choice("method")?);
+    let parameters = parameters(method, spectral_radius)
+        .map_err(|possible| reader.unsuitable("spectral-radius", possible, spectral_radius))?;
     assembler.settings = Some(RunSettings {
         start_time,
         end_time,
         step: positive("step")?,
         output_step: positive("output-step")?,
-        method: method(reader.choice("method")?),
+        method,
         parameters,
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
@@ -185,14 +203,22 @@ pub fn replace(
     }
     let radius = flags.number("spectral-radius", &texts.spectral_radius, Dimension::NONE);
     if let Some(radius) = errors.keep(radius).flatten() {
-        match Parameters::chung_hulbert(radius) {
-            Ok(parameters) => (settings.parameters, settings.spectral_radius) = (parameters, radius),
-            Err(_) => errors.push(flags.unsuitable(
-                "spectral-radius",
-                &texts.spectral_radius,
-                "between 0 and 1",
-                "1 damps nothing, 0 most",
-            )),
+        settings.spectral_radius = radius;
+    }
+    match parameters(settings.method, settings.spectral_radius) {
+        Ok(parameters) => settings.parameters = parameters,
+        // What the model file says was checked there; a flag makes the difference.
+        Err(possible) if texts.spectral_radius.is_some() => errors.push(flags.unsuitable(
+            "spectral-radius",
+            &texts.spectral_radius,
+            possible,
+            "1 damps nothing, 0 most",
+        )),
+        Err(possible) => {
+            let requirement =
+                format!("a method that can have the spectral radius {}", settings.spectral_radius);
+            let hint = format!("it must lie {possible}: give --spectral-radius too");
+            errors.push(flags.unsuitable("method", &texts.method, &requirement, &hint));
         }
     }
     errors.into_result()
