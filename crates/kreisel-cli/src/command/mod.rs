@@ -159,7 +159,7 @@ fn modes_exit_code(error: &RunError) -> u8 {
         RunError::Settings(_)
         | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
         RunError::Write(error) => results_exit_code(error),
-        RunError::Step(_) | RunError::Modes(_) => 1,
+        RunError::Step(_) | RunError::Switch(_) | RunError::Modes(_) => 1,
     }
 }
 

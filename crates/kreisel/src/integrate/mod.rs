@@ -87,4 +87,6 @@ pub struct Sample {
     pub states: Vec<f64>,
     /// Scratch: increment from the start of the step.
     increment: Vec<f64>,
+    /// Scratch: rate of the increment at the end of the step.
+    rate: Vec<f64>,
 }

@@ -160,6 +160,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
+    state.previous_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.
@@ -222,7 +223,8 @@ fn perturb_velocity<D: Dae + ?Sized>(
         *error = square * (constant * jerk + *error / 12.0);
     }
     let mut change = vec![0.0; shape.velocity_count()];
-    kkt.constrained_part(dae, state.time, &state.configuration, &local_error, &mut change)?;
+    let State { time, configuration, velocity, .. } = &*state;
+    kkt.constrained_part(dae, *time, configuration, velocity, &local_error, &mut change)?;
     state.velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
     Ok(())
 }

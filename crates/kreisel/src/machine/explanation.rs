@@ -103,7 +103,7 @@ impl Machine {
             warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
         }
         for &(joint, count) in &mobility.implied {
-            let (name, rows) = (self.joint_words(joint), self.system.joint_rows(joint).len());
+            let (name, rows) = (self.joint_words(joint), self.system.joint_equation_count(joint));
             let verb = if count == 1 { "is" } else { "are" };
             warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
         }

@@ -65,7 +65,7 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
         let system = &self.machine.system;
         let point = at.point();
         let ledger = EnergyLedger::default();
-        let moment = Moment { system, point, ledger: &ledger };
+        let moment = Moment::new(system, point, &ledger);
         self.values.clear();
         for (sensor, angle) in self.machine.sensors.iter().zip(&mut self.angles) {
             let first = self.values.len();
