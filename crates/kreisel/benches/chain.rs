@@ -49,7 +49,8 @@ fn reference() -> serde_json::Value {
 fn repetition(joint: &str, count: usize, steps: usize, method: Method, exact: &Vector3) -> Measurement {
     let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
     let method = GeneralizedAlpha::new(method, 0.9, STEP).expect("the parameters are in range");
-    let mut run = method.start(&chain.system, chain.initial.clone()).expect("the initial values are consistent");
+    let mut run =
+        method.start(&chain.system, chain.initial.clone()).expect("the initial values are consistent");
     let clock = Stopwatch::start();
     for _ in 0..steps {
         run.step().expect("the benchmark converges in every step");

@@ -6,8 +6,8 @@
 //! configuration or the one that comes closest, and then says which constraints miss by how much.
 
 use super::error::{Miss, StartError};
-use super::layout::Kind;
 use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
+use super::layout::Kind;
 use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::linear::LinearSolver;
 

@@ -249,7 +249,8 @@ impl Workspace {
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
-        let weights = TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
+        let weights =
+            TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -324,7 +325,13 @@ impl Workspace {
     }
 
     /// Puts h κ into the rows `which` of the nonholonomic constraints, less what they give way to ψ/s.
-    pub fn slip_rows(&mut self, which: usize, multipliers: &[f64], coefficients: &Coefficients, out: &mut [f64]) {
+    pub fn slip_rows(
+        &mut self,
+        which: usize,
+        multipliers: &[f64],
+        coefficients: &Coefficients,
+        out: &mut [f64],
+    ) {
         let first = self.shape.constraint_count().min(self.compliance.len());
         self.slip.iter_mut().for_each(|value| *value *= coefficients.step);
         let factor = 1.0 / coefficients.scale;

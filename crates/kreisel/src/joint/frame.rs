@@ -175,7 +175,10 @@ impl Relative {
     }
 
     #[inline]
-    fn from_placed([first, second]: [(Vector3, Matrix3); 2], [first_twist, second_twist]: [Vector6; 2]) -> Self {
+    fn from_placed(
+        [first, second]: [(Vector3, Matrix3); 2],
+        [first_twist, second_twist]: [Vector6; 2],
+    ) -> Self {
         Self {
             displacement: first.1.tr_mul(&(second.0 - first.0)),
             rotation: first.1.tr_mul(&second.1),

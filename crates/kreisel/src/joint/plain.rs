@@ -147,8 +147,7 @@ impl<'a> PlainPair<'a> {
             Coordinate::Direction(i, j) => {
                 let (a, b) = (self.axis(0, i), self.axis(1, j));
                 let (first_turn, second_turn) = (a.cross(&first_omega), b.cross(&second_omega));
-                let first =
-                    (self.rotation * b).cross(&first_turn) - a.cross(&(self.rotation * second_turn));
+                let first = (self.rotation * b).cross(&first_turn) - a.cross(&(self.rotation * second_turn));
                 let second = self.rotation.tr_mul(&a).cross(&second_turn)
                     - b.cross(&self.rotation.tr_mul(&first_turn));
                 [(first, Vector3::zeros()), (second, Vector3::zeros())]
