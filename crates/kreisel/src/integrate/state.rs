@@ -103,7 +103,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 4;
+const VERSION: u32 = 3;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
