@@ -12,7 +12,7 @@
 //! - [`element`] is what pushes, [`joint`] what holds; both work on a few nodes in body twists.
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
-//! - [`results`] writes what was recorded.
+//! - [`results`] writes what was recorded; [`report`] shows it.
 //! - [`problem`] holds the problems of the papers, written as equations.
 //!
 //! A model file from its text to a reaction:
@@ -53,6 +53,7 @@ pub mod lie;
 pub mod machine;
 pub mod model;
 pub mod problem;
+pub mod report;
 pub mod results;
 pub mod solve;
 pub mod system;

@@ -3,6 +3,7 @@
 //! The nodes of the sample turn about the z axis in closed form; `read_back.py` knows the same formulas.
 #![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
+use kreisel::results::scene::{SceneBeam, SceneBody, SceneFrame, SceneGeometry, SceneShape};
 use kreisel::results::vtkhdf::FORMAT_VERSION;
 use kreisel::results::{Channel, CsvWriter, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
 use std::fs::{self, File};
@@ -15,7 +16,31 @@ const RATE: f64 = 2.0;
 
 fn scene() -> Scene {
     let nodes = NAMES.iter().map(|name| SceneNode { name: (*name).to_owned() }).collect();
-    Scene { nodes, lines: vec![vec![2, 3, 4]] }
+    Scene { nodes, beams: vec![beam(vec![2, 3, 4])], bodies: vec![crank()], ..Scene::default() }
+}
+
+fn beam(nodes: Vec<usize>) -> SceneBeam {
+    let (name, axis, strains) = ("beam".to_owned(), [1.0, 0.0, 0.0], Vec::new());
+    SceneBeam { name, nodes, size: [0.1, 0.1], round: true, axis, strains }
+}
+
+/// A cube with edges of 0.4 on the first node.
+fn crank() -> SceneBody {
+    let geometry = SceneGeometry::Box { size: [0.4; 3] };
+    let shape = SceneShape { geometry, frame: SceneFrame::default(), made_up: false };
+    SceneBody { name: "crank".to_owned(), node: 0, mass: 1.0, shapes: vec![shape], markers: Vec::new() }
+}
+
+/// Corners of the cube at a step, with their velocities: they circle with the node and turn with it.
+fn corners(step: usize) -> Vec<([f64; 3], [f64; 3])> {
+    let angle = RATE * time(step);
+    let corner = |index: usize| {
+        let [x, y, z] = [0, 1, 2].map(|axis| if index >> axis & 1 == 1 { 0.2 } else { -0.2 });
+        let (sin, cos) = angle.sin_cos();
+        let position = [cos + cos * x - sin * y, sin + sin * x + cos * y, z];
+        (position, [-RATE * position[1], RATE * position[0], 0.0])
+    };
+    (0..8).map(corner).collect()
 }
 
 fn signals() -> Vec<Channel> {
@@ -68,20 +93,37 @@ fn assert_holds(path: &Path, steps: usize) {
     let floats = |name: &str| file.dataset(name).unwrap().read_f64().unwrap();
     let all = || (0..steps).flat_map(|step| (0..NAMES.len()).map(move |k| node(step, k)));
     assert_eq!(floats("VTKHDF/Steps/Values"), (0..steps).map(time).collect::<Vec<_>>());
-    assert_eq!(floats("VTKHDF/Points"), all().flat_map(|node| node.position).collect::<Vec<_>>());
-    let point_data = |name: &str| floats(&format!("VTKHDF/PointData/{name}"));
-    assert_eq!(point_data("rotation"), all().flat_map(|node| node.rotation).collect::<Vec<_>>());
-    assert_eq!(point_data("velocity"), all().flat_map(|node| node.velocity).collect::<Vec<_>>());
+    let of_nodes = |name: &str| floats(&format!("nodes/{name}"));
+    assert_eq!(of_nodes("position"), all().flat_map(|node| node.position).collect::<Vec<_>>());
+    assert_eq!(of_nodes("rotation"), all().flat_map(|node| node.rotation).collect::<Vec<_>>());
+    assert_eq!(of_nodes("velocity"), all().flat_map(|node| node.velocity).collect::<Vec<_>>());
     assert_eq!(
-        point_data("angular-velocity"),
+        of_nodes("angular-velocity"),
         all().flat_map(|node| node.angular_velocity).collect::<Vec<_>>()
     );
+    assert_points(&floats("VTKHDF/Points"), &floats("VTKHDF/PointData/velocity"), steps);
     for (index, signal) in signals().iter().enumerate() {
         let expected: Vec<_> = (0..steps).map(|step| values(step)[index]).collect();
         assert_eq!(floats(&format!("signals/{}", signal.name)), expected);
     }
     let count = &file.group("VTKHDF/Steps").unwrap().attrs().unwrap()["NSteps"];
     assert_eq!(*count, hdf5_pure::AttrValue::I64(steps as i64));
+}
+
+/// The nodes as they are, then the corners of the cube to a few roundings.
+fn assert_points(points: &[f64], velocities: &[f64], steps: usize) {
+    let count = NAMES.len() + 8;
+    assert_eq!((points.len(), velocities.len()), (3 * count * steps, 3 * count * steps));
+    for step in 0..steps {
+        let nodes = (0..NAMES.len()).map(|k| (node(step, k).position, node(step, k).velocity));
+        for (row, (position, velocity)) in nodes.chain(corners(step)).enumerate() {
+            let first = 3 * (step * count + row);
+            for axis in 0..3 {
+                assert!((points[first + axis] - position[axis]).abs() < 1e-14);
+                assert!((velocities[first + axis] - velocity[axis]).abs() < 1e-14);
+            }
+        }
+    }
 }
 
 #[test]
@@ -171,7 +213,7 @@ fn a_process_that_is_killed_leaves_a_readable_file() {
 fn scenes_without_nodes_signals_or_lines_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trajectory.vtkhdf");
-    let one = Scene { nodes: vec![SceneNode { name: "top".to_owned() }], lines: Vec::new() };
+    let one = Scene { nodes: vec![SceneNode { name: "top".to_owned() }], ..Scene::default() };
     for scene in [Scene::default(), one] {
         let mut writer = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &scene, &[]).unwrap();
         let nodes = vec![node(0, 0); scene.nodes.len()];
@@ -189,7 +231,7 @@ fn rows_and_lines_that_do_not_fit_the_scene_are_refused() {
     let mut writer = writer(&path);
     let short = writer.push(0.0, &[node(0, 0)], &values(0));
     assert!(matches!(short, Err(WriteError::RowLength { what: "nodes", expected: 5, got: 1 })));
-    let broken = Scene { lines: vec![vec![0, 5]], ..scene() };
+    let broken = Scene { beams: vec![beam(vec![0, 5])], ..scene() };
     let refused = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &broken, &[]);
     assert!(matches!(refused, Err(WriteError::UnknownNode { line: 0, node: 5, node_count: 5 })));
 }

@@ -1,23 +1,27 @@
-//! The files of a run: `trajectory.csv`, `trajectory.vtkhdf` and `run.json` in one folder.
+//! The files of a run in one folder: `trajectory.csv`, `trajectory.vtkhdf`, `scene.json`, `report.html`, `run.json`.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::Machine;
 use super::recorder::{Record, Sink};
+use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
-use crate::results::{CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError};
+use crate::results::{
+    CsvTable, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
+};
 
 const TABLE: &str = "trajectory.csv";
-const SCENE: &str = "trajectory.vtkhdf";
+const MOTION: &str = "trajectory.vtkhdf";
 
 /// Writes records to the files of a run; they get their final names when it ends.
 #[derive(Debug)]
 pub struct ResultFiles {
     folder: OutputFolder,
     table: CsvWriter<File>,
-    scene: VtkHdfWriter,
+    motion: VtkHdfWriter,
     last_flush: Instant,
 }
 
@@ -34,11 +38,13 @@ impl ResultFiles {
         let opened = (|| {
             let table = folder.create(TABLE)?;
             let table = CsvWriter::new(table, &path.join(TABLE), &channels)?;
-            let scene = folder.create(SCENE)?;
-            Ok((table, VtkHdfWriter::new(scene, &path.join(SCENE), &machine.scene(), &channels)?))
+            let motion = folder.create(MOTION)?;
+            let scene = machine.scene();
+            write_text(&mut folder, scene::FILE, &scene.to_json())?;
+            Ok((table, VtkHdfWriter::new(motion, &path.join(MOTION), &scene, &channels)?))
         })();
         match opened {
-            Ok((table, scene)) => Ok(Self { folder, table, scene, last_flush: Instant::now() }),
+            Ok((table, motion)) => Ok(Self { folder, table, motion, last_flush: Instant::now() }),
             Err(error) => {
                 // The first error is the one worth telling.
                 let _ = folder.abandon();
@@ -48,17 +54,37 @@ impl ResultFiles {
     }
 
     /// Gives the files their final names, however the run ended; tells the final paths.
-    pub fn finish(self, summary: RunSummary) -> Result<Vec<PathBuf>, WriteError> {
-        self.table.finish()?;
-        self.scene.finish()?;
-        self.folder.finish(summary)
+    ///
+    /// A page that cannot be made is a warning in the summary, not a reason to lose the numbers.
+    pub fn finish(self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
+        let Self { mut folder, table, motion, .. } = self;
+        table.finish()?;
+        motion.finish()?;
+        if with_report {
+            match page(&folder, summary) {
+                Ok(page) => write_text(&mut folder, report::FILE, &page)?,
+                Err(error) => summary.warnings.push(format!("no report was made: {error}")),
+            }
+        }
+        folder.finish(summary.clone())
     }
+}
+
+fn page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
+    let [table, scene, motion] = [TABLE, scene::FILE, MOTION].map(|name| folder.partial_path(name));
+    let table = CsvTable::read(&table)?;
+    Ok(report::page(&Recording::with(folder.path(), summary.clone(), table, &scene, &motion)?))
+}
+
+fn write_text(folder: &mut OutputFolder, name: &str, text: &str) -> Result<(), WriteError> {
+    let mut file = folder.create(name)?;
+    file.write_all(text.as_bytes()).map_err(|source| WriteError::io(&folder.partial_path(name), source))
 }
 
 impl Sink for ResultFiles {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         self.table.push(record.time, record.values)?;
-        self.scene.push(record.time, record.nodes, record.values)?;
+        self.motion.push(record.time, record.nodes, record.values)?;
         if self.last_flush.elapsed() >= FLUSH_INTERVAL {
             self.last_flush = Instant::now();
             self.table.flush()?;

@@ -8,6 +8,7 @@ mod assembler;
 mod explanation;
 mod files;
 mod ledger;
+mod looks;
 mod mobility;
 pub mod part;
 mod recorder;
@@ -18,7 +19,9 @@ pub mod shape;
 mod signal;
 pub mod stl;
 
-pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
+pub use assembler::{
+    Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
+};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
@@ -31,6 +34,7 @@ pub use settings::{
 use std::path::Path;
 
 use crate::integrate::Initial;
+use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Document, ModelErrors, Place};
 use crate::system::System;
@@ -38,6 +42,10 @@ use sensor::Sensor;
 
 /// A machine ready to be run.
 pub struct Machine {
+    /// What it is called, in one line.
+    pub title: String,
+    /// What its author says about it.
+    pub description: String,
     /// Its equations.
     pub system: System,
     /// Its initial values.
@@ -48,6 +56,14 @@ pub struct Machine {
     pub bodies: Vec<BodyEntry>,
     /// Joints by name.
     pub joints: Vec<JointEntry>,
+    /// Springs and bushings between two points.
+    pub springs: Vec<SpringEntry>,
+    /// Forces and torques on bodies.
+    pub forces: Vec<ForceEntry>,
+    /// Named frames on the ground.
+    pub ground_markers: Vec<(String, Pose)>,
+    /// Acceleration of gravity in m/s².
+    pub gravity: Vector3,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
     /// What was assumed because the model did not say it.

@@ -30,6 +30,9 @@ pub struct RunSummary {
     pub statistics: Value,
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
+    /// What was assumed because the model did not say it.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
     /// The other files of this run, filled in by [`OutputFolder::finish`](super::OutputFolder::finish).
     #[serde(default)]
     pub files: Vec<String>,
@@ -47,6 +50,7 @@ impl RunSummary {
             settings: Value::Null,
             statistics: Value::Null,
             warnings: Vec::new(),
+            assumptions: Vec::new(),
             files: Vec::new(),
         }
     }

@@ -169,6 +169,17 @@ impl System {
         }
     }
 
+    /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
+    pub fn applied_wrench(&self, element: usize, at: &Point) -> Vector6 {
+        let entry = &self.elements[element];
+        let local = self.local_motion(entry.element.nodes(), at);
+        let mut forces = LocalForces::zeros();
+        entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
+        let (torque, force) = split(&forces.wrenches[0]);
+        let rotation = local.nodes[0].rotation;
+        -join(&(rotation * torque), &(rotation * force))
+    }
+
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::joint::Frame;
-use crate::lie::Pose;
+use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{FrameQuantity, Measurement, Sensor, SensorFrame, WrenchPart};
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
@@ -247,7 +247,7 @@ pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
     sensors
 }
 
-/// Positions of bodies, joint coordinates with their rates, reactions, energies and residuals.
+/// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
 fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     if assembler.bodies().len() <= MOST_WATCHED_BODIES {
@@ -263,6 +263,17 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
             let measured =
                 names.filter_map(|name| assembler.measured(&name).map(|measured| (name, measured)));
             sensors.extend(measured.map(|(name, it)| Sensor { name, measurement: coordinate(&it) }));
+        }
+        for force in assembler.forces() {
+            let given = [force.has_force, force.has_torque];
+            let of = SensorFrame {
+                node: Some(force.node),
+                offset: Pose::new(UnitQuaternion::identity(), force.point),
+            };
+            for (&(word, part), _) in REACTIONS.iter().zip(given).filter(|(_, given)| *given) {
+                let measurement = Measurement::Applied { element: force.element, part, of };
+                sensors.push(Sensor { name: format!("{}.{word}", force.name), measurement });
+            }
         }
         for (joint, name) in assembler.constraint_names().enumerate() {
             sensors.extend(REACTIONS.iter().map(|&(word, part)| {
