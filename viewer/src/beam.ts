@@ -1,30 +1,30 @@
-// A beam as a smooth tube through its nodes, coloured by strain where strains are recorded.
+// A beam as a smooth tube on the screws of its elements, coloured by strain.
 
 import * as three from "three";
-import type { Beam, Recording, Signal } from "./data";
+import type { Beam, BeamElement, Frame } from "./data";
+import { along, type Placement, screwBetween } from "./se3";
 
-const PER_ELEMENT = 6;
-const RING = 16;
+const PER_ELEMENT = 8;
+const RING = 20;
+const TINTS = ["#3b6fd8", "#36b37e", "#e9c14b", "#d64545"].map((colour) => new three.Color(colour));
 
 export class BeamMesh {
   readonly mesh: three.Mesh;
+  readonly middle = new three.Object3D();
+  scale = 1;
   private readonly positions: three.BufferAttribute;
   private readonly colours: three.BufferAttribute;
-  private readonly strains: Signal[][];
-  private readonly largest: number;
   private readonly outline: [number, number][];
-  private readonly axis: three.Vector3;
-  private readonly across: [three.Vector3, three.Vector3];
 
-  constructor(readonly beam: Beam, recording: Recording, private readonly colour: three.Color) {
-    const stations = this.stations();
-    this.positions = new three.BufferAttribute(new Float32Array(3 * RING * stations), 3);
-    this.colours = new three.BufferAttribute(new Float32Array(3 * RING * stations).fill(1), 3);
+  constructor(readonly beam: Beam) {
+    const rings = beam.elements.length * (PER_ELEMENT + 1);
+    this.positions = new three.BufferAttribute(new Float32Array(3 * RING * rings), 3);
+    this.colours = new three.BufferAttribute(new Float32Array(3 * RING * rings), 3);
     this.positions.setUsage(three.DynamicDrawUsage);
     const index: number[] = [];
-    for (let station = 0; station + 1 < stations; station += 1) {
+    for (let ring = 0; ring + 1 < rings; ring += 1) {
       for (let k = 0; k < RING; k += 1) {
-        const [a, b] = [station * RING + k, station * RING + ((k + 1) % RING)];
+        const [a, b] = [ring * RING + k, ring * RING + ((k + 1) % RING)];
         index.push(a, b, b + RING, a, b + RING, a + RING);
       }
     }
@@ -32,70 +32,72 @@ export class BeamMesh {
     geometry.setAttribute("position", this.positions);
     geometry.setAttribute("color", this.colours);
     geometry.setIndex(index);
-    const material = new three.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: three.DoubleSide });
-    this.mesh = new three.Mesh(geometry, material);
+    this.mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: three.DoubleSide }));
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
+    this.mesh.add(this.middle);
     this.outline = outline(beam);
-    this.axis = new three.Vector3(...beam.axis).normalize();
-    const helper = Math.abs(this.axis.y) < 0.9 ? new three.Vector3(0, 1, 0) : new three.Vector3(0, 0, 1);
-    const second = helper.sub(this.axis.clone().multiplyScalar(helper.dot(this.axis))).normalize();
-    this.across = [second, this.axis.clone().cross(second)];
-    this.strains = beam.strains.map((prefix) =>
-      [...recording.signals.values()].filter((signal) => signal.name.startsWith(`${prefix}.`)));
-    this.largest = Math.max(1e-30, ...this.strains.flat().map((signal) => largest(signal.values)));
   }
 
-  private stations(): number {
-    return (this.beam.nodes.length - 1) * PER_ELEMENT + 1;
-  }
-
-  /** Moves the tube to where its nodes are: cubic between them, along their axes. */
-  update(recording: Recording, time: number, nodes: { position: three.Vector3; quaternion: three.Quaternion }[]): void {
-    const point = new three.Vector3();
-    const turn = new three.Quaternion();
-    for (let element = 0; element + 1 < this.beam.nodes.length; element += 1) {
-      const [first, second] = [nodes[this.beam.nodes[element]], nodes[this.beam.nodes[element + 1]]];
-      const length = first.position.distanceTo(second.position);
-      const tangents = [first, second].map((node) => this.axis.clone().applyQuaternion(node.quaternion).multiplyScalar(length));
-      const tint = this.tint(recording, element, time);
-      const last = element + 2 === this.beam.nodes.length ? PER_ELEMENT : PER_ELEMENT - 1;
-      for (let k = 0; k <= last; k += 1) {
-        const s = k / PER_ELEMENT;
-        const [h0, h1] = [(1 + 2 * s) * (1 - s) ** 2, s * s * (3 - 2 * s)];
-        point.copy(first.position).multiplyScalar(h0).addScaledVector(second.position, h1);
-        point.addScaledVector(tangents[0], s * (1 - s) ** 2).addScaledVector(tangents[1], s * s * (s - 1));
-        turn.slerpQuaternions(first.quaternion, second.quaternion, s);
-        this.ring(element * PER_ELEMENT + k, point, turn, tint);
+  /** Moves the tube to where its nodes are. */
+  update(nodes: Placement[]): void {
+    const strains = this.beam.elements.map((element) => this.strain(element, nodes).size);
+    this.beam.elements.forEach((element, index) => {
+      const { start, turn, move } = this.strain(element, nodes);
+      for (let k = 0; k <= PER_ELEMENT; k += 1) {
+        const part = k / PER_ELEMENT;
+        const place = along(start, turn, move, part);
+        // Between the middles of elements the strain is blended, as the eye expects.
+        const other = strains[part < 0.5 ? Math.max(0, index - 1) : Math.min(strains.length - 1, index + 1)];
+        const weight = Math.abs(part - 0.5);
+        this.ring(index * (PER_ELEMENT + 1) + k, place, this.tint((1 - weight) * strains[index] + weight * other));
+        if (k === PER_ELEMENT / 2 && index === Math.floor(this.beam.elements.length / 2)) this.middle.position.copy(place.position);
       }
-    }
+    });
     this.positions.needsUpdate = true;
     this.colours.needsUpdate = true;
     this.mesh.geometry.computeVertexNormals();
     this.mesh.geometry.computeBoundingSphere();
   }
 
-  private ring(station: number, centre: three.Vector3, turn: three.Quaternion, tint: three.Color): void {
-    const [y, z] = this.across.map((direction) => direction.clone().applyQuaternion(turn));
+  largestStrain(nodes: Placement[]): number {
+    return Math.max(0, ...this.beam.elements.map((element) => this.strain(element, nodes).size));
+  }
+
+  /** The screw of an element, and its strain as the stretch and shear of the outermost fibre. */
+  private strain(element: BeamElement, nodes: Placement[]): { start: Placement; turn: three.Vector3; move: three.Vector3; size: number } {
+    const [start, end] = element.frames.map((frame, side) => placed(frame, element.nodes[side] === null ? null : nodes[element.nodes[side]!]));
+    const { turn, move } = screwBetween(start, end);
+    const reach = 0.5 * Math.max(...this.beam.size);
+    const curvature = turn.clone().sub(new three.Vector3().fromArray(element.reference)).divideScalar(element.length);
+    const stretch = move.clone().sub(new three.Vector3().fromArray(element.reference, 3)).divideScalar(element.length);
+    return { start, turn, move, size: stretch.length() + reach * curvature.length() };
+  }
+
+  private ring(number: number, place: Placement, tint: three.Color): void {
+    const y = new three.Vector3(0, 1, 0).applyQuaternion(place.quaternion);
+    const z = new three.Vector3(0, 0, 1).applyQuaternion(place.quaternion);
     this.outline.forEach(([a, b], k) => {
-      const at = station * RING + k;
-      this.positions.setXYZ(at, centre.x + a * y.x + b * z.x, centre.y + a * y.y + b * z.y, centre.z + a * y.z + b * z.z);
+      const at = number * RING + k;
+      const point = place.position.clone().addScaledVector(y, a).addScaledVector(z, b);
+      this.positions.setXYZ(at, point.x, point.y, point.z);
       this.colours.setXYZ(at, tint.r, tint.g, tint.b);
     });
   }
 
-  private tint(recording: Recording, element: number, time: number): three.Color {
-    const signals = this.strains[element];
-    if (!signals?.length) return this.colour;
-    const size = Math.hypot(...signals.map((signal) => recording.valueAt(signal, time)));
-    const part = Math.min(1, size / this.largest);
-    // Blue at rest, over green and yellow, to red.
-    return new three.Color().setHSL(0.62 * (1 - part), 0.75, 0.5);
+  private tint(strain: number): three.Color {
+    const part = Math.min(1, strain / this.scale) * (TINTS.length - 1);
+    const low = Math.min(TINTS.length - 2, Math.floor(part));
+    return TINTS[low].clone().lerp(TINTS[low + 1], part - low);
   }
 }
 
-function largest(values: Float32Array): number {
-  return values.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0);
+function placed(frame: Frame, node: Placement | null): Placement {
+  const position = new three.Vector3(...frame.position);
+  const [w, x, y, z] = frame.rotation;
+  const quaternion = new three.Quaternion(x, y, z, w);
+  if (!node) return { position, quaternion };
+  return { position: position.applyQuaternion(node.quaternion).add(node.position), quaternion: quaternion.premultiply(node.quaternion) };
 }
 
 function outline(beam: Beam): [number, number][] {
@@ -103,8 +105,7 @@ function outline(beam: Beam): [number, number][] {
   return Array.from({ length: RING }, (_, k) => {
     const angle = (2 * Math.PI * (k + 0.5)) / RING;
     const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-    if (beam.round) return [a * cos, b * sin];
-    const stretch = 1 / Math.max(Math.abs(cos), Math.abs(sin));
+    const stretch = beam.round ? 1 : 1 / Math.max(Math.abs(cos), Math.abs(sin));
     return [a * cos * stretch, b * sin * stretch];
   });
 }

@@ -30,11 +30,17 @@ export interface Body {
 
 export interface Beam {
   name: string;
-  nodes: number[];
   size: [number, number];
   round: boolean;
-  axis: [number, number, number];
-  strains: string[];
+  elements: BeamElement[];
+}
+
+/** A piece of a beam on a screw between two sections, whose axis is x. */
+export interface BeamElement {
+  nodes: [number | null, number | null];
+  frames: [Frame, Frame];
+  length: number;
+  reference: number[];
 }
 
 export interface Joint {

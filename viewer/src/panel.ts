@@ -120,9 +120,9 @@ function partsOf(recording: Recording): Part[] {
       name: body.name, kind: "body", colour: COLOURS[index % COLOURS.length], node: body.node,
       facts: [["mass", `${written(body.mass)} kg`], ...(body.shapes.some((shape) => shape.made_up) ? [["shape", "made up from its inertia"]] : [])] as [string, string][],
     })),
-    ...scene.beams.map((beam, index) => ({
-      name: beam.name, kind: "beam", colour: COLOURS[(scene.bodies.length + index) % COLOURS.length], node: null,
-      facts: [["elements", String(beam.nodes.length - 1)]] as [string, string][],
+    ...scene.beams.map((beam) => ({
+      name: beam.name, kind: "beam", colour: "linear-gradient(90deg, #3b6fd8, #36b37e, #e9c14b, #d64545)", node: null,
+      facts: [["elements", String(beam.elements.length)]] as [string, string][],
     })),
     ...scene.joints.map((joint) => ({
       name: joint.name, kind: joint.kind, colour: null, node: null,

@@ -91,6 +91,7 @@ export class Stage {
     this.addSprings();
     this.addArrows();
     this.collectTrailPoints();
+    this.scaleStrains();
     this.light();
     this.fit();
     this.scene.traverse((object) => {
@@ -129,14 +130,13 @@ export class Stage {
       }
       this.anchors.push({ object: node, name: body.name });
     });
-    scene.beams.forEach((beam, index) => {
-      const mesh = new BeamMesh(beam, this.recording, new three.Color(COLOURS[(index + scene.bodies.length) % COLOURS.length]));
+    scene.beams.forEach((beam) => {
+      const mesh = new BeamMesh(beam);
       mesh.mesh.userData.part = beam.name;
       this.world.add(mesh.mesh);
       this.pickable.push(mesh.mesh);
       this.beams.push(mesh);
-      const middle = beam.nodes[Math.floor(beam.nodes.length / 2)];
-      this.anchors.push({ object: this.nodes[middle], name: beam.name });
+      this.anchors.push({ object: mesh.middle, name: beam.name });
     });
   }
 
@@ -162,6 +162,9 @@ export class Stage {
         for (const corner of corners[index]) box.expandByPoint(corner.clone().applyQuaternion(turn).add(centre));
       });
     }
+    for (const beam of this.recording.scene.beams)
+      for (const element of beam.elements)
+        element.nodes.forEach((node, side) => { if (node === null) box.expandByPoint(new three.Vector3(...element.frames[side].position)); });
     for (const joint of this.recording.scene.joints)
       joint.nodes.forEach((node, side) => {
         if (node === null) box.expandByPoint(new three.Vector3(...joint.frames[side].position));
@@ -274,8 +277,9 @@ export class Stage {
         this.trailPoints.push({ name: `${body.name}.${marker.name}`, node: body.node, offset: new three.Vector3(...marker.frame.position) });
     }
     for (const beam of this.recording.scene.beams) {
-      const node = beam.nodes[beam.nodes.length - 1];
-      this.trailPoints.push({ name: `${beam.name} end`, node, offset: new three.Vector3() });
+      const last = beam.elements[beam.elements.length - 1];
+      if (last && last.nodes[1] !== null)
+        this.trailPoints.push({ name: `${beam.name} end`, node: last.nodes[1], offset: new three.Vector3(...last.frames[1].position) });
     }
     // The point that travels farthest tells most.
     const length = (point: TrailPoint): number => {
@@ -322,6 +326,23 @@ export class Stage {
     }
     this.setTime(this.time);
   }
+
+  /** Colours of all beams go up to the largest strain at any time. */
+  private scaleStrains(): void {
+    const { frameTimes, poses } = this.recording;
+    if (this.beams.length === 0) return;
+    const every = Math.max(1, Math.floor(frameTimes.length / 300));
+    let most = 0;
+    for (let frame = 0; frame < frameTimes.length; frame += every) {
+      this.moveNodes(frameTimes, poses, frameTimes[frame]);
+      for (const beam of this.beams) most = Math.max(most, beam.largestStrain(this.nodes));
+    }
+    for (const beam of this.beams) beam.scale = Math.max(1e-12, most);
+    this.strainScale = most;
+  }
+
+  /** Largest strain, as stretch of the outermost fibre. */
+  strainScale = 0;
 
   private light(): void {
     this.scene.add(new three.HemisphereLight("#ffffff", "#8d97a5", 1.5));
@@ -417,7 +438,7 @@ export class Stage {
     this.time = time;
     const { frameTimes, poses } = this.recording;
     if (frameTimes.length > 0) this.moveNodes(frameTimes, poses, time);
-    for (const beam of this.beams) beam.update(this.recording, time, this.nodes);
+    for (const beam of this.beams) beam.update(this.nodes);
     for (const { mesh, nodes, points } of [...this.springs, ...this.rods]) {
       const [from, to] = points.map((point, side) => this.place(nodes[side], point));
       stretch(mesh, from, to);

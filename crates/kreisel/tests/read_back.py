@@ -13,7 +13,7 @@ from vtk.util.numpy_support import vtk_to_numpy
 NAMES = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"]
 UNITS = {"time": "s", "crank.angle": "rad", "crank.torque.z": "N m", "energy.total": "J"}
 RATE = 2.0
-CORNERS = 8  # of the cube on the first node
+CORNERS = 2 + 8  # ends of the beam, and corners of the cube on the first node
 # Both sides round sines and cosines of numbers up to 1100 to the last digit; speeds are twice as large.
 TOLERANCE = 4 * np.finfo(float).eps
 
@@ -97,19 +97,23 @@ def check_vtk(path, steps):
 def check_step(data, time):
     assert isinstance(data, vtk.vtkPolyData), data.GetClassName()
     assert data.GetNumberOfPoints() == len(NAMES) + CORNERS
-    assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfPolys()) == (2, 1, 12)
+    assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfPolys()) == (3, 1, 12)
     line = vtk_to_numpy(data.GetLines().GetConnectivityArray())
-    assert list(line) == [2, 3, 4], line
+    assert list(line) == [5, 6], line
     expected = expected_nodes(time)
     points = vtk_to_numpy(data.GetPoints().GetData())
     velocities = vtk_to_numpy(data.GetPointData().GetArray("velocity"))
     close("position", points[: len(NAMES)], expected["position"])
     close("velocity", velocities[: len(NAMES)], expected["velocity"])
-    cube = points[len(NAMES) :]
+    close("beam", points[len(NAMES) : len(NAMES) + 2], expected["position"][2:4])
+    strain = vtk_to_numpy(data.GetPointData().GetArray("strain"))
+    np.testing.assert_allclose(strain[len(NAMES) : len(NAMES) + 2], [[0, 0, 0.5, 0, 0.5, 0.5]] * 2, atol=1e-12)
+    assert data.GetPointData().GetArray("section-force").GetNumberOfComponents() == 6
+    cube = points[len(NAMES) + 2 :]
     # The cube's centre circles with the node; its corners are half a diagonal away.
     close("centre", cube.mean(axis=0), expected["position"][0])
-    close("diagonal", np.linalg.norm(cube - expected["position"][0], axis=1), np.full(CORNERS, 0.2 * np.sqrt(3)))
-    assert list(vtk_to_numpy(data.GetPointData().GetArray("id"))) == list(range(len(NAMES))) + [0] * CORNERS
+    close("diagonal", np.linalg.norm(cube - expected["position"][0], axis=1), np.full(8, 0.2 * np.sqrt(3)))
+    assert list(vtk_to_numpy(data.GetPointData().GetArray("id"))) == [*range(len(NAMES)), 2, 3] + [0] * 8
     for name, value in expected_signals(time).items():
         if name != "time":
             close(name, vtk_to_numpy(data.GetFieldData().GetArray(name)), [value])

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use super::beam::{BeamEntry, Station};
 use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
@@ -35,6 +36,8 @@ pub struct BodyEntry {
     pub pose: Pose,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
+    /// Whether it is a node of a beam.
+    pub beam_node: bool,
 }
 
 /// A joint with the frames it stands between.
@@ -130,6 +133,8 @@ pub struct Assembler {
     joints_by_name: HashMap<String, usize>,
     springs: Vec<SpringEntry>,
     forces: Vec<ForceEntry>,
+    beams: Vec<BeamEntry>,
+    beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
     pub(super) assumptions: Vec<String>,
@@ -155,6 +160,8 @@ impl Assembler {
             joints_by_name: HashMap::new(),
             springs: Vec::new(),
             forces: Vec::new(),
+            beams: Vec::new(),
+            beams_by_name: HashMap::new(),
             deferred: Vec::new(),
             assumptions: Vec::new(),
             warnings: Vec::new(),
@@ -257,6 +264,31 @@ impl Assembler {
         Ok(())
     }
 
+    /// Adds a beam, whose nodes and elements come apart.
+    pub fn add_beam(&mut self, entry: BeamEntry) {
+        self.beams_by_name.insert(entry.name.clone(), self.beams.len());
+        self.beams.push(entry);
+    }
+
+    /// Tells the mass of a beam's node, which may carry several pieces.
+    pub fn add_beam_mass(&mut self, name: &str, mass: f64, inertia: Matrix3) {
+        if let Some(&index) = self.bodies_by_name.get(name) {
+            self.bodies[index].mass += mass;
+            self.bodies[index].inertia += inertia;
+        }
+    }
+
+    /// Beams so far.
+    pub fn beams(&self) -> &[BeamEntry] {
+        &self.beams
+    }
+
+    /// The beam and the word for the section that a name such as `beam.at-0.5` means.
+    pub fn beam_section<'n>(&self, name: &'n str) -> Option<(&BeamEntry, &'n str)> {
+        let (beam, section) = name.split_once('.')?;
+        self.beams_by_name.get(beam).map(|&index| (&self.beams[index], section))
+    }
+
     /// Bodies so far.
     pub fn bodies(&self) -> &[BodyEntry] {
         &self.bodies
@@ -271,7 +303,15 @@ impl Assembler {
     pub fn body(&self, reference: &Reference) -> Result<&BodyEntry, ModelError> {
         match self.bodies_by_name.get(&reference.name) {
             Some(&index) => Ok(&self.bodies[index]),
-            None => Err(reference.unknown("body", self.bodies.iter().map(|body| body.name.as_str()))),
+            None => {
+                let beams = self
+                    .beams
+                    .iter()
+                    .flat_map(|beam| [format!("{}.start", beam.name), format!("{}.end", beam.name)]);
+                let bodies = self.bodies.iter().map(|body| body.name.clone());
+                let names: Vec<String> = bodies.chain(beams).collect();
+                Err(reference.unknown("body", names.iter().map(String::as_str)))
+            }
         }
     }
 
@@ -285,6 +325,25 @@ impl Assembler {
 
     /// What `body`, `body.marker`, `ground` or `ground.marker` means.
     pub fn attachment(&self, reference: &Reference) -> Result<Attachment, ModelError> {
+        if let Some((beam, section)) = self.beam_section(&reference.name) {
+            return match beam.station(section) {
+                Some(Station::Node(node)) => {
+                    Ok(Attachment { node: node.node, body: node.body, marker: Some(node.offset) })
+                }
+                Some(Station::Within { element, .. }) => {
+                    let nodes =
+                        format!("`{}.node-{element}` and `{}.node-{}`", beam.name, beam.name, element + 1);
+                    let mistake = Mistake::Unsuitable {
+                        what: format!("`{}`", reference.name),
+                        requirement: "a node of the beam, which can carry something".to_string(),
+                        found: format!("between {nodes}"),
+                    };
+                    let hint = "choose `elements` such that a node is there, or take one of the two";
+                    Err(ModelError::new(mistake, reference.place.clone()).with_hint(hint))
+                }
+                None => Err(reference.unknown("section", beam.words().iter().map(String::as_str))),
+            };
+        }
         let (owner, marker) = match reference.name.split_once('.') {
             Some((owner, marker)) => (owner, Some(marker)),
             None => (reference.name.as_str(), None),
@@ -478,6 +537,7 @@ impl Assembler {
             forces: self.forces,
             ground_markers: self.ground_markers,
             gravity: self.gravity,
+            beams: self.beams,
             sensors,
             settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
@@ -505,7 +565,8 @@ impl Assembler {
             let end = |side: usize| poses[side].transform_point(&joint.offsets[side].position);
             (end(1) - end(0)).norm()
         });
-        let largest = arms.chain(markers).chain(rods).fold(0.0, f64::max);
+        let beams = self.beams.iter().map(BeamEntry::length);
+        let largest = arms.chain(markers).chain(rods).chain(beams).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }

@@ -4,6 +4,7 @@
 //! each point at which something is attached.
 
 use super::assembler::BodyEntry;
+use super::beam::BeamEntry;
 use super::sensor::{Measurement, SensorFrame, WrenchPart};
 use super::shape::{Geometry, Shape};
 use super::{Machine, sensor::Sensor};
@@ -12,7 +13,7 @@ use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::model::Document;
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
-    ArrowKind, Scene, SceneArrow, SceneBody, SceneFrame, SceneGeometry, SceneJoint, SceneMarker, SceneNode,
+    ArrowKind, Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint, SceneMarker, SceneNode,
     SceneShape, SceneSpring,
 };
 use nalgebra::Rotation3;
@@ -24,6 +25,8 @@ const ROUND: f64 = 0.02;
 const BAR: f64 = 0.02;
 /// Triangles of a mesh beyond which it is drawn coarser.
 const MOST_TRIANGLES: usize = 6_000;
+/// Thickness of a beam, at least, as part of its length.
+const THINNEST: f64 = 0.006;
 /// Cells of a coarser mesh along its longest side.
 const CELLS: usize = 48;
 
@@ -37,7 +40,8 @@ impl Machine {
             description: self.description.clone(),
             up: up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
-            bodies: self.bodies.iter().map(|body| self.scene_body(body)).collect(),
+            bodies: self.bodies.iter().filter(|body| !body.beam_node).map(|body| self.scene_body(body)).collect(),
+            beams: self.beams.iter().map(scene_beam).collect(),
             joints: self.scene_joints(),
             springs: self.scene_springs(),
             arrows: self.sensors.iter().filter_map(|sensor| self.arrow(sensor)).collect(),
@@ -222,6 +226,36 @@ fn bar(end: &Vector3, radius: f64) -> Shape {
         .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
     let geometry = Geometry::Capsule { radius, length: end.norm() };
     Shape { geometry, frame: Pose::new(rotation, 0.5 * end) }
+}
+
+/// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
+fn scene_beam(beam: &BeamEntry) -> SceneBeam {
+    let elements: Vec<SceneElement> = (beam.pieces.iter())
+        .map(|piece| {
+            let stiffness = piece.element.section_stiffness();
+            SceneElement {
+                nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
+                frames: piece.ends.map(|end| scene_frame(&end.offset)),
+                length: piece.element.length(),
+                reference: (*piece.element.reference()).into(),
+                stiffness: stiffness.transpose().into(),
+            }
+        })
+        .collect();
+    let least = THINNEST * beam.length();
+    let (size, round) = elements.first().map_or(([least; 2], true), |element| section_size(element, least));
+    SceneBeam { name: beam.name.clone(), size, round, elements }
+}
+
+/// I/A is d²/16 for a disc and b²/12 for a rectangle.
+fn section_size(element: &SceneElement, least: f64) -> ([f64; 2], bool) {
+    let diagonal = |row: usize| element.stiffness[row][row];
+    let gyration = |bending: f64| (bending / diagonal(3)).max(0.0).sqrt();
+    let (about_y, about_z) = (gyration(diagonal(1)), gyration(diagonal(2)));
+    let round = (about_y - about_z).abs() <= ROUND * about_y.max(about_z);
+    let factor = if round { 4.0 } else { 12.0_f64.sqrt() };
+    let size = [factor * about_z, factor * about_y];
+    (size.map(|size| if size.is_finite() { size.max(least) } else { least }), round)
 }
 
 fn markers(markers: &[(String, Pose)]) -> Vec<SceneMarker> {

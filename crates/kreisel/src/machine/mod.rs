@@ -5,6 +5,8 @@
 //! [`Assembler`].
 
 mod assembler;
+pub mod beam;
+mod curve;
 mod explanation;
 mod files;
 mod ledger;
@@ -64,6 +66,8 @@ pub struct Machine {
     pub ground_markers: Vec<(String, Pose)>,
     /// Acceleration of gravity in m/s².
     pub gravity: Vector3,
+    /// Beams by name.
+    pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
     /// What was assumed because the model did not say it.

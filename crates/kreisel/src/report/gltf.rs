@@ -1,14 +1,14 @@
 //! An animated scene as binary glTF 2.0 (`.glb`), which any 3-D program plays.
 //!
-//! Each body is a node with its shapes as meshes; its pose at the frames of the recording is an animation with straight
+//! Each body is a node with its shapes as meshes, each section of a beam one with half of the elements beside it; its pose at the frames of the recording is an animation with straight
 //! paths and steady rotations between. glTF has y upwards, so that all hangs below a node that turns the machine's
 //! own upward direction there. Names of parts are names of nodes.
 
 use super::Recording;
 use crate::lie::Vector3;
-use crate::results::mesh::Mesh;
-use crate::results::scene::{SceneBody, SceneJoint};
-use nalgebra::UnitQuaternion;
+use crate::results::mesh::{Mesh, placed};
+use crate::results::scene::{SceneBeam, SceneElement, SceneFrame, SceneGeometry, SceneJoint, SceneShape};
+use nalgebra::{Quaternion, UnitQuaternion};
 use serde_json::{Value, json};
 
 /// Corners of a circle.
@@ -37,7 +37,8 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
     let mut children = Vec::new();
     for (place, body) in recording.scene.bodies.iter().enumerate() {
         let material = writer.material(COLOURS[place % COLOURS.len()]);
-        let node = writer.body(body, material);
+        let meshes: Vec<Mesh> = body.shapes.iter().map(|shape| Mesh::of(shape, SLICES)).collect();
+        let node = writer.node(&body.name, &meshes, material);
         writer.animate(recording, body.node, node, times);
         let radius = JOINT * size(recording);
         for joint in recording.scene.joints.iter().filter(|joint| joint.nodes[1] == Some(body.node)) {
@@ -45,6 +46,16 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
             writer.add_child(node, child);
         }
         children.push(node);
+    }
+    for (place, beam) in recording.scene.beams.iter().enumerate() {
+        let material = writer.material(COLOURS[(recording.scene.bodies.len() + place) % COLOURS.len()]);
+        let mut carriers: Vec<usize> = beam.elements.iter().flat_map(|element| element.nodes).flatten().collect();
+        carriers.dedup();
+        for carrier in carriers {
+            let node = writer.node(&recording.scene.nodes[carrier].name, &halves(beam, carrier), material);
+            writer.animate(recording, carrier, node, times);
+            children.push(node);
+        }
     }
     let up = Vector3::from(recording.scene.up);
     let upright = UnitQuaternion::rotation_between(&up, &Vector3::y())
@@ -55,6 +66,33 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
         .nodes
         .push(json!({ "name": recording.scene.title, "rotation": [x, y, z, w], "children": children }));
     writer.finish()
+}
+
+/// Halves of the elements at a node, as straight as they are short.
+fn halves(beam: &SceneBeam, node: usize) -> Vec<Mesh> {
+    let radius = 0.25 * (beam.size[0] + beam.size[1]);
+    let half = |element: &SceneElement, side: usize| {
+        let way = if side == 0 { 0.25 } else { -0.25 } * element.length;
+        let SceneFrame { rotation, .. } = element.frames[side];
+        // From the axis x of the section to the axis z of a cylinder.
+        let middle = placed(&element.frames[side], [way, 0.0, 0.0]);
+        let turned = turned_to_x(rotation);
+        let geometry = SceneGeometry::Cylinder { radius, length: 0.5 * element.length };
+        let frame = SceneFrame { position: middle, rotation: turned };
+        Mesh::of(&SceneShape { geometry, frame, made_up: true }, SLICES / 2)
+    };
+    (beam.elements.iter())
+        .flat_map(|element| [0, 1].map(|side| (element, side)))
+        .filter(|(element, side)| element.nodes[*side] == Some(node))
+        .map(|(element, side)| half(element, side))
+        .collect()
+}
+
+/// A rotation after a quarter turn that takes z to x.
+fn turned_to_x([w, x, y, z]: [f64; 4]) -> [f64; 4] {
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    let q = Quaternion::new(w, x, y, z) * Quaternion::new(half, 0.0, half, 0.0);
+    [q.w, q.i, q.j, q.k]
 }
 
 /// Largest distance of a frame from the first one's centre; one for a machine that is a point.
@@ -139,10 +177,9 @@ impl Writer {
         Some(self.meshes.len() - 1)
     }
 
-    fn body(&mut self, body: &SceneBody, material: usize) -> usize {
-        let meshes: Vec<Mesh> = body.shapes.iter().map(|shape| Mesh::of(shape, SLICES)).collect();
-        let mut node = json!({ "name": body.name });
-        if let Some(mesh) = self.mesh(&meshes, &body.name, material) {
+    fn node(&mut self, name: &str, meshes: &[Mesh], material: usize) -> usize {
+        let mut node = json!({ "name": name });
+        if let Some(mesh) = self.mesh(meshes, name, material) {
             node["mesh"] = json!(mesh);
         }
         self.nodes.push(node);
@@ -150,17 +187,10 @@ impl Writer {
     }
 
     fn joint(&mut self, joint: &SceneJoint, side: usize, radius: f64) -> usize {
-        use crate::results::scene::{SceneGeometry, SceneShape};
         let geometry = SceneGeometry::Sphere { radius };
         let shape = SceneShape { geometry, frame: joint.frames[side], made_up: true };
         let material = self.material([0.03, 0.03, 0.04]);
-        let mesh = self.mesh(&[Mesh::of(&shape, SLICES / 2)], &joint.name, material);
-        let mut node = json!({ "name": joint.name });
-        if let Some(mesh) = mesh {
-            node["mesh"] = json!(mesh);
-        }
-        self.nodes.push(node);
-        self.nodes.len() - 1
+        self.node(&joint.name, &[Mesh::of(&shape, SLICES / 2)], material)
     }
 
     fn add_child(&mut self, node: usize, child: usize) {

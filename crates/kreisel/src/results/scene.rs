@@ -137,22 +137,33 @@ pub enum SceneGeometry {
     },
 }
 
-/// A beam: a smooth curve through its nodes.
+/// A beam: elements one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SceneBeam {
     /// Name.
     pub name: String,
-    /// Its nodes from start to end.
-    pub nodes: Vec<usize>,
-    /// Full size of the section along y and z of the nodes.
+    /// Full size of the section along y and z of its frames.
     pub size: [f64; 2],
     /// Whether the section is an ellipse and not a rectangle.
     pub round: bool,
-    /// Axis of the beam in the axes of its nodes.
-    pub axis: [f64; 3],
-    /// For each element the signals' name without the component, such as `beam.at-0.125.strain`; empty if not recorded.
-    pub strains: Vec<String>,
+    /// From start to end.
+    pub elements: Vec<SceneElement>,
+}
+
+/// A piece of a beam between two sections, on a screw from the first to the second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneElement {
+    /// Nodes that carry the sections; absent for the ground.
+    pub nodes: [Option<usize>; 2],
+    /// Frames of the sections; x is the axis of the beam.
+    pub frames: [SceneFrame; 2],
+    /// Length in m.
+    pub length: f64,
+    /// The screw (rotation, translation) between the frames of the initial shape.
+    pub reference: [f64; 6],
+    /// Section forces (torque, force) per strain (κ, γ), row by row.
+    pub stiffness: [[f64; 6]; 6],
 }
 
 /// A joint.
@@ -208,9 +219,9 @@ pub enum ArrowKind {
 }
 
 impl Scene {
-    /// Poly lines, as numbers of the nodes they pass through.
-    pub fn lines(&self) -> impl Iterator<Item = &[usize]> {
-        self.beams.iter().map(|beam| beam.nodes.as_slice())
+    /// The elements of all beams.
+    pub fn elements(&self) -> impl Iterator<Item = &SceneElement> {
+        self.beams.iter().flat_map(|beam| &beam.elements)
     }
 
     /// The scene as JSON with a final line end.

@@ -15,8 +15,10 @@
 //! | `/nodes/angular-velocity` | N·n × 3 in rad/s, world axes |
 //! | `/VTKHDF/Points` | N·(n + m) × 3 positions in m, world axes: the nodes, then the points on the shapes |
 //! | `/VTKHDF/PointData/velocity` | N·(n + m) × 3 in m/s, world axes |
-//! | `/VTKHDF/PointData/id` | n + m numbers of the nodes that the points move with |
-//! | `/VTKHDF/Vertices`, `Lines`, `Polygons` | nodes that stand alone, poly lines through the others, the shapes |
+//! | `/VTKHDF/PointData/id` | n + m numbers of the nodes that the points move with, −1 for the ground |
+//! | `/VTKHDF/PointData/strain` | N·(n + m) × 6: κ in 1/m and γ of a beam's element at its ends, zero elsewhere |
+//! | `/VTKHDF/PointData/section-force` | likewise torque in Nm and force in N, without damping |
+//! | `/VTKHDF/Vertices`, `Lines`, `Polygons` | nodes, elements of beams, shapes; without beams no strains |
 //! | `/VTKHDF/FieldData` | the signals once more, by hard links, for ParaView's plots |
 //!
 //! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape of
@@ -31,8 +33,10 @@ use super::error::WriteError;
 use super::hdf5::image::{Address, Attribute, Element, Image, Place};
 use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::mesh::rotated;
-use super::scene::Scene;
+use super::scene::{Scene, SceneElement, SceneFrame};
 use super::skin::Skin;
+use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
+use nalgebra::Quaternion;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -78,6 +82,7 @@ pub struct VtkHdfWriter {
     layout: Layout,
     node_count: usize,
     skin: Skin,
+    elements: Vec<SceneElement>,
     step_count: i64,
     last_flush: Instant,
 }
@@ -99,6 +104,7 @@ impl VtkHdfWriter {
             layout,
             node_count: scene.nodes.len(),
             skin,
+            elements: scene.elements().cloned().collect(),
             step_count: 0,
             last_flush: Instant::now(),
         })
@@ -137,9 +143,22 @@ impl VtkHdfWriter {
             file.append_floats(layout.point_velocity, &node.velocity)?;
         }
         for (node, point) in &self.skin.points {
-            let (position, velocity) = point_motion(&nodes[*node], *point);
+            let (position, velocity) = node.map_or((*point, [0.0; 3]), |node| point_motion(&nodes[node], *point));
             file.append_floats(layout.points, &position)?;
             file.append_floats(layout.point_velocity, &velocity)?;
+        }
+        if let Some([strain_table, force_table]) = layout.strains {
+            let mut append = |[strain, force]: [[f64; 6]; 2]| {
+                file.append_floats(strain_table, &strain)?;
+                file.append_floats(force_table, &force)
+            };
+            (0..nodes.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
+            for element in &self.elements {
+                let [strain, force] = element.strain(nodes);
+                append([strain, force])?;
+                append([strain, force])?;
+            }
+            (2 * self.elements.len()..self.skin.points.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
         }
         for (&signal, value) in layout.signals.iter().zip(values) {
             file.append_floats(signal, std::slice::from_ref(value))?;
@@ -158,6 +177,28 @@ impl VtkHdfWriter {
     }
 }
 
+impl SceneElement {
+    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L with its section forces; zero where the screw turns by half a turn.
+    fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
+        let section = |side: usize| {
+            let frame = pose(&self.frames[side]);
+            self.nodes[side].map_or(frame, |node| {
+                let NodeState { position, rotation, .. } = nodes[node];
+                pose(&SceneFrame { position, rotation }).compose(&frame)
+            })
+        };
+        let Ok(screw) = se3::log(&section(0).inverse().compose(&section(1))) else { return [[0.0; 6]; 2] };
+        let strain = std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
+        let force = self.stiffness.map(|row| row.iter().zip(&strain).map(|(k, strain)| k * strain).sum());
+        [strain, force]
+    }
+}
+
+fn pose(frame: &SceneFrame) -> Pose {
+    let [w, x, y, z] = frame.rotation;
+    Pose::new(UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z)), Vector3::from(frame.position))
+}
+
 /// Position and velocity v + ω × r of a point given in body axes.
 fn point_motion(node: &NodeState, point: [f64; 3]) -> ([f64; 3], [f64; 3]) {
     let arm = rotated(node.rotation, point);
@@ -169,8 +210,8 @@ fn point_motion(node: &NodeState, point: [f64; 3]) -> ([f64; 3], [f64; 3]) {
 
 fn check_scene(scene: &Scene) -> Result<(), WriteError> {
     let node_count = scene.nodes.len();
-    for (line, nodes) in scene.lines().enumerate() {
-        if let Some(&node) = nodes.iter().find(|&&node| node >= node_count) {
+    for (line, element) in scene.elements().enumerate() {
+        if let Some(node) = element.nodes.into_iter().flatten().find(|&node| node >= node_count) {
             return Err(WriteError::UnknownNode { line, node, node_count });
         }
     }
@@ -186,7 +227,7 @@ fn check_scene(scene: &Scene) -> Result<(), WriteError> {
 /// The nodes that no line shows, each as a cell of its own.
 fn vertices(scene: &Scene) -> Vec<Vec<usize>> {
     let mut is_on_line = vec![false; scene.nodes.len()];
-    scene.lines().flatten().for_each(|&node| is_on_line[node] = true);
+    scene.elements().flat_map(|element| element.nodes).flatten().for_each(|node| is_on_line[node] = true);
     (0..scene.nodes.len()).filter(|&node| !is_on_line[node]).map(|node| vec![node]).collect()
 }
 
@@ -203,6 +244,8 @@ struct Layout {
     angular_velocity: TableId,
     points: TableId,
     point_velocity: TableId,
+    /// Strains and section forces, if there are beams.
+    strains: Option<[TableId; 2]>,
     time: TableId,
     signals: Vec<TableId>,
     /// 0, 1, 2, …: where each step's signals are.
@@ -217,7 +260,7 @@ struct Layout {
 impl Layout {
     fn build(scene: &Scene, skin: &Skin, signals: &[Channel]) -> (Image, Self) {
         let mut builder = Builder::new(scene, signals);
-        let nodes = NodeTables::build(&mut builder.image, scene.nodes.len(), skin.points.len());
+        let nodes = NodeTables::build(&mut builder.image, scene.nodes.len(), skin);
         let time = builder.signal(&Channel::time());
         let signal_tables: Vec<_> = signals.iter().map(|signal| builder.signal(signal)).collect();
         let step_numbers = builder.per_step();
@@ -230,7 +273,7 @@ impl Layout {
         let signal_group: Vec<_> =
             times.iter().map(|(name, time)| (name.as_str(), *time)).chain(fields.iter().copied()).collect();
 
-        let steps = builder.steps(time.0, point_offsets.0, step_numbers.0, &named);
+        let steps = builder.steps(time.0, point_offsets.0, step_numbers.0, &named, nodes.strains.is_some());
         let vtk = builder.vtk(scene, skin, &nodes, steps.group, &fields);
         builder.root(scene, vtk, &nodes, &signal_group);
         let layout = Self {
@@ -240,6 +283,7 @@ impl Layout {
             angular_velocity: nodes.angular_velocity.1,
             points: nodes.points.1,
             point_velocity: nodes.point_velocity.1,
+            strains: nodes.strains.map(|tables| tables.map(|table| table.1)),
             time: time.1,
             signals: signal_tables.iter().map(|table| table.1).collect(),
             step_numbers: step_numbers.1,
@@ -260,11 +304,12 @@ struct NodeTables {
     angular_velocity: TableParts,
     points: TableParts,
     point_velocity: TableParts,
+    strains: Option<[TableParts; 2]>,
 }
 
 impl NodeTables {
-    fn build(image: &mut Image, node_count: usize, skin_count: usize) -> Self {
-        let (nodes, points) = (node_count as u64, (node_count + skin_count) as u64);
+    fn build(image: &mut Image, node_count: usize, skin: &Skin) -> Self {
+        let (nodes, points) = (node_count as u64, (node_count + skin.points.len()) as u64);
         let mut table = |rows: u64, columns: u64, unit: &str| {
             let step_bytes = (rows * columns * 8).max(1);
             let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MOST_CHUNK_STEPS);
@@ -279,6 +324,7 @@ impl NodeTables {
             angular_velocity: table(nodes, 3, "rad/s"),
             points: table(points, 3, "m"),
             point_velocity: table(points, 3, "m/s"),
+            strains: (!skin.lines.is_empty()).then(|| [table(points, 6, "1/m, 1"), table(points, 6, "Nm, N")]),
         }
     }
 }
@@ -299,7 +345,8 @@ impl Builder {
     fn new(scene: &Scene, signals: &[Channel]) -> Self {
         let units = signals.iter().map(|signal| signal.unit.as_str());
         let names = scene.nodes.iter().map(|node| node.name.as_str());
-        let ours = ["m", "1", "m/s", "rad/s", "s", "kreisel", env!("CARGO_PKG_VERSION")];
+        let ours =
+            ["m", "1", "m/s", "rad/s", "s", "1/m, 1", "Nm, N", "kreisel", env!("CARGO_PKG_VERSION")];
         let image = Image::new(signals.len() + 1, ours.into_iter().chain(units).chain(names));
         let signal_steps = SIGNAL_BYTES / (8 * (signals.len() as u64 + 1));
         let signal_steps = signal_steps.clamp(LEAST_SIGNAL_STEPS, MOST_CHUNK_STEPS);
@@ -325,12 +372,22 @@ impl Builder {
     }
 
     /// The group that tells VTK where the data of each step are.
-    fn steps(&mut self, time: Address, points: Address, numbers: Address, signals: &[&str]) -> Steps {
+    fn steps(
+        &mut self,
+        time: Address,
+        points: Address,
+        numbers: Address,
+        signals: &[&str],
+        has_strains: bool,
+    ) -> Steps {
         let zeros = self.constant(0, None);
         let ones = self.constant(1, None);
         let cell_zeros = self.constant(0, Some(4)); // vertices, lines, polygons, strips
         let one_value = self.constant(1, Some(2)); // components, tuples
-        let point_data = [("velocity", points), ("id", zeros)];
+        let mut point_data = vec![("velocity", points), ("id", zeros)];
+        if has_strains {
+            point_data.extend([("strain", points), ("section-force", points)]);
+        }
         let point_data = self.image.group(&[], &point_data).0;
         let mut members = vec![
             ("Values", time),
@@ -358,11 +415,16 @@ impl Builder {
         steps: Address,
         fields: &[(&str, Address)],
     ) -> Address {
-        let on_shapes = skin.points.iter().map(|(node, _)| *node as i64);
+        let on_shapes = skin.points.iter().map(|(node, _)| node.map_or(-1, |node| node as i64));
         let ids: Vec<i64> = (0..scene.nodes.len() as i64).chain(on_shapes).collect();
-        let point_data = [("velocity", nodes.point_velocity.0), ("id", self.image.integers(&ids))];
-        let lines: Vec<Vec<usize>> = scene.lines().map(<[usize]>::to_vec).collect();
-        let surface = |corners: &[usize; 3]| corners.map(|corner| corner + scene.nodes.len()).to_vec();
+        let mut point_data = vec![("velocity", nodes.point_velocity.0), ("id", self.image.integers(&ids))];
+        if let Some([strain, force]) = nodes.strains {
+            point_data.extend([("strain", strain.0), ("section-force", force.0)]);
+        }
+        // The points on shapes and beams follow the nodes.
+        let first = scene.nodes.len();
+        let lines: Vec<Vec<usize>> = skin.lines.iter().map(|ends| ends.map(|end| end + first).to_vec()).collect();
+        let surface = |corners: &[usize; 3]| corners.map(|corner| corner + first).to_vec();
         let polygons: Vec<Vec<usize>> = skin.triangles.iter().map(surface).collect();
         let mut members = vec![
             ("NumberOfPoints", self.image.integers(&[ids.len() as i64])),

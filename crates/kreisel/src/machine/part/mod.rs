@@ -1,5 +1,7 @@
 //! The kinds of parts a model file may have, one file each.
 
+pub mod beam;
+pub mod beam_section;
 pub mod body;
 pub mod bushing;
 pub mod coupling;
@@ -36,6 +38,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &body::KIND, add: body::add },
     PartEntry { kind: &point_mass::KIND, add: point_mass::add },
     PartEntry { kind: &marker::KIND, add: marker::add },
+    PartEntry { kind: &beam::KIND, add: beam::add },
     PartEntry { kind: &joint::FIXED, add: joint::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::PRISMATIC, add: joint::add },
