@@ -12,7 +12,7 @@ const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#2aa1d8",
 const DARK = ["#5aa9e6", "#ff8a4c", "#3ecf9f", "#f099c4", "#e9c14b", "#7fd3ff", "#aab2bd"];
 
 /** Groups that tell how the run was computed, shown first. */
-const OVERVIEW = ["energy", "constraint", "step", "steps", "newton", "integration"];
+const OVERVIEW: Record<string, string> = { solver: "Steps: size, Newton iterations, steps taken back" };
 
 export interface Spec {
   title: string;
@@ -29,8 +29,8 @@ export function specs(recording: Recording): Spec[] {
     if (group.name === "energy") overview.push(...energySpecs(group));
     else if (group.name === "constraint")
       overview.push({ title: "Constraint residuals", section: "Overview", signals: group.signals, log: true });
-    else if (OVERVIEW.includes(group.name))
-      overview.push({ title: `${group.name[0].toUpperCase()}${group.name.slice(1)}`, section: "Overview", signals: group.signals, log: false });
+    else if (OVERVIEW[group.name])
+      overview.push({ title: OVERVIEW[group.name], section: "Overview", signals: group.signals, log: false });
     else parts.push({ title: group.name, section: sectionOf(recording, group.name.split(".")[0]), signals: group.signals, log: false });
   }
   const order = ["Bodies", "Beams", "Joints", "Forces and springs", "Other signals"];

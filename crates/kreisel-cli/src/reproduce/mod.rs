@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod select;
 mod slope;
+mod soi2;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -54,17 +55,20 @@ pub enum Paper {
     Projection,
     /// A Lie algebra approach to time integration.
     LieAlgebra,
+    /// A second order extension of the generalized-α method.
+    Soi2,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 2] = [Self::LieAlgebra, Self::Projection];
+    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::Projection, Self::Soi2];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
         match self {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
+            Self::Soi2 => "soi2",
         }
     }
 
@@ -73,6 +77,7 @@ impl Paper {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
+            Self::Soi2 => "JayNegrut2008",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::Paper::{LieAlgebra, Projection};
+use super::Paper::{LieAlgebra, Projection, Soi2};
 use super::RunTime::{Instant, Seconds};
-use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, projection};
+use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, projection, soi2};
 use std::fmt::Write;
 
 /// Every experiment there is.
@@ -32,6 +32,11 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-algebra-slow-top", "Slow heavy top, index 3: errors on [0, 1] on both groups", LieAlgebra, Instant, lie_algebra::slow_top::run),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
+    row("soi2-fig1", "SOI2 with unequal steps: forces nonlinear in the multipliers", Soi2, Instant, soi2::fig1),
+    row("soi2-fig2", "SOI2 with unequal steps that are not corrected for", Soi2, Instant, soi2::fig2),
+    row("soi2-fig4", "SOI2 with unequal steps: pendulum with spring and damper", Soi2, Instant, soi2::fig4),
+    row("soi2-fig6", "Slider-crank, HHT-I3: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig6),
+    row("soi2-fig7", "Slider-crank, HHT-SOI2: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig7),
 ];
 
 const fn row(

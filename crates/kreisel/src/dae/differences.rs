@@ -237,6 +237,15 @@ pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
     }
 }
 
+/// A = ∂κ/∂v.
+pub(super) fn slip_gradient<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut BlockMatrix) {
+    let shape = dae.shape();
+    for j in 0..shape.velocity_count() {
+        let column = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
+        add_column(out, j, 1.0, &column.slip);
+    }
+}
+
 /// Derivative of κ along the motion with v held.
 pub(super) fn slip_curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
     let shape = dae.shape();

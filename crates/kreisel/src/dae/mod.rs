@@ -80,6 +80,8 @@ pub struct Tangent {
     pub gradient: BlockMatrix,
     /// ∂(B v + Φ_t)/∂q, constraints × nodes; with [`TangentWeights::stiffness`] only.
     pub gradient_rate: BlockMatrix,
+    /// Whether [`Tangent::gradient_rate`] is looked at: a system may leave it out otherwise.
+    pub gradient_rate_wanted: bool,
     /// ∂r/∂λ, nodes × constraints; filled only with [`Reactions::General`].
     pub reaction: BlockMatrix,
     /// A = ∂κ/∂v, nonholonomic constraints × nodes.
@@ -109,6 +111,7 @@ impl Tangent {
             stiffness: zeros(&couplings.force_node),
             gradient: zeros(&couplings.constraint_node),
             gradient_rate: zeros(&couplings.constraint_node),
+            gradient_rate_wanted: true,
             reaction: zeros(&couplings.force_constraint),
             slip: zeros(&couplings.slip_node),
             slip_stiffness: zeros(&couplings.slip_node),
@@ -127,7 +130,6 @@ impl Tangent {
             &mut self.dynamic,
             &mut self.stiffness,
             &mut self.gradient,
-            &mut self.gradient_rate,
             &mut self.reaction,
             &mut self.slip,
             &mut self.slip_stiffness,
@@ -139,6 +141,9 @@ impl Tangent {
             &mut self.state_reaction,
         ] {
             matrix.fill(0.0);
+        }
+        if self.gradient_rate_wanted {
+            self.gradient_rate.fill(0.0);
         }
     }
 }
@@ -237,6 +242,11 @@ pub trait Dae {
         differences::slip_curvature(self, at, out);
     }
 
+    /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences [`Dae::evaluate`].
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        differences::slip_gradient(self, at, out);
+    }
+
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         differences::tangent(self, at, weights, out);
@@ -253,7 +263,7 @@ pub trait Dae {
         let _ = (at, memory);
     }
 
-    /// Weights w of the multipliers: of redundant ones those with the least Σ (w λ)² are taken.
+    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
     fn multiplier_weights(&self, out: &mut [f64]) {
         out.fill(1.0);
     }
@@ -266,6 +276,11 @@ pub trait Dae {
     /// Name of a group of constraints (those of one joint) in the words of the system's author.
     fn describe_group(&self, group: usize) -> String {
         format!("group {group} of the constraints")
+    }
+
+    /// Name of a group of nonholonomic constraints in the words of the system's author.
+    fn describe_slip_group(&self, group: usize) -> String {
+        format!("group {group} of the nonholonomic constraints")
     }
 
     /// Name of an equation in the words of the system's author.

@@ -7,6 +7,7 @@
 
 use super::error::{Miss, StartError};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
+use super::layout::Kind;
 use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::linear::LinearSolver;
 
@@ -50,15 +51,24 @@ impl AssemblyFailure {
 
 /// Misses in the words of the system's author.
 pub(super) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
-    misses.iter().map(|&(group, size)| Miss { name: dae.describe_group(group), size }).collect()
+    let holonomic = dae.shape().constraints.len();
+    let name = |group: usize| match group.checked_sub(holonomic) {
+        None => dae.describe_group(group),
+        Some(slip) => dae.describe_slip_group(slip),
+    };
+    misses.iter().map(|&(group, size)| Miss { name: name(group), size }).collect()
 }
 
-/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first.
+/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first. Residuals of
+/// nonholonomic constraints may follow the others, and their groups count on.
 pub(super) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
     let threshold = tolerance.max(1e-3 * largest(residual).1);
     let mut misses = Vec::new();
     let mut rest = residual;
-    for (group, &size) in shape.constraints.iter().enumerate() {
+    for (group, &size) in shape.constraints.iter().chain(&shape.slips).enumerate() {
+        if rest.is_empty() {
+            break;
+        }
         let (rows, after) = rest.split_at(size);
         rest = after;
         let norm = norm(rows);
@@ -106,6 +116,7 @@ impl Kkt {
         if before <= goal.tolerance {
             return Ok(before);
         }
+        let merged = self.system.solver.merged();
         self.system.locked = goal.fixed.to_vec();
         self.system.locked.sort_unstable();
         let found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
@@ -114,8 +125,11 @@ impl Kkt {
             self.descend(dae, goal, configuration, change)
         });
         self.system.locked.clear();
-        // Factors were adapted to locked nodes.
+        // Factors were adapted to locked nodes and damped steps.
         self.system.solver = LinearSolver::new(&self.system.layout.pattern, &self.system.layout.roles);
+        if let Some(merged) = merged {
+            self.system.solver.merge(&merged);
+        }
         found.map(|()| before)
     }
 
@@ -153,7 +167,7 @@ impl Kkt {
             system.slip.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
-            system.layout.gather(0, &system.unknowns, &mut multipliers);
+            system.layout.gather(Kind::Holonomic, 0, &system.unknowns, &mut multipliers);
             let step = system.unknowns[..change.len()].to_vec();
             let mut part = 1.0;
             for halvings in 0.. {
@@ -230,7 +244,7 @@ impl Kkt {
         damping: f64,
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.compliance = vec![damping; system.violation.len()];
+        system.compliance = vec![damping; system.violation.len() + system.slip.len()];
         system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
         system.slip.fill(0.0);
@@ -262,17 +276,20 @@ impl Kkt {
         velocity: &[f64],
     ) -> Vec<(usize, f64)> {
         let system = &mut self.system;
-        if system.compliance.is_empty() {
+        if system.compliance.is_empty() && system.slip.is_empty() {
             return Vec::new();
         }
         let at = self.rest.point(time, configuration, velocity);
+        system.evaluate(dae, &at);
         let mut rates = vec![0.0; system.violation.len()];
         if system.shape.rheonomic {
             dae.violation_rate(&at, &mut rates);
         }
         system.hidden_residual(dae, &at);
         let size = largest(&rates).1 + largest(velocity).1 + AT_REST * dae.scales().length;
-        misses(&system.shape, &system.violation, CONTRADICTION * size)
+        let mut residual = system.violation.clone();
+        residual.extend_from_slice(&system.slip);
+        misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
     /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not meet.
@@ -303,6 +320,14 @@ impl Kkt {
         system.tangent.gradient.fill(0.0);
         dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
+        let mut slips = vec![0.0; system.slip.len()];
+        if !slips.is_empty() {
+            dae.slip_curvature(&at, &mut slips);
+            system.tangent.slip.fill(0.0);
+            dae.slip_gradient(&at, &mut system.tangent.slip);
+            system.tangent.slip.multiply_add(1.0, acceleration, &mut slips);
+        }
+        residual.extend_from_slice(&slips);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
@@ -340,7 +365,7 @@ impl BlockSystem {
             held[row] &= self.locked.binary_search(&column).is_ok();
         }
         for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
-            let group = self.layout.constraint_group(index);
+            let group = self.layout.constraint_group(Kind::Holonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }

@@ -9,17 +9,16 @@
 //! | h (γ' B + Z T)      0    h γ' B Bᵀ(q_n)    |
 //! ```
 //!
-//! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)].
+//! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints h κ have
+//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s.
 
-use std::sync::Arc;
-
-use super::layout::{Layout, place_values};
+use super::layout::{Copies, Kind, Layout, Part, place_values, view};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{IterationMatrix, Settings};
 use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
-use crate::solve::block::{BlockId, BlockMatrix};
-use crate::solve::kernel::{Block, Target, add, add_product_transposed};
+use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
+use crate::solve::kernel::{Target, add_product_transposed};
 use crate::solve::newton::NonlinearSystem;
 
 /// One product of two blocks and where it goes in the Newton matrix.
@@ -38,6 +37,8 @@ pub(super) struct StabilizerProducts {
     forces: Vec<Product>,
     /// B Bᵀ(q_n): left blocks are those of `Couplings::constraint_node`.
     constraints: Vec<Product>,
+    /// A Bᵀ(q_n): left blocks are those of `Couplings::slip_node`.
+    slips: Vec<Product>,
 }
 
 /// Left block, right block, and row and column group of a product.
@@ -47,20 +48,25 @@ impl StabilizerProducts {
     /// The layout of the Newton matrix and the products in it.
     pub fn new(shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
         let node_count = shape.space.factor_count();
+        let first_slip = node_count + shape.constraints.len();
         let gradient = &couplings.constraint_node;
-        let (mut forces, mut constraints): (Vec<Triple>, Vec<Triple>) = (Vec::new(), Vec::new());
-        for node in 0..node_count {
-            for (right, constraint) in gradient.column_blocks(node) {
-                let column = node_count + constraint;
-                let with_forces = couplings.force_node.column_blocks(node);
-                forces.extend(with_forces.map(|(left, row)| (left, right, row, column)));
-                let with_constraints = gradient.column_blocks(node);
-                constraints
-                    .extend(with_constraints.map(|(left, row)| (left, right, node_count + row, column)));
+        let products = |left: &BlockPattern, first_row: usize| -> Vec<Triple> {
+            let mut triples = Vec::new();
+            for node in 0..node_count {
+                for (right, constraint) in gradient.column_blocks(node) {
+                    let column = node_count + constraint;
+                    let rows = left.column_blocks(node);
+                    triples.extend(rows.map(|(left, row)| (left, right, first_row + row, column)));
+                }
             }
-        }
-        let extra = forces.iter().chain(&constraints).map(|&(_, _, row, column)| (row, column));
-        let layout = Layout::new(shape, couplings, 2, extra);
+            triples
+        };
+        let forces = products(&couplings.force_node, 0);
+        let constraints = products(gradient, node_count);
+        let slips = products(&couplings.slip_node, first_slip);
+        let all = forces.iter().chain(&constraints).chain(&slips);
+        let layout =
+            Layout::new(shape, couplings, Copies::STABILIZED, all.map(|&(_, _, row, column)| (row, column)));
         let place = |&(left, right, row, column): &Triple| Product {
             left,
             right,
@@ -69,19 +75,21 @@ impl StabilizerProducts {
         let products = Self {
             forces: forces.iter().map(place).collect(),
             constraints: constraints.iter().map(place).collect(),
+            slips: slips.iter().map(place).collect(),
         };
         (layout, products)
     }
 
-    fn add_forces(
-        &self,
-        dynamic: &BlockMatrix,
+    /// Adds products in rows of which there is one copy: those of forces or of nonholonomic constraints.
+    fn add_single(
+        products: &[Product],
+        left: &BlockMatrix,
         base_gradient: &BlockMatrix,
         factor: f64,
         out: &mut BlockMatrix,
     ) {
-        for product in &self.forces {
-            let (left, right) = (view(dynamic, product.left), view(base_gradient, product.right));
+        for product in products {
+            let (left, right) = (view(left, product.left), view(base_gradient, product.right));
             // Columns of η stand behind those of λ.
             let first = left.rows * right.rows;
             let target =
@@ -108,11 +116,6 @@ impl StabilizerProducts {
     }
 }
 
-fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
-    let pattern = matrix.pattern();
-    Block { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
-}
-
 /// The equations of one step.
 pub(super) struct Index2<'a, D: ?Sized> {
     pub dae: &'a D,
@@ -136,21 +139,12 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
 
     /// Adds the rows h (γ' B + Z T) of the hidden constraints.
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, step) = (&*self.work, self.coefficients.step);
-        let pattern = Arc::clone(work.tangent.gradient.pattern());
-        for ((block, _, node), place) in pattern.blocks().zip(&work.layout.gradient) {
-            let gradient = view(&work.tangent.gradient, block);
-            if gradient.rows == 0 {
-                continue;
-            }
-            let stride = 2 * gradient.rows;
-            let values = &mut place_values(out, place.row)[gradient.rows..];
-            add(Target { values, stride }, step * self.coefficients.velocity, gradient);
-            if exact {
-                let values = &mut place_values(out, place.row)[gradient.rows..];
-                let rate = view(&work.tangent.gradient_rate, block);
-                work.operators.add_product(node, Target { values, stride }, step, rate);
-            }
+        let (work, step, part) = (&*self.work, self.coefficients.step, Part::new(1, 0));
+        let factor = step * self.coefficients.velocity;
+        work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient, None, factor, part, out);
+        if exact {
+            let (rate, operators) = (&work.tangent.gradient_rate, Some(&work.operators));
+            work.layout.add_rows(Kind::Holonomic, rate, operators, step, part, out);
         }
     }
 }
@@ -162,7 +156,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
-        work.layout.scatter(0, &work.violation, out);
+        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
         hidden.fill(0.0);
         if work.shape.rheonomic {
@@ -173,7 +167,8 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.tangent.gradient.multiply_add(1.0, &self.trial.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
-        work.layout.scatter(1, hidden, out);
+        work.layout.scatter(Kind::Holonomic, 1, hidden, out);
+        work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
@@ -185,12 +180,18 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
         self.add_hidden_rows(exact, out);
-        self.products.add_forces(&work.tangent.dynamic, &work.base_gradient, 1.0 / scale, out);
+        work.add_slip_rows(&self.coefficients, matrix, out);
+        work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        let (products, base) = (self.products, &work.base_gradient);
+        StabilizerProducts::add_single(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
         let factor = self.coefficients.step * self.coefficients.velocity;
-        self.products.add_constraints(&work.tangent.gradient, &work.base_gradient, factor, out);
+        products.add_constraints(&work.tangent.gradient, base, factor, out);
+        StabilizerProducts::add_single(&products.slips, &work.tangent.slip, base, factor, out);
         if !work.compliance.is_empty() {
-            work.layout.subtract_compliance(&work.compliance, 0, 1, out);
-            work.layout.subtract_compliance(&work.compliance, 1, 0, out);
+            let (holonomic, slips) = (&work.compliance, work.slip_compliance());
+            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
+            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
+            work.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, out);
         }
         work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
     }
@@ -200,7 +201,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         // y = x + Bᵀ(q_n) ζ moves velocity and acceleration.
         work.scratch.copy_from_slice(&increment[..trial.increment.len()]);
         let changes = &mut work.constraint_scratch;
-        work.layout.gather(1, increment, changes);
+        work.layout.gather(Kind::Holonomic, 1, increment, changes);
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         for (i, (x, y)) in increment.iter().zip(&work.scratch).enumerate() {
@@ -208,16 +209,17 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
             trial.velocity[i] += fraction * coefficients.velocity * y;
             trial.acceleration[i] += fraction * coefficients.acceleration * y;
         }
-        work.layout.gather(0, increment, changes);
+        work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
+        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
     }
 
     fn tolerances(&self, out: &mut [f64]) {
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
         let atol = self.settings.newton_atol.max(self.work.round_off) * self.work.length;
         let mut first = 0;
-        for (start, size) in self.work.layout.multiplier_starts(1) {
+        for (start, size) in self.work.layout.multiplier_starts(Kind::Holonomic, 1) {
             for row in first..first + size {
                 out[start + row - first] = atol + self.work.shared_round_off(row);
             }

@@ -7,7 +7,12 @@
 //! | (β' M + γ' D + K T)/s   Bᵀ |
 //! | B T                     0  |
 //! ```
+//!
+//! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it does not
+//! depend on h either. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
 
+use super::force_level::ForceLevel;
+use super::layout::{Kind, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{IterationMatrix, Settings};
 use super::state::MatrixPoint;
@@ -24,30 +29,53 @@ pub(super) struct Index3<'a, D: ?Sized> {
     pub base: &'a [f64],
     pub trial: &'a mut Trial,
     pub work: &'a mut Workspace,
+    /// With `hht-i3`.
+    pub force_level: Option<&'a ForceLevel>,
     pub matrix_point: &'a mut MatrixPoint,
 }
 
 impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
     fn residual(&mut self, out: &mut [f64]) {
-        self.work.evaluate(self.dae, self.base, self.trial);
+        match self.force_level {
+            None => self.work.evaluate(self.dae, self.base, self.trial),
+            Some(force_level) => {
+                self.work.evaluate_forces(self.dae, self.base, self.trial);
+                force_level.add(&self.trial.acceleration, &mut self.work.equilibrium);
+            }
+        }
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
-        work.layout.scatter(0, &work.violation, out);
+        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        let work = &mut *self.work;
-        work.differentiate(self.dae, self.trial, &self.coefficients, self.settings.iteration_matrix);
-        let exact = self.settings.iteration_matrix == IterationMatrix::Exact;
-        let operators = exact.then_some(&work.operators);
-        work.layout.add_forces(&work.tangent, operators, 1.0 / self.coefficients.scale, out);
-        work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
-        if !work.compliance.is_empty() {
-            work.layout.subtract_compliance(&work.compliance, 0, 0, out);
+        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
+        work.tangent.gradient_rate_wanted = false;
+        match self.force_level {
+            None => work.differentiate(self.dae, self.trial, coefficients, matrix),
+            Some(force_level) => {
+                work.differentiate_forces(self.dae, self.trial, coefficients, matrix);
+                let inertia = factor * coefficients.acceleration;
+                work.layout.add_nodes(&force_level.mass, None, inertia, Part::FIRST, out);
+            }
         }
-        work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+        let operators = (matrix == IterationMatrix::Exact).then_some(&work.operators);
+        work.layout.add_forces(&work.tangent, operators, factor, out);
+        work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
+        work.add_slip_rows(coefficients, matrix, out);
+        work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        if !work.compliance.is_empty() {
+            work.layout.subtract_compliance(Kind::Holonomic, &work.compliance, Part::FIRST, out);
+            work.layout.subtract_compliance(Kind::Slip, work.slip_compliance(), Part::FIRST, out);
+        }
+        work.note(self.base, self.trial, coefficients.step, self.matrix_point);
+        if let Some(force_level) = self.force_level {
+            self.matrix_point.base_velocity.clone_from(&force_level.base_velocity);
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
@@ -59,9 +87,10 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
             trial.acceleration[i] += coefficients.acceleration * change;
         }
         let changes = &mut self.work.constraint_scratch;
-        self.work.layout.gather(0, increment, changes);
+        self.work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
+        self.work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
     }
 
     fn tolerances(&self, out: &mut [f64]) {

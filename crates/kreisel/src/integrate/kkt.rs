@@ -12,7 +12,7 @@
 //! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
 
 use super::error::StartError;
-use super::layout::{Layout, TangentOperators};
+use super::layout::{Copies, Kind, Layout, Part, TangentOperators};
 use super::scheme::Workspace;
 use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::solve::block::BlockMatrix;
@@ -68,6 +68,8 @@ pub(super) struct Kkt {
 /// The block system with its arrays.
 pub(super) struct BlockSystem {
     pub shape: Shape,
+    /// The shape with reactions along B and A, whatever the system's own: for what is kinematic.
+    kinematic_shape: Shape,
     pub layout: Layout,
     pub tangent: Tangent,
     pub matrix: BlockMatrix,
@@ -76,7 +78,7 @@ pub(super) struct BlockSystem {
     pub mass_scale: f64,
     /// Nodes that do not move, for now.
     pub locked: Vec<usize>,
-    /// Compliance of redundant constraints; empty if there are none.
+    /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
     /// Right side, then solution.
     pub unknowns: Vec<f64>,
@@ -89,10 +91,13 @@ pub(super) struct BlockSystem {
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
 pub(super) const MOST_ITERATIONS: usize = 50;
 
+/// Nonholonomic constraints count as met below this part of the velocities.
+pub(super) const SLIP_TOLERANCE: f64 = 1e-13;
+
 impl BlockSystem {
     fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
         let couplings = dae.couplings();
-        let layout = Layout::new(&shape, &couplings, 1, []);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         Self {
             tangent: Tangent::zeros(&couplings),
             matrix: BlockMatrix::zeros(layout.pattern.clone()),
@@ -107,15 +112,27 @@ impl BlockSystem {
             slip: vec![0.0; shape.slip_count()],
             state_rates: vec![0.0; shape.state_count()],
             layout,
+            kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
             shape,
         }
     }
 
+    /// Factors the system for changes of position or velocity, which are the smallest with reactions along B and A.
     pub fn factor<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         at: &Point,
         increment: Option<&[f64]>,
+    ) -> Result<(), KktFailure> {
+        self.factor_with(dae, at, increment, true)
+    }
+
+    fn factor_with<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        at: &Point,
+        increment: Option<&[f64]>,
+        kinematic: bool,
     ) -> Result<(), KktFailure> {
         self.tangent.clear();
         let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false };
@@ -126,10 +143,17 @@ impl BlockSystem {
             self.operators.evaluate(&self.shape.space, increment);
             &self.operators
         });
-        self.layout.add_gradient(&self.shape, &self.tangent, operators, &mut self.matrix);
-        self.layout.add_slip(&self.shape, &self.tangent, &mut self.matrix);
+        let shape = if kinematic { &self.kinematic_shape } else { &self.shape };
+        self.layout.add_gradient(shape, &self.tangent, operators, &mut self.matrix);
+        if increment.is_some() {
+            self.free_slips();
+        } else {
+            self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
+        }
         if !self.compliance.is_empty() {
-            self.layout.subtract_compliance(&self.compliance, 0, 0, &mut self.matrix);
+            let (holonomic, slips) = self.compliance.split_at(self.violation.len());
+            self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
+            self.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, &mut self.matrix);
         }
         if !self.locked.is_empty() {
             self.lock();
@@ -137,6 +161,16 @@ impl BlockSystem {
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
+        }
+    }
+
+    /// Positions need not heed conditions on velocities: their multipliers get an equation of their own.
+    fn free_slips(&mut self) {
+        for index in 0..self.shape.slips.len() {
+            let group = self.layout.constraint_group(Kind::Slip, index);
+            if let Some(block) = self.layout.pattern.find(group, group) {
+                self.matrix.block_mut(block).fill_diagonal(-1.0);
+            }
         }
     }
 
@@ -181,9 +215,9 @@ impl BlockSystem {
     /// Puts `factor · violation` and `−slip` into the rows of the constraints.
     pub fn constraint_rows(&mut self, factor: f64) {
         self.violation.iter_mut().for_each(|value| *value *= factor);
-        self.layout.scatter(0, &self.violation, &mut self.unknowns);
-        let slip_start = self.layout.slip_start();
-        self.unknowns[slip_start..].iter_mut().zip(&self.slip).for_each(|(u, slip)| *u = -slip);
+        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.unknowns);
+        self.slip.iter_mut().for_each(|value| *value = -*value);
+        self.layout.scatter(Kind::Slip, 0, &self.slip, &mut self.unknowns);
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
@@ -200,6 +234,8 @@ impl BlockSystem {
             dae.slip_curvature(at, &mut self.slip);
         }
         self.tangent.slip.multiply_add(1.0, at.acceleration, &mut self.slip);
+        let slip_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
+        Workspace::give_way(slip_compliance, at.slip_multipliers, factor, &mut self.slip);
         self.constraint_rows(-1.0);
     }
 
@@ -212,10 +248,10 @@ impl BlockSystem {
             relative = relative.max(change.abs() / value.abs().max(1.0));
         };
         out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
-        self.layout.gather(0, &self.unknowns, &mut self.violation);
+        self.layout.gather(Kind::Holonomic, 0, &self.unknowns, &mut self.violation);
         out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
-        let slips = &self.unknowns[self.layout.slip_start()..];
-        out.slip_multipliers.iter_mut().zip(slips).for_each(|(p, d)| apply(p, d * self.mass_scale));
+        self.layout.gather(Kind::Slip, 0, &self.unknowns, &mut self.slip);
+        out.slip_multipliers.iter_mut().zip(&self.slip).for_each(|(p, d)| apply(p, d * self.mass_scale));
         relative
     }
 }
@@ -281,7 +317,10 @@ impl Kkt {
             system.hidden_residual(dae, &at);
             let slip = largest(&system.slip).1;
             before.get_or_insert(largest(&system.violation).1.max(slip));
-            if round > 0 && slip <= 1e-13 * largest(velocity).1.max(1.0) {
+            // Compliant constraints are met as well as they can be after one more round.
+            if round > 0
+                && (slip <= SLIP_TOLERANCE * largest(velocity).1.max(1.0) || !system.compliance.is_empty())
+            {
                 break;
             }
             system.unknowns.fill(0.0);
@@ -312,7 +351,7 @@ impl Kkt {
                 slip_multipliers: &out.slip_multipliers,
                 ..self.rest.point(time, configuration, velocity)
             };
-            system.factor(dae, &at, None)?;
+            system.factor_with(dae, &at, None, false)?;
             system.evaluate(dae, &at);
             let scale = -1.0 / system.mass_scale;
             system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
@@ -327,18 +366,20 @@ impl Kkt {
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
     }
 
-    /// The change of v with B Δv = B w that is smallest in the norm of the mass matrix
+    /// The change of v with B Δv = B w and A Δv = 0 that is smallest in the norm of the mass matrix
     /// [ArnoldCardonaBruls2015, Table 2, Step 6].
+    #[allow(clippy::too_many_arguments, reason = "a point and a vector in, a vector out")]
     pub fn constrained_part<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         time: f64,
         configuration: &[f64],
+        velocity: &[f64],
         w: &[f64],
         out: &mut [f64],
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), None)?;
+        system.factor(dae, &self.rest.point(time, configuration, velocity), None)?;
         system.violation.fill(0.0);
         system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
         system.unknowns.fill(0.0);
@@ -365,6 +406,14 @@ impl Accelerations {
             multipliers: vec![0.0; shape.constraint_count()],
             slip_multipliers: vec![0.0; shape.slip_count()],
         }
+    }
+}
+
+impl Accelerations {
+    /// Takes multipliers as first guesses; empty ones are no guess.
+    pub fn guess(&mut self, multipliers: &[f64], slip_multipliers: &[f64]) {
+        self.multipliers.iter_mut().zip(multipliers).for_each(|(to, from)| *to = *from);
+        self.slip_multipliers.iter_mut().zip(slip_multipliers).for_each(|(to, from)| *to = *from);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which unknown of a Newton matrix is which, and where the blocks of a [`Tangent`] go in it.
 //!
-//! Groups in order: nodes, holonomic constraints, nonholonomic constraints. A method that carries two
-//! multipliers per constraint (λ and η) has constraint groups of twice the size, λ first.
+//! Groups in order: nodes, holonomic constraints, nonholonomic constraints. A method may carry several unknowns of a
+//! kind (λ and η of a constraint, say): groups then hold [`Copies`] one after the other.
 
 use std::sync::Arc;
 
@@ -11,11 +11,64 @@ use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Block, Target, add, add_product, add_transposed};
 use crate::solve::linear::Role;
 
+/// How many unknowns (and equations) of a kind a method has per component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Copies {
+    pub nodes: usize,
+    pub constraints: usize,
+    pub slips: usize,
+}
+
+impl Copies {
+    /// One of each: `index3`, and consistent initial values.
+    pub const ONE: Self = Self { nodes: 1, constraints: 1, slips: 1 };
+    /// λ and η per constraint: `index2`.
+    pub const STABILIZED: Self = Self { nodes: 1, constraints: 2, slips: 1 };
+    /// Two of each: `soi2`.
+    pub const TWO: Self = Self { nodes: 2, constraints: 2, slips: 2 };
+}
+
+/// Which copies of the equations and of the unknowns a block belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub row: usize,
+    pub column: usize,
+}
+
+impl Part {
+    pub const FIRST: Self = Self { row: 0, column: 0 };
+
+    pub fn new(row: usize, column: usize) -> Self {
+        Self { row, column }
+    }
+}
+
 /// The two places of a constraint's gradient: its rows (constraint × node) and its columns (node × constraint).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GradientPlace {
-    pub row: BlockId,
-    pub column: BlockId,
+struct GradientPlace {
+    row: BlockId,
+    column: BlockId,
+}
+
+/// Constraints of one kind in a layout.
+#[derive(Clone, Debug)]
+struct Constraints {
+    first_group: usize,
+    sizes: Vec<usize>,
+    copies: usize,
+    /// Places of each block of the gradient's pattern.
+    gradient: Vec<GradientPlace>,
+    /// Place of each block of the pattern of reactions.
+    reaction: Vec<BlockId>,
+}
+
+/// The kinds of constraints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Holonomic ones with λ.
+    Holonomic,
+    /// Nonholonomic ones with ψ.
+    Slip,
 }
 
 /// Pattern of a Newton matrix and the places of the tangent's blocks in it.
@@ -23,36 +76,28 @@ pub(super) struct GradientPlace {
 pub(super) struct Layout {
     pub pattern: Arc<BlockPattern>,
     pub roles: Vec<Role>,
-    /// Multipliers carried per constraint: 1 or 2.
-    multiplicity: usize,
-    constraints: Vec<usize>,
-    slips: Vec<usize>,
-    node_count: usize,
+    node_copies: usize,
+    node_sizes: Vec<usize>,
     /// Place of each block of `Couplings::force_node`.
-    pub force: Vec<BlockId>,
-    /// Places of each block of `Couplings::constraint_node`.
-    pub gradient: Vec<GradientPlace>,
-    /// Place of each block of `Couplings::force_constraint`.
-    reaction: Vec<BlockId>,
-    /// Places of each block of `Couplings::slip_node`.
-    slip: Vec<GradientPlace>,
-    /// Place of each block of `Couplings::force_slip`.
-    slip_reaction: Vec<BlockId>,
+    force: Vec<BlockId>,
+    holonomic: Constraints,
+    slips: Constraints,
 }
 
 impl Layout {
-    /// Layout with `multiplicity` multipliers per constraint; `extra` names further blocks, by group.
+    /// Layout with copies of the unknowns; `extra` names further blocks, by group.
     pub fn new(
         shape: &Shape,
         couplings: &Couplings,
-        multiplicity: usize,
+        copies: Copies,
         extra: impl IntoIterator<Item = (usize, usize)>,
     ) -> Self {
-        let mut sizes = shape.node_sizes();
-        let node_count = sizes.len();
+        let node_sizes = shape.node_sizes();
+        let node_count = node_sizes.len();
         let first_slip = node_count + shape.constraints.len();
-        sizes.extend(shape.constraints.iter().map(|m| multiplicity * m));
-        sizes.extend(&shape.slips);
+        let mut sizes: Vec<usize> = node_sizes.iter().map(|size| copies.nodes * size).collect();
+        sizes.extend(shape.constraints.iter().map(|size| copies.constraints * size));
+        sizes.extend(shape.slips.iter().map(|size| copies.slips * size));
         let mut roles = vec![Role::Primary; node_count];
         roles.resize(sizes.len(), Role::Multiplier);
 
@@ -79,74 +124,122 @@ impl Layout {
             |pair: &(usize, usize)| GradientPlace { row: place(pair), column: place(&(pair.1, pair.0)) };
         Self {
             force: force.iter().map(place).collect(),
-            gradient: gradient.iter().map(places).collect(),
-            reaction: reaction.iter().map(place).collect(),
-            slip: slip.iter().map(places).collect(),
-            slip_reaction: slip_reaction.iter().map(place).collect(),
-            multiplicity,
-            constraints: shape.constraints.clone(),
-            slips: shape.slips.clone(),
-            node_count,
+            holonomic: Constraints {
+                first_group: node_count,
+                sizes: shape.constraints.clone(),
+                copies: copies.constraints,
+                gradient: gradient.iter().map(places).collect(),
+                reaction: reaction.iter().map(place).collect(),
+            },
+            slips: Constraints {
+                first_group: first_slip,
+                sizes: shape.slips.clone(),
+                copies: copies.slips,
+                gradient: slip.iter().map(places).collect(),
+                reaction: slip_reaction.iter().map(place).collect(),
+            },
+            node_copies: copies.nodes,
+            node_sizes,
             roles,
             pattern: Arc::new(pattern),
         }
     }
 
-    /// Group of a constraint group.
-    pub fn constraint_group(&self, index: usize) -> usize {
-        self.node_count + index
+    fn constraints(&self, kind: Kind) -> &Constraints {
+        match kind {
+            Kind::Holonomic => &self.holonomic,
+            Kind::Slip => &self.slips,
+        }
     }
 
-    /// First unknown of the multipliers `which` (0: λ, 1: η) of each constraint group, with the group's size.
-    pub fn multiplier_starts(&self, which: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.constraints.iter().enumerate().map(move |(index, &size)| {
-            (self.pattern.row_range(self.constraint_group(index)).start + which * size, size)
+    /// Group of a constraint group.
+    pub fn constraint_group(&self, kind: Kind, index: usize) -> usize {
+        self.constraints(kind).first_group + index
+    }
+
+    /// First unknown of copy `which` (0: λ, 1: η) of each constraint group, with the group's size.
+    pub fn multiplier_starts(&self, kind: Kind, which: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let constraints = self.constraints(kind);
+        (constraints.sizes.iter().enumerate()).map(move |(index, &size)| {
+            (self.pattern.row_range(constraints.first_group + index).start + which * size, size)
         })
     }
 
-    /// First unknown of the nonholonomic multipliers, which are contiguous.
-    pub fn slip_start(&self) -> usize {
-        self.pattern.row_count() - self.slips.iter().sum::<usize>()
+    /// How many unknowns each velocity coordinate has.
+    pub fn node_copies(&self) -> usize {
+        self.node_copies
     }
 
-    /// Copies multipliers `which` out of a vector of unknowns, or in.
-    pub fn gather(&self, which: usize, unknowns: &[f64], out: &mut [f64]) {
-        let mut first = 0;
-        for (start, size) in self.multiplier_starts(which) {
-            out[first..first + size].copy_from_slice(&unknowns[start..start + size]);
-            first += size;
-        }
+    /// First unknown of copy `which` of each node, with the node's size.
+    pub fn node_starts(&self, which: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (self.node_sizes.iter().enumerate())
+            .map(move |(node, &size)| (self.pattern.row_range(node).start + which * size, size))
+    }
+
+    /// Copies multipliers `which` out of a vector of unknowns.
+    pub fn gather(&self, kind: Kind, which: usize, unknowns: &[f64], out: &mut [f64]) {
+        gather(self.multiplier_starts(kind, which), unknowns, out);
     }
 
     /// Writes one value per constraint into the rows `which` of a vector of equations.
-    pub fn scatter(&self, which: usize, values: &[f64], out: &mut [f64]) {
-        let mut first = 0;
-        for (start, size) in self.multiplier_starts(which) {
-            out[start..start + size].copy_from_slice(&values[first..first + size]);
-            first += size;
-        }
+    pub fn scatter(&self, kind: Kind, which: usize, values: &[f64], out: &mut [f64]) {
+        scatter(self.multiplier_starts(kind, which), values, out);
+    }
+
+    /// Copies the unknowns `which` of the nodes out of a vector of unknowns.
+    pub fn gather_nodes(&self, which: usize, unknowns: &[f64], out: &mut [f64]) {
+        gather(self.node_starts(which), unknowns, out);
+    }
+
+    /// Writes one value per velocity coordinate into the rows `which` of the nodes.
+    pub fn scatter_nodes(&self, which: usize, values: &[f64], out: &mut [f64]) {
+        scatter(self.node_starts(which), values, out);
     }
 
     /// Meaning of a row; unknowns and equations are numbered alike.
     pub fn equation(&self, row: usize) -> Equation {
-        let velocity_count = self.pattern.row_range(self.node_count.saturating_sub(1)).end;
-        if self.node_count > 0 && row < velocity_count {
-            return Equation::Equilibrium(row);
-        }
-        if row >= self.slip_start() {
-            return Equation::Slip(row - self.slip_start());
-        }
         let mut first = 0;
-        for (start, size) in self.multiplier_starts(0) {
+        for (start, size) in self.node_starts(0) {
+            if row < start + self.node_copies * size {
+                return Equation::Equilibrium(first + (row - start) % size.max(1));
+            }
+            first += size;
+        }
+        first = 0;
+        for (start, size) in self.multiplier_starts(Kind::Holonomic, 0) {
             if row < start + size {
                 return Equation::Constraint(first + row - start);
             }
-            if row < start + self.multiplicity * size {
+            if row < start + self.holonomic.copies * size {
                 return Equation::ConstraintRate(first + row - start - size);
             }
             first += size;
         }
-        Equation::Constraint(first)
+        first = 0;
+        for (start, size) in self.multiplier_starts(Kind::Slip, 0) {
+            if row < start + self.slips.copies * size {
+                return Equation::Slip(first + (row - start) % size.max(1));
+            }
+            first += size;
+        }
+        Equation::Slip(first)
+    }
+
+    /// Adds `factor · matrix` (times T) to the node blocks.
+    pub fn add_nodes(
+        &self,
+        matrix: &BlockMatrix,
+        operators: Option<&TangentOperators>,
+        factor: f64,
+        part: Part,
+        out: &mut BlockMatrix,
+    ) {
+        let pattern = Arc::clone(matrix.pattern());
+        for ((block, _, node), &place) in pattern.blocks().zip(&self.force) {
+            let source = view(matrix, block);
+            let target = self.part_of(out, place, source, part, self.node_copies);
+            add_times(operators, node, target, factor, source);
+        }
     }
 
     /// Adds `factor · (dynamic + stiffness T)` to the node blocks.
@@ -157,17 +250,62 @@ impl Layout {
         factor: f64,
         out: &mut BlockMatrix,
     ) {
-        let pattern = Arc::clone(tangent.dynamic.pattern());
-        for ((block, _, column), &place) in pattern.blocks().zip(&self.force) {
-            let rows = pattern.shape_of(block).0;
-            let range = pattern.value_range(block);
-            let dynamic = Block { values: &tangent.dynamic.values()[range.clone()], rows };
-            let values = place_values(out, place);
-            add(Target { values, stride: rows.max(1) }, factor, dynamic);
-            let Some(operators) = operators else { continue };
-            let stiffness = Block { values: &tangent.stiffness.values()[range], rows };
-            let values = place_values(out, place);
-            operators.add_product(column, Target { values, stride: rows.max(1) }, factor, stiffness);
+        self.add_nodes(&tangent.dynamic, None, factor, Part::FIRST, out);
+        if operators.is_some() {
+            self.add_nodes(&tangent.stiffness, operators, factor, Part::FIRST, out);
+        }
+    }
+
+    /// Adds `factor · matrix` (times T) to the rows of constraints.
+    pub fn add_rows(
+        &self,
+        kind: Kind,
+        matrix: &BlockMatrix,
+        operators: Option<&TangentOperators>,
+        factor: f64,
+        part: Part,
+        out: &mut BlockMatrix,
+    ) {
+        let constraints = self.constraints(kind);
+        let pattern = Arc::clone(matrix.pattern());
+        for ((block, _, node), place) in pattern.blocks().zip(&constraints.gradient) {
+            let source = view(matrix, block);
+            let target = self.part_of(out, place.row, source, part, constraints.copies);
+            add_times(operators, node, target, factor, source);
+        }
+    }
+
+    /// Adds `factor ·` Bᵀ (or ∂r/∂λ) to the columns of multipliers.
+    pub fn add_columns(
+        &self,
+        kind: Kind,
+        shape: &Shape,
+        tangent: &Tangent,
+        factor: f64,
+        part: Part,
+        out: &mut BlockMatrix,
+    ) {
+        let constraints = self.constraints(kind);
+        let (gradient, reaction) = match kind {
+            Kind::Holonomic => (&tangent.gradient, &tangent.reaction),
+            Kind::Slip => (&tangent.slip, &tangent.slip_reaction),
+        };
+        if shape.reactions == Reactions::Gradient {
+            let pattern = Arc::clone(gradient.pattern());
+            for ((block, _, _), place) in pattern.blocks().zip(&constraints.gradient) {
+                let source = view(gradient, block);
+                let columns = pattern.shape_of(block).1;
+                let stride = self.node_copies * columns;
+                let first = part.row * columns + part.column * source.rows * stride;
+                let values = from(place_values(out, place.column), first);
+                add_transposed(Target { values, stride: stride.max(1) }, factor, source);
+            }
+            return;
+        }
+        let pattern = Arc::clone(reaction.pattern());
+        for ((block, _, _), &place) in pattern.blocks().zip(&constraints.reaction) {
+            let source = view(reaction, block);
+            add(self.part_of(out, place, source, part, self.node_copies), factor, source);
         }
     }
 
@@ -179,65 +317,81 @@ impl Layout {
         operators: Option<&TangentOperators>,
         out: &mut BlockMatrix,
     ) {
-        let pattern = Arc::clone(tangent.gradient.pattern());
-        for ((block, _, node), place) in pattern.blocks().zip(&self.gradient) {
-            let (rows, columns) = pattern.shape_of(block);
-            let values = &tangent.gradient.values()[pattern.value_range(block)];
-            let stride = self.multiplicity * rows;
-            let target = Target { values: place_values(out, place.row), stride: stride.max(1) };
-            match operators {
-                Some(operators) => operators.add_product(node, target, 1.0, Block { values, rows }),
-                None => add(target, 1.0, Block { values, rows }),
-            }
-            if shape.reactions == Reactions::Gradient {
-                let target = Target { values: place_values(out, place.column), stride: columns.max(1) };
-                add_transposed(target, 1.0, Block { values, rows });
-            }
-        }
-        add_blocks(&tangent.reaction, &self.reaction, out);
+        self.add_rows(Kind::Holonomic, &tangent.gradient, operators, 1.0, Part::FIRST, out);
+        self.add_columns(Kind::Holonomic, shape, tangent, 1.0, Part::FIRST, out);
     }
 
-    /// Subtracts a compliance from the diagonal between rows `row` and columns `column` (0: λ, 1: η) of each constraint.
-    pub fn subtract_compliance(&self, compliance: &[f64], row: usize, column: usize, out: &mut BlockMatrix) {
+    /// Adds A to the rows and Aᵀ (or ∂r/∂ψ) to the columns of ψ.
+    pub fn add_slip(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
+        self.add_rows(Kind::Slip, &tangent.slip, None, 1.0, Part::FIRST, out);
+        self.add_columns(Kind::Slip, shape, tangent, 1.0, Part::FIRST, out);
+    }
+
+    /// Subtracts a compliance from the diagonal between rows and columns of each constraint.
+    pub fn subtract_compliance(&self, kind: Kind, compliance: &[f64], part: Part, out: &mut BlockMatrix) {
+        let constraints = self.constraints(kind);
         let mut first = 0;
-        for (index, &size) in self.constraints.iter().enumerate() {
-            let group = self.constraint_group(index);
+        for (index, &size) in constraints.sizes.iter().enumerate() {
+            let group = constraints.first_group + index;
             let Some(block) = self.pattern.find(group, group) else { continue };
             let mut view = out.block_mut(block);
             for (i, value) in compliance[first..first + size].iter().enumerate() {
-                view[(row * size + i, column * size + i)] -= value;
+                view[(part.row * size + i, part.column * size + i)] -= value;
             }
             first += size;
         }
     }
 
-    /// Adds A to the rows and Aᵀ (or ∂r/∂ψ) to the columns of ψ.
-    pub fn add_slip(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
-        let pattern = Arc::clone(tangent.slip.pattern());
-        for ((block, _, _), place) in pattern.blocks().zip(&self.slip) {
-            let (rows, columns) = pattern.shape_of(block);
-            let values = &tangent.slip.values()[pattern.value_range(block)];
-            add(
-                Target { values: place_values(out, place.row), stride: rows.max(1) },
-                1.0,
-                Block { values, rows },
-            );
-            if shape.reactions == Reactions::Gradient {
-                let target = Target { values: place_values(out, place.column), stride: columns.max(1) };
-                add_transposed(target, 1.0, Block { values, rows });
-            }
-        }
-        add_blocks(&tangent.slip_reaction, &self.slip_reaction, out);
+    /// The part of a place that a block of this size goes to; row groups hold `row_copies`.
+    fn part_of<'a>(
+        &self,
+        out: &'a mut BlockMatrix,
+        place: BlockId,
+        source: Block,
+        part: Part,
+        row_copies: usize,
+    ) -> Target<'a> {
+        let stride = row_copies * source.rows;
+        let columns = source.values.len() / source.rows.max(1);
+        let first = part.row * source.rows + part.column * columns * stride;
+        Target { values: from(place_values(out, place), first), stride: stride.max(1) }
     }
 }
 
-fn add_blocks(from: &BlockMatrix, places: &[BlockId], out: &mut BlockMatrix) {
-    let pattern = Arc::clone(from.pattern());
-    for ((block, _, _), &place) in pattern.blocks().zip(places) {
-        let rows = pattern.shape_of(block).0;
-        let values = &from.values()[pattern.value_range(block)];
-        add(Target { values: place_values(out, place), stride: rows.max(1) }, 1.0, Block { values, rows });
+/// Values from an entry on; none beyond the end.
+fn from(values: &mut [f64], first: usize) -> &mut [f64] {
+    let first = first.min(values.len());
+    &mut values[first..]
+}
+
+fn gather(starts: impl Iterator<Item = (usize, usize)>, unknowns: &[f64], out: &mut [f64]) {
+    let mut first = 0;
+    for (start, size) in starts {
+        out[first..first + size].copy_from_slice(&unknowns[start..start + size]);
+        first += size;
     }
+}
+
+fn scatter(starts: impl Iterator<Item = (usize, usize)>, values: &[f64], out: &mut [f64]) {
+    let mut first = 0;
+    for (start, size) in starts {
+        out[start..start + size].copy_from_slice(&values[first..first + size]);
+        first += size;
+    }
+}
+
+fn add_times(operators: Option<&TangentOperators>, node: usize, target: Target, factor: f64, source: Block) {
+    match operators {
+        _ if source.rows == 0 => {}
+        Some(operators) => operators.add_product(node, target, factor, source),
+        None => add(target, factor, source),
+    }
+}
+
+/// One block of a matrix, to be read.
+pub(super) fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
+    let pattern = matrix.pattern();
+    Block { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
 }
 
 /// The values of one block, to be written.

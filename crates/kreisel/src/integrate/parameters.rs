@@ -22,6 +22,9 @@ pub enum ParameterError {
     /// HHT's α outside [0, 1/3].
     #[error("the α of the HHT method must lie between 0 and 1/3, not {0}")]
     Hht(f64),
+    /// Spectral radius outside [1/2, 1] with the HHT method.
+    #[error("the spectral radius of the HHT method must lie between 0.5 and 1, not {0}")]
+    HhtRadius(f64),
     /// The order condition [ArnoldCardonaBruls2015, Eq. (41)] is violated.
     #[error(
         "γ = {gamma} violates the order condition γ = 1/2 - (α_m - α_f) = {required}: the method would be of first order"
@@ -78,6 +81,14 @@ impl Parameters {
             return Err(ParameterError::Hht(alpha));
         }
         Self::with_optimal_beta(0.0, alpha)
+    }
+
+    /// The method of Hilber, Hughes and Taylor with spectral radius ρ∞ = (1 − α)/(1 + α) at infinite frequency, in [1/2, 1].
+    pub fn hht_by_radius(spectral_radius: f64) -> Result<Self, ParameterError> {
+        if !(0.5 - ROUNDING..=1.0).contains(&spectral_radius) {
+            return Err(ParameterError::HhtRadius(spectral_radius));
+        }
+        Self::hht((1.0 - spectral_radius) / (1.0 + spectral_radius))
     }
 
     /// Newmark's method: α_m = α_f = 0, so that second order leaves γ = ½.
@@ -174,6 +185,8 @@ mod tests {
         assert!(matches!(Parameters::chung_hulbert(1.1), Err(ParameterError::SpectralRadius(_))));
         assert!(matches!(Parameters::chung_hulbert(f64::NAN), Err(ParameterError::SpectralRadius(_))));
         assert!(matches!(Parameters::hht(-0.05), Err(ParameterError::Hht(_))));
+        assert!(matches!(Parameters::hht_by_radius(0.4), Err(ParameterError::HhtRadius(_))));
+        assert!((Parameters::hht_by_radius(0.5).unwrap().alpha_f() - 1.0 / 3.0).abs() < 1e-15);
         assert!(matches!(Parameters::newmark(0.3, 0.6), Err(ParameterError::Order { .. })));
         assert!(matches!(Parameters::newmark(0.0, 0.5), Err(ParameterError::Explicit { .. })));
         assert!(matches!(Parameters::new(1.0, 0.0, 0.25, -0.5), Err(ParameterError::Explicit { .. })));

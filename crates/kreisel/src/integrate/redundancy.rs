@@ -1,11 +1,11 @@
 //! Constraints that follow from others, found by a sparse factorisation.
 //!
-//! The rows of B, each scaled to length one in a metric that weighs angles with the system's length, are eliminated in
+//! The rows of B and A, each scaled to length one in a metric that weighs angles with the system's length, are eliminated in
 //! the block system
 //!
 //! ```text
 //! | D   Bᵀ |
-//! | B  −ε  |
+//! | B  −ε  |                    (A beside B)
 //! ```
 //!
 //! A row that depends on rows eliminated before it leaves a pivot of about ε. With dependent rows the
@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::layout::Layout;
+use super::layout::{Copies, Kind, Layout};
 use crate::dae::{Couplings, Dae, Point, Shape, Tangent};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
@@ -34,46 +34,65 @@ pub struct Redundancy {
     pub implied: Vec<usize>,
     /// Constraints whose multipliers are not unique, ascending; the implied ones are among them.
     pub shared: Vec<usize>,
+    /// Nonholonomic constraints that are implied by the others, ascending.
+    pub implied_slips: Vec<usize>,
+    /// Nonholonomic constraints whose multipliers are not unique, ascending.
+    pub shared_slips: Vec<usize>,
 }
 
 impl Redundancy {
     /// Whether all constraints are independent.
     pub fn is_none(&self) -> bool {
-        self.implied.is_empty()
+        self.implied.is_empty() && self.implied_slips.is_empty()
     }
 
-    /// Finds the dependent constraints of a system at a configuration.
+    /// Finds the dependent constraints of a system at a configuration, at rest.
     pub fn find<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64]) -> Self {
+        Self::find_moving(dae, time, configuration, &vec![0.0; dae.shape().velocity_count()])
+    }
+
+    /// Finds the dependent constraints of a system at a configuration and a velocity, on which nonholonomic
+    /// constraints may depend in any way.
+    pub fn find_moving<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64], velocity: &[f64]) -> Self {
         let shape = dae.shape();
-        if shape.constraint_count() == 0 {
+        if shape.constraint_count() + shape.slip_count() == 0 {
             return Self::default();
         }
         let couplings = kinematic_couplings(dae, &shape);
-        let layout = Layout::new(&shape, &couplings, 1, []);
-        let matrix = block_matrix(dae, &shape, &couplings, &layout, time, configuration);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let matrix = block_matrix(dae, &shape, &couplings, &layout, time, configuration, velocity);
         let Some(mut lu) = factored(&layout, &matrix) else { return Self::default() };
-        let constraint_of = |group: usize, row: usize| {
-            let before: usize = shape.constraints[..group - shape.node_sizes().len()].iter().sum();
-            before + row
-        };
-        let first_group = shape.node_sizes().len();
-        let mut implied: Vec<usize> = (lu.weak_pivots(VANISHED))
-            .filter(|pivot| pivot.group >= first_group)
-            .map(|pivot| constraint_of(pivot.group, pivot.row))
-            .collect();
-        implied.sort_unstable();
-        let shared = if implied.is_empty() { Vec::new() } else { shared_rows(&mut lu, &layout, &shape) };
-        Self { implied, shared }
+        let (first_group, groups) = (shape.node_sizes().len(), shape.constraints.len());
+        let mut found = Self::default();
+        for pivot in lu.weak_pivots(VANISHED).filter(|pivot| pivot.group >= first_group) {
+            let group = pivot.group - first_group;
+            if group < groups {
+                found.implied.push(shape.constraints[..group].iter().sum::<usize>() + pivot.row);
+            } else {
+                let before: usize = shape.slips[..group - groups].iter().sum();
+                found.implied_slips.push(before + pivot.row);
+            }
+        }
+        found.implied.sort_unstable();
+        found.implied_slips.sort_unstable();
+        if !found.is_none() {
+            let mut rows = shared_rows(&mut lu, &layout, &shape);
+            let slips = rows.split_off(rows.partition_point(|row| *row < shape.constraint_count()));
+            found.shared = rows;
+            found.shared_slips = slips.into_iter().map(|row| row - shape.constraint_count()).collect();
+        }
+        found
     }
 }
 
-/// Only B counts: nodes meet themselves alone.
+/// Only B and A count: nodes meet themselves alone.
 fn kinematic_couplings<D: Dae + ?Sized>(dae: &D, shape: &Shape) -> Couplings {
     let sizes = shape.node_sizes();
     let diagonal = BlockPattern::new(&sizes, &sizes, (0..sizes.len()).map(|node| (node, node)));
     Couplings {
         force_node: Arc::new(diagonal),
         constraint_node: dae.couplings().constraint_node,
+        slip_node: dae.couplings().slip_node,
         ..Couplings::dense(&Shape::new(crate::lie::Space::new([])))
     }
 }
@@ -85,13 +104,14 @@ fn block_matrix<D: Dae + ?Sized>(
     layout: &Layout,
     time: f64,
     configuration: &[f64],
+    velocity: &[f64],
 ) -> BlockMatrix {
     let mut tangent = Tangent::zeros(couplings);
     let zeros = vec![0.0; shape.velocity_count()];
     let at = Point {
         time,
         configuration,
-        velocity: &zeros,
+        velocity,
         acceleration: &zeros,
         multipliers: &vec![0.0; shape.constraint_count()],
         slip_multipliers: &vec![0.0; shape.slip_count()],
@@ -101,12 +121,17 @@ fn block_matrix<D: Dae + ?Sized>(
     dae.gradient(&at, &mut tangent.gradient);
     let metric = metric(shape, dae.scales().length);
     scale_rows(&mut tangent.gradient, &metric);
+    if shape.slip_count() > 0 {
+        dae.slip_gradient(&at, &mut tangent.slip);
+        scale_rows(&mut tangent.slip, &metric);
+    }
     write_diagonal(&mut tangent.dynamic, &metric);
     let mut plain = shape.clone();
     plain.reactions = crate::dae::Reactions::Gradient;
     let mut matrix = BlockMatrix::zeros(Arc::clone(&layout.pattern));
     layout.add_forces(&tangent, None, 1.0, &mut matrix);
     layout.add_gradient(&plain, &tangent, None, &mut matrix);
+    layout.add_slip(&plain, &tangent, &mut matrix);
     matrix
 }
 
@@ -165,10 +190,11 @@ fn factored(layout: &Layout, matrix: &BlockMatrix) -> Option<SparseLu> {
     Some(lu)
 }
 
-/// Rows where a random vector's part in N(Bᵀ) does not vanish.
+/// Rows of B, then of A, where a random vector's part in the null space of their transpose does not vanish.
 fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> {
-    let mut shared = vec![false; shape.constraint_count()];
-    let mut part = vec![0.0; shape.constraint_count()];
+    let holonomic = shape.constraint_count();
+    let mut part = vec![0.0; holonomic + shape.slip_count()];
+    let mut shared = vec![false; part.len()];
     for seed in 1..=2_u64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         for value in &mut part {
@@ -180,9 +206,11 @@ fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> 
             let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
             part.iter_mut().for_each(|value| *value /= largest.max(f64::MIN_POSITIVE));
             let mut unknowns = vec![0.0; layout.pattern.row_count()];
-            layout.scatter(0, &part, &mut unknowns);
+            layout.scatter(Kind::Holonomic, 0, &part[..holonomic], &mut unknowns);
+            layout.scatter(Kind::Slip, 0, &part[holonomic..], &mut unknowns);
             lu.solve(&mut unknowns);
-            layout.gather(0, &unknowns, &mut part);
+            layout.gather(Kind::Holonomic, 0, &unknowns, &mut part[..holonomic]);
+            layout.gather(Kind::Slip, 0, &unknowns, &mut part[holonomic..]);
         }
         let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         for (shared, value) in shared.iter_mut().zip(&part) {

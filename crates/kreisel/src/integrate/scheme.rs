@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::layout::{Layout, TangentOperators};
+use super::layout::{Kind, Layout, Part, TangentOperators};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
 use super::state::{MatrixPoint, State};
@@ -32,6 +32,12 @@ impl Coefficients {
             scale: stiffness_scale + mass_scale / (step * step),
         }
     }
+
+    /// Weights of the derivatives of forces without inertia.
+    pub fn force_weights(&self, matrix: IterationMatrix) -> TangentWeights {
+        let exact = matrix == IterationMatrix::Exact;
+        TangentWeights { mass: 0.0, damping: if exact { self.velocity } else { 0.0 }, stiffness: exact }
+    }
 }
 
 /// Values at the end of a step, as Newton's iteration improves them.
@@ -44,9 +50,15 @@ pub(super) struct Trial {
     pub velocity: Vec<f64>,
     pub acceleration: Vec<f64>,
     pub multipliers: Vec<f64>,
-    /// h η_n; zero with `index3`.
+    /// h η_n with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
     pub slip_multipliers: Vec<f64>,
+    /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero otherwise.
+    pub correction: Vec<f64>,
+    /// λ̃ − λ with `soi2`; zero otherwise.
+    pub multiplier_changes: Vec<f64>,
+    /// ψ̃ − ψ with `soi2`; zero otherwise.
+    pub slip_multiplier_changes: Vec<f64>,
     pub states: Vec<f64>,
     pub memory: Vec<f64>,
 }
@@ -59,10 +71,13 @@ impl Trial {
             increment: velocity.clone(),
             configuration: vec![0.0; shape.space.coordinate_count()],
             acceleration: velocity.clone(),
+            correction: velocity.clone(),
             velocity,
             multipliers: vec![0.0; shape.constraint_count()],
             stabilizers: vec![0.0; shape.constraint_count()],
             slip_multipliers: vec![0.0; shape.slip_count()],
+            multiplier_changes: vec![0.0; shape.constraint_count()],
+            slip_multiplier_changes: vec![0.0; shape.slip_count()],
             states: vec![0.0; shape.state_count()],
             memory: vec![0.0; shape.memory],
         }
@@ -73,13 +88,25 @@ impl Trial {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (beta, gamma) = (parameters.beta(), parameters.gamma());
         self.time = state.time + step;
-        self.stabilizers.fill(0.0);
+        for values in [
+            &mut self.stabilizers,
+            &mut self.correction,
+            &mut self.multiplier_changes,
+            &mut self.slip_multiplier_changes,
+        ] {
+            values.fill(0.0);
+        }
         self.states.copy_from_slice(&state.states);
         self.memory.copy_from_slice(&state.memory);
-        self.slip_multipliers.copy_from_slice(&state.slip_multipliers);
         match predictor {
-            Predictor::ConstantAcceleration => self.multipliers.copy_from_slice(&state.multipliers),
-            Predictor::ZeroAcceleration => self.multipliers.fill(0.0),
+            Predictor::ConstantAcceleration => {
+                self.multipliers.copy_from_slice(&state.multipliers);
+                self.slip_multipliers.copy_from_slice(&state.slip_multipliers);
+            }
+            Predictor::ZeroAcceleration => {
+                self.multipliers.fill(0.0);
+                self.slip_multipliers.fill(0.0);
+            }
         }
         for i in 0..self.increment.len() {
             let (v, a, v_dot) = (state.velocity[i], state.algorithmic_acceleration[i], state.acceleration[i]);
@@ -130,8 +157,10 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
-    /// Compliance of redundant constraints; empty if there are none.
+    /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
+    /// Whether all constraints give way, to pass a singular position.
+    pub yielding: bool,
     /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more rounding.
     pub round_off: f64,
     /// Rounding of a violation.
@@ -140,6 +169,10 @@ pub(super) struct Workspace {
     pub scratch: Vec<f64>,
     /// One number per constraint.
     pub constraint_scratch: Vec<f64>,
+    /// One number per nonholonomic constraint.
+    pub slip_scratch: Vec<f64>,
+    /// No acceleration, for forces without inertia.
+    rest: Vec<f64>,
 }
 
 impl Workspace {
@@ -157,10 +190,13 @@ impl Workspace {
             coordinate_scales: coordinate_scales(&shape, length),
             length,
             compliance: Vec::new(),
+            yielding: false,
             round_off: ROUND_OFF,
             violation_round_off: VIOLATION_ROUND_OFF * length,
             scratch: vec![0.0; velocity_count],
             constraint_scratch: vec![0.0; shape.constraint_count()],
+            slip_scratch: vec![0.0; shape.slip_count()],
+            rest: vec![0.0; velocity_count],
             layout,
             shape,
         }
@@ -169,11 +205,24 @@ impl Workspace {
     /// Evaluates the equations at the trial values, moving its configuration to q_n ∘ exp(x̃).
     pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
         self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        self.evaluate_at(dae, &trial.point());
+    }
+
+    /// The same without the inertia of v̇.
+    pub fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        let rest = std::mem::take(&mut self.rest);
+        self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.point() });
+        self.rest = rest;
+    }
+
+    /// Evaluates the equations at a point.
+    pub fn evaluate_at<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
             values.fill(0.0);
         }
         dae.evaluate(
-            &trial.point(),
+            at,
             &mut Equations {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
@@ -191,18 +240,30 @@ impl Workspace {
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
-        let exact = matrix == IterationMatrix::Exact;
-        let weights = TangentWeights {
-            mass: coefficients.acceleration,
-            damping: if exact { coefficients.velocity } else { 0.0 },
-            stiffness: exact,
-        };
+        let weights =
+            TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
-    /// Tolerances of increments and scaled multipliers.
+    /// The same without the inertia of v̇.
+    pub fn differentiate_forces<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        trial: &Trial,
+        coefficients: &Coefficients,
+        matrix: IterationMatrix,
+    ) {
+        let rest = std::mem::take(&mut self.rest);
+        self.tangent.clear();
+        let at = Point { acceleration: &rest, ..trial.point() };
+        dae.tangent(&at, coefficients.force_weights(matrix), &mut self.tangent);
+        self.rest = rest;
+        self.operators.evaluate(&self.shape.space, &trial.increment);
+    }
+
+    /// Tolerances of increments (each copy alike) and scaled multipliers.
     pub fn tolerances(
         &self,
         settings: &Settings,
@@ -211,17 +272,79 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
-        for ((out, scale), x) in out.iter_mut().zip(&self.coordinate_scales).zip(&trial.increment) {
-            *out = atol * scale + rtol * x.abs();
+        let doubt = self.singular_round_off();
+        for copy in 0..self.layout.node_copies() {
+            let mut first = 0;
+            for (start, size) in self.layout.node_starts(copy) {
+                for i in 0..size {
+                    let (scale, x) = (self.coordinate_scales[first + i], trial.increment[first + i]);
+                    out[start + i] = atol * scale + rtol * x.abs() + doubt;
+                }
+                first += size;
+            }
         }
+        self.multiplier_tolerances(Kind::Holonomic, 0, &trial.multipliers, settings, coefficients, out);
+        self.multiplier_tolerances(Kind::Slip, 0, &trial.slip_multipliers, settings, coefficients, out);
+    }
+
+    /// Tolerances of copy `which` of scaled multipliers.
+    pub fn multiplier_tolerances(
+        &self,
+        kind: Kind,
+        which: usize,
+        multipliers: &[f64],
+        settings: &Settings,
+        coefficients: &Coefficients,
+        out: &mut [f64],
+    ) {
+        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
+        let before = if kind == Kind::Slip { self.shape.constraint_count() } else { 0 };
         let mut first = 0;
-        for (start, size) in self.layout.multiplier_starts(0) {
+        for (start, size) in self.layout.multiplier_starts(kind, which) {
             for row in first..first + size {
-                let lambda = trial.multipliers[row].abs() / coefficients.scale;
-                out[start + row - first] = atol * self.length + rtol * lambda + self.shared_round_off(row);
+                let scaled = multipliers[row].abs() / coefficients.scale;
+                let shared = self.shared_round_off(before + row);
+                out[start + row - first] = atol * self.length + rtol * scaled + shared;
             }
             first += size;
         }
+    }
+
+    /// Compliance of the nonholonomic constraints.
+    pub fn slip_compliance(&self) -> &[f64] {
+        self.compliance.get(self.shape.constraint_count()..).unwrap_or_default()
+    }
+
+    /// Puts h κ into the rows `which` of the nonholonomic constraints, less what they give way to ψ/s.
+    pub fn slip_rows(
+        &mut self,
+        which: usize,
+        multipliers: &[f64],
+        coefficients: &Coefficients,
+        out: &mut [f64],
+    ) {
+        let first = self.shape.constraint_count().min(self.compliance.len());
+        self.slip.iter_mut().for_each(|value| *value *= coefficients.step);
+        let factor = 1.0 / coefficients.scale;
+        Self::give_way(&self.compliance[first..], multipliers, factor, &mut self.slip);
+        self.layout.scatter(Kind::Slip, which, &self.slip, out);
+    }
+
+    /// Adds the rows h (γ' A + κ_q T) of the nonholonomic constraints.
+    pub fn add_slip_rows(&self, coefficients: &Coefficients, matrix: IterationMatrix, out: &mut BlockMatrix) {
+        let (tangent, part) = (&self.tangent, Part::FIRST);
+        let factor = coefficients.step * coefficients.velocity;
+        self.layout.add_rows(Kind::Slip, &tangent.slip, None, factor, part, out);
+        if matrix == IterationMatrix::Exact {
+            let (operators, factor) = (Some(&self.operators), coefficients.step);
+            self.layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, factor, part, out);
+        }
+    }
+
+    /// Adds a scaled change to ψ.
+    pub fn correct_slips(&mut self, which: usize, increment: &[f64], factor: f64, multipliers: &mut [f64]) {
+        self.layout.gather(Kind::Slip, which, increment, &mut self.slip_scratch);
+        multipliers.iter_mut().zip(&self.slip_scratch).for_each(|(psi, change)| *psi += factor * change);
     }
 
     /// Fits the smallest tolerance to the size of the coordinates at the start of a step.
@@ -238,6 +361,16 @@ impl Workspace {
             Some(&compliance) if compliance > 0.0 => self.violation_round_off / compliance,
             _ => 0.0,
         }
+    }
+
+    /// Rounding of an increment where constraints lose rank: with the compliance ε a singular value σ of B turns a
+    /// violation into an increment σ/(σ² + ε) times as large, which is at most 1/(2 √ε).
+    fn singular_round_off(&self) -> f64 {
+        if !self.yielding {
+            return 0.0;
+        }
+        let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
+        0.5 * self.violation_round_off / smallest.sqrt()
     }
 
     /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers
@@ -258,6 +391,10 @@ impl Workspace {
             (&mut point.velocity, &trial.velocity),
             (&mut point.acceleration, &trial.acceleration),
             (&mut point.multipliers, &trial.multipliers),
+            (&mut point.slip_multipliers, &trial.slip_multipliers),
+            (&mut point.correction, &trial.correction),
+            (&mut point.multiplier_changes, &trial.multiplier_changes),
+            (&mut point.slip_multiplier_changes, &trial.slip_multiplier_changes),
             (&mut point.memory, &trial.memory),
         ] {
             to.clear();

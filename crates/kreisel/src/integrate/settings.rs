@@ -1,5 +1,6 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
+use super::control::ErrorControl;
 use super::parameters::Parameters;
 use crate::solve::newton::NewtonSettings;
 
@@ -10,16 +11,53 @@ pub enum Method {
     Index3,
     /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
     Index2,
+    /// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two times
+    /// [JayNegrut2008, Eqs. (13)].
+    Soi2,
+    /// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0, position
+    /// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
+    HhtI3,
+    /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
+    HhtSoi2,
+}
+
+impl Method {
+    /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs.
+    pub fn leaves_hidden_residual(self) -> bool {
+        matches!(self, Self::Index3 | Self::HhtI3)
+    }
+
+    /// Whether forces are balanced at two times instead of at the end of the step.
+    pub fn balances_forces_at_two_times(self) -> bool {
+        matches!(self, Self::Soi2 | Self::HhtI3 | Self::HhtSoi2)
+    }
+
+    /// Whether the method is a member of Hilber, Hughes and Taylor's family.
+    pub fn is_hht(self) -> bool {
+        matches!(self, Self::HhtI3 | Self::HhtSoi2)
+    }
+}
+
+/// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PastMass {
+    /// That of the step before, M_{(1+α)−1}.
+    #[default]
+    Kept,
+    /// Evaluated anew: M(t_n + αh, q_n ∘ exp(αh ṽ_n)).
+    Renewed,
 }
 
 /// Starting values of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Those that keep second order in every component: Table 2 for `index3`, Table 1 for `index2`.
+    /// Those that keep second order in every component: Table 2 for `index3` and `hht-i3`, Table 1 for the others.
     #[default]
     OrderPreserving,
     /// a₀ ≈ v̇(t₀ + Δ_α h), v₀ unchanged [ArnoldCardonaBruls2015, Table 1].
     ImprovedAcceleration,
+    /// a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with v̇₁ of the first step itself, v₀ unchanged [JayNegrut2008, Eq. (8)].
+    Implicit,
     /// a₀ = v̇(t₀), v₀ unchanged: the trivial choice, with first-order transients in the multipliers.
     Trivial,
 }
@@ -44,6 +82,22 @@ pub enum IterationMatrix {
     Simplified,
 }
 
+/// What is corrected where the step size changes: everything, unless an experiment is to show what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepChange {
+    /// Moves a_n to the new t_n + Δ_α h [JayNegrut2008, Eq. (14a)]; without it q and λ fall to first order.
+    pub adjust_acceleration: bool,
+    /// With `index3`, rescales the residual of the hidden constraints with h²; without it λ does not converge
+    /// where B v̂ v̇ does not vanish.
+    pub rescale_residual: bool,
+}
+
+impl Default for StepChange {
+    fn default() -> Self {
+        Self { adjust_acceleration: true, rescale_residual: true }
+    }
+}
+
 /// Everything that determines a run apart from system and initial values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -51,10 +105,16 @@ pub struct Settings {
     pub method: Method,
     /// Parameters of the generalized-α family.
     pub parameters: Parameters,
-    /// Step size h in s.
+    /// Step size h in s; with error control only a size to start from.
     pub step: f64,
+    /// Lets the local error decide on the step size.
+    pub error_control: Option<ErrorControl>,
+    /// What is corrected where the step size changes.
+    pub step_change: StepChange,
     /// Starting values.
     pub start: Start,
+    /// Mass matrix that goes with a_n where forces are balanced at two times.
+    pub past_mass: PastMass,
     /// First guess of Newton's iteration.
     pub predictor: Predictor,
     /// Matrix of Newton's iteration.
@@ -80,7 +140,10 @@ impl Settings {
             method,
             parameters,
             step,
+            error_control: None,
+            step_change: StepChange::default(),
             start: Start::default(),
+            past_mass: PastMass::default(),
             predictor: Predictor::default(),
             iteration_matrix: IterationMatrix::default(),
             newton_rtol: 1e-10,
@@ -90,6 +153,14 @@ impl Settings {
             stiffness_scale: None,
             allow_unstable: false,
         }
+    }
+}
+
+impl Settings {
+    /// The defaults for a method and its parameters with a step size that the local error decides on.
+    pub fn auto(method: Method, parameters: Parameters, control: ErrorControl) -> Self {
+        let step = control.initial_step.unwrap_or(control.horizon);
+        Self { error_control: Some(control), ..Self::new(method, parameters, step) }
     }
 }
 
@@ -106,6 +177,10 @@ pub struct Initial {
     pub states: Vec<f64>,
     /// Nodes whose configuration is not to be changed, ascending.
     pub fixed: Vec<usize>,
+    /// First guess of λ(t₀), for forces that are nonlinear in it; zeros if empty.
+    pub multipliers: Vec<f64>,
+    /// First guess of ψ(t₀); zeros if empty.
+    pub slip_multipliers: Vec<f64>,
 }
 
 impl Initial {
@@ -117,6 +192,8 @@ impl Initial {
             velocity: velocity.into(),
             states: Vec::new(),
             fixed: Vec::new(),
+            multipliers: Vec::new(),
+            slip_multipliers: Vec::new(),
         }
     }
 }

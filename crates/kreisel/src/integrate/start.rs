@@ -3,12 +3,17 @@
 use super::assemble::{Goal, named};
 use super::error::StartError;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
-use super::settings::{Initial, Method, Settings, Start};
+use super::settings::{Initial, Settings, Start};
 use super::state::State;
 use crate::dae::{Dae, Equation, Equations, Point, Shape};
 
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
+
+/// Step size for which v̈ is differenced over a distance.
+pub(super) fn jerk_distance(distance: f64) -> f64 {
+    distance / OFFSET
+}
 
 /// From which side of the present time v̈ is differenced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +38,7 @@ pub struct StartReport {
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
-const POSITION_TOLERANCE: f64 = 2e-14;
+pub(super) const POSITION_TOLERANCE: f64 = 2e-14;
 
 /// A configuration that satisfies the constraints, and what was changed in the user's one.
 pub(super) fn assembled<D: Dae + ?Sized>(
@@ -88,6 +93,8 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         velocity,
         states: initial.states.clone(),
         memory,
+        multipliers: initial.multipliers.clone(),
+        slip_multipliers: initial.slip_multipliers.clone(),
         stabilizers: vec![0.0; shape.constraint_count()],
         newton_rate: 1.0,
         ..State::default()
@@ -120,15 +127,16 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     kkt: &mut Kkt,
 ) -> Result<(), KktFailure> {
     let mut now = Accelerations::zeros(shape);
+    now.guess(&state.multipliers, &state.slip_multipliers);
     kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
     state.algorithmic_acceleration = now.acceleration.clone();
-    if settings.start != Start::Trivial {
+    if !matches!(settings.start, Start::Trivial | Start::Implicit) {
         let jerk = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
         }
-        if settings.start == Start::OrderPreserving && settings.method == Method::Index3 {
+        if settings.start == Start::OrderPreserving && settings.method.leaves_hidden_residual() {
             perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
         }
     }
@@ -136,6 +144,9 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     state.acceleration = now.acceleration;
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
+    // M a belongs to the time before.
+    state.inertia_force.clear();
+    state.previous_inertia_force.clear();
     Ok(())
 }
 
@@ -143,7 +154,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 ///
 /// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
 #[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
-fn jerk<D: Dae + ?Sized>(
+pub(super) fn jerk<D: Dae + ?Sized>(
     dae: &D,
     shape: &Shape,
     settings: &Settings,
@@ -193,7 +204,8 @@ fn perturb_velocity<D: Dae + ?Sized>(
         *error = square * (constant * jerk + *error / 12.0);
     }
     let mut change = vec![0.0; shape.velocity_count()];
-    kkt.constrained_part(dae, state.time, &state.configuration, &local_error, &mut change)?;
+    let State { time, configuration, velocity, .. } = &*state;
+    kkt.constrained_part(dae, *time, configuration, velocity, &local_error, &mut change)?;
     state.velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
     Ok(())
 }
@@ -211,6 +223,14 @@ pub(super) fn check_initial<D: Dae + ?Sized>(
     ] {
         if expected != given {
             return Err(StartError::Count { what, expected, given });
+        }
+    }
+    for (what, expected, guesses) in [
+        ("constraints", shape.constraint_count(), &initial.multipliers),
+        ("nonholonomic constraints", shape.slip_count(), &initial.slip_multipliers),
+    ] {
+        if !guesses.is_empty() && guesses.len() != expected {
+            return Err(StartError::Count { what, expected, given: guesses.len() });
         }
     }
     shape.space.validate(&initial.configuration).map_err(|error| StartError::Values(error.to_string()))?;

@@ -1,5 +1,6 @@
 //! What a restart needs, and its form in bytes.
 
+use super::control::ControlMemory;
 use super::error::StateError;
 
 /// State of an integration between two steps.
@@ -12,6 +13,16 @@ pub struct State {
     pub time: f64,
     /// Size of the step that led here; 0 at the start.
     pub step: f64,
+    /// Size of the step for which v_n and a_n are prepared.
+    pub prepared_step: f64,
+    /// Time from which steps of the present size are counted.
+    pub origin: f64,
+    /// How many steps of the present size were taken from there.
+    pub count: u64,
+    /// What the control of the step size remembers.
+    pub control: ControlMemory,
+    /// Whether the method started here at a corner of the inputs, and has not taken a step since.
+    pub after_corner: bool,
     /// Configuration q_n.
     pub configuration: Vec<f64>,
     /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
@@ -24,6 +35,10 @@ pub struct State {
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
     pub previous_algorithmic_acceleration: Vec<f64>,
+    /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
+    pub inertia_force: Vec<f64>,
+    /// M a before the last step, for a change of step size; as long as `inertia_force`.
+    pub previous_inertia_force: Vec<f64>,
     /// Multipliers λ_n.
     pub multipliers: Vec<f64>,
     /// Multipliers ψ_n of the nonholonomic constraints.
@@ -36,10 +51,22 @@ pub struct State {
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
+    /// How the linear solvers order their work, which decides the rounding.
+    pub merged: Merged,
     /// Contraction rate of Newton's iteration, measured lately.
     pub newton_rate: f64,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
+}
+
+/// Parts of the matrices that are eliminated together with their neighbours because they are singular by themselves
+/// (massless bodies); absent before the first factorisation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// In the iteration matrix of a step.
+    pub step: Option<Vec<usize>>,
+    /// In the matrix of starting values and projections.
+    pub start: Option<Vec<usize>>,
 }
 
 /// Arguments of the iteration matrix in use.
@@ -59,12 +86,22 @@ pub struct MatrixPoint {
     pub acceleration: Vec<f64>,
     /// Multipliers.
     pub multipliers: Vec<f64>,
+    /// Multipliers of the nonholonomic constraints.
+    pub slip_multipliers: Vec<f64>,
+    /// Velocity at the start of that step, with methods that evaluate the mass matrix on the way.
+    pub base_velocity: Vec<f64>,
+    /// Part of the increment that keeps the position constraints with `soi2`.
+    pub correction: Vec<f64>,
+    /// λ̃ − λ with `soi2`.
+    pub multiplier_changes: Vec<f64>,
+    /// ψ̃ − ψ with `soi2`.
+    pub slip_multiplier_changes: Vec<f64>,
     /// What the system remembered.
     pub memory: Vec<f64>,
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -77,6 +114,13 @@ impl Writer {
     fn numbers(&mut self, values: &[f64]) {
         self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
         values.iter().for_each(|&value| self.number(value));
+    }
+
+    fn indices(&mut self, values: Option<&Vec<usize>>) {
+        self.0.push(u8::from(values.is_some()));
+        let Some(values) = values else { return };
+        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        values.iter().for_each(|&value| self.0.extend_from_slice(&(value as u64).to_le_bytes()));
     }
 }
 
@@ -94,6 +138,14 @@ impl Reader<'_> {
         Ok(f64::from_le_bytes(self.bytes()?))
     }
 
+    fn flag(&mut self) -> Result<bool, StateError> {
+        match self.bytes()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(StateError::Damaged),
+        }
+    }
+
     fn numbers(&mut self) -> Result<Vec<f64>, StateError> {
         let count = u64::from_le_bytes(self.bytes()?);
         // A count beyond the bytes that are left is damage, not a reason to allocate.
@@ -102,20 +154,69 @@ impl Reader<'_> {
         }
         (0..count).map(|_| self.number()).collect()
     }
+
+    fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
+        match self.bytes()? {
+            [0] => return Ok(None),
+            [1] => {}
+            _ => return Err(StateError::Damaged),
+        }
+        let count = u64::from_le_bytes(self.bytes()?);
+        if count > (self.0.len() / 8) as u64 {
+            return Err(StateError::Damaged);
+        }
+        let index = |_| usize::try_from(u64::from_le_bytes(self.bytes()?)).map_err(|_| StateError::Damaged);
+        (0..count).map(index).collect::<Result<_, _>>().map(Some)
+    }
 }
 
 impl State {
+    /// Time after another step of a size.
+    ///
+    /// Steps of one size are counted from where the size began: sums of many steps would drift by rounding.
+    pub(super) fn time_after(&self, step: f64) -> f64 {
+        if step == self.step && self.count > 0 {
+            self.origin + (self.count + 1) as f64 * step
+        } else {
+            self.time + step
+        }
+    }
+
+    /// Moves the clock by a step.
+    pub(super) fn count_step(&mut self, step: f64) {
+        let time = self.time_after(step);
+        if step == self.step && self.count > 0 {
+            self.count += 1;
+        } else {
+            (self.origin, self.count) = (self.time, 1);
+        }
+        (self.time, self.step) = (time, step);
+    }
+
+    /// Sets the clock to a time that a sum of steps was to reach.
+    pub(super) fn set_time(&mut self, time: f64) {
+        if time != self.time {
+            (self.time, self.count) = (time, 0);
+        }
+    }
+
     /// The state as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer(Vec::new());
         writer.0.extend_from_slice(MAGIC);
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
-        for value in [self.time, self.step, self.newton_rate] {
+        let ControlMemory { next_step, last_error, last_ratio } = self.control;
+        let clock = [self.time, self.step, self.prepared_step, self.origin];
+        for value in clock.into_iter().chain([next_step, last_error, last_ratio, self.newton_rate]) {
             writer.number(value);
         }
+        writer.0.extend_from_slice(&self.count.to_le_bytes());
+        writer.0.push(u8::from(self.after_corner));
         for values in self.arrays() {
             writer.numbers(values);
         }
+        writer.indices(self.merged.step.as_ref());
+        writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
         if let Some(point) = &self.matrix_point {
             writer.number(point.time);
@@ -140,14 +241,23 @@ impl State {
         let mut state = State {
             time: reader.number()?,
             step: reader.number()?,
+            prepared_step: reader.number()?,
+            origin: reader.number()?,
+            control: ControlMemory {
+                next_step: reader.number()?,
+                last_error: reader.number()?,
+                last_ratio: reader.number()?,
+            },
             newton_rate: reader.number()?,
+            count: u64::from_le_bytes(reader.bytes()?),
+            after_corner: reader.flag()?,
             ..State::default()
         };
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
-        let [has_point] = reader.bytes()?;
-        if has_point == 1 {
+        state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
+        if reader.flag()? {
             let mut point =
                 MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
             for values in point.arrays_mut() {
@@ -155,13 +265,13 @@ impl State {
             }
             state.matrix_point = Some(point);
         }
-        if has_point > 1 || !reader.0.is_empty() {
+        if !reader.0.is_empty() {
             return Err(StateError::Damaged);
         }
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 12] {
+    fn arrays(&self) -> [&Vec<f64>; 14] {
         [
             &self.configuration,
             &self.velocity,
@@ -169,6 +279,8 @@ impl State {
             &self.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
+            &self.inertia_force,
+            &self.previous_inertia_force,
             &self.multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
@@ -178,7 +290,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 14] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -186,6 +298,8 @@ impl State {
             &mut self.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
+            &mut self.inertia_force,
+            &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
@@ -197,17 +311,34 @@ impl State {
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 6] {
-        [&self.base, &self.increment, &self.velocity, &self.acceleration, &self.multipliers, &self.memory]
+    fn arrays(&self) -> [&Vec<f64>; 11] {
+        [
+            &self.base,
+            &self.increment,
+            &self.velocity,
+            &self.acceleration,
+            &self.multipliers,
+            &self.slip_multipliers,
+            &self.base_velocity,
+            &self.correction,
+            &self.multiplier_changes,
+            &self.slip_multiplier_changes,
+            &self.memory,
+        ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 6] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
         [
             &mut self.base,
             &mut self.increment,
             &mut self.velocity,
             &mut self.acceleration,
             &mut self.multipliers,
+            &mut self.slip_multipliers,
+            &mut self.base_velocity,
+            &mut self.correction,
+            &mut self.multiplier_changes,
+            &mut self.slip_multiplier_changes,
             &mut self.memory,
         ]
     }
@@ -221,9 +352,13 @@ mod tests {
         State {
             time: 0.1,
             step: 1e-3,
+            count: 7,
+            after_corner: true,
+            control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
             configuration: vec![1.0, f64::MIN_POSITIVE],
             velocity: vec![-0.0],
             multipliers: vec![1e300],
+            merged: Merged { step: Some(vec![3, 7]), start: None },
             matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
             ..Default::default()
         }
@@ -236,6 +371,15 @@ mod tests {
     }
 
     #[test]
+    fn a_million_steps_of_one_size_end_without_rounding() {
+        let mut state = State { time: 0.3, ..State::default() };
+        for _ in 0..1_000_000 {
+            state.count_step(1e-3);
+        }
+        assert_eq!(state.time, 0.3 + 1e6 * 1e-3);
+    }
+
+    #[test]
     fn damaged_bytes_are_refused() {
         let bytes = sample().to_bytes();
         for length in 0..bytes.len() {
@@ -245,7 +389,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        huge[36..44].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, eight numbers, the count and a flag.
+        huge[85..93].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;

@@ -103,7 +103,7 @@ impl Machine {
             warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
         }
         for &(joint, count) in &mobility.implied {
-            let (name, rows) = (self.joint_words(joint), self.system.joint_rows(joint).len());
+            let (name, rows) = (self.joint_words(joint), self.system.joint_equation_count(joint));
             let verb = if count == 1 { "is" } else { "are" };
             warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
         }
@@ -114,6 +114,17 @@ impl Machine {
             let more = if mobility.shared.len() > MOST_NAMES { ", …" } else { "" };
             warnings.push(format!(
                 "reactions are shared arbitrarily among {}{more}; of all that give this motion the smallest are shown",
+                names.join(", ")
+            ));
+        }
+        let is_drive =
+            |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.kind == "drive");
+        let drives = mobility.shared.iter().filter(|(joint, _)| is_drive(*joint));
+        let names: Vec<String> =
+            drives.map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint))).collect();
+        if !names.is_empty() {
+            warnings.push(format!(
+                "locked by its drives: joints and other drives already decide what {} ask for; a run ends where they part",
                 names.join(", ")
             ));
         }

@@ -1,4 +1,4 @@
-//! Degrees of freedom of a machine, by the rank of its constraint gradient.
+//! Degrees of freedom of a machine, by the rank of its constraint gradients: how many velocities can be chosen freely.
 
 use crate::dae::Dae;
 use crate::integrate::Redundancy;
@@ -35,25 +35,23 @@ impl Mobility {
         let shape = system.shape();
         Self {
             velocity_coordinates: shape.velocity_count(),
-            equations: shape.constraint_count(),
-            independent: shape.constraint_count() - redundancy.implied.len(),
-            implied: by_joint(system, &redundancy.implied),
-            shared: by_joint(system, &redundancy.shared),
+            equations: shape.constraint_count() + shape.slip_count(),
+            independent: shape.constraint_count() - redundancy.implied.len() + shape.slip_count()
+                - redundancy.implied_slips.len(),
+            implied: by_joint(system, &redundancy.implied, &redundancy.implied_slips),
+            shared: by_joint(system, &redundancy.shared, &redundancy.shared_slips),
         }
     }
 }
 
 /// How many of some equations each joint has; joints with none are left out.
-fn by_joint(system: &System, equations: &[usize]) -> Vec<(usize, usize)> {
-    let mut rest = equations;
-    let mut counts = Vec::new();
-    for joint in 0..system.joint_count() {
-        let end = system.joint_rows(joint).end;
-        let count = rest.partition_point(|&equation| equation < end);
-        if count > 0 {
-            counts.push((joint, count));
-        }
-        rest = &rest[count..];
-    }
-    counts
+fn by_joint(system: &System, equations: &[usize], slips: &[usize]) -> Vec<(usize, usize)> {
+    let count = |rows: std::ops::Range<usize>, equations: &[usize]| {
+        equations.partition_point(|&row| row < rows.end) - equations.partition_point(|&row| row < rows.start)
+    };
+    let counts = (0..system.joint_count()).map(|joint| {
+        let holonomic = count(system.joint_rows(joint), equations);
+        (joint, holonomic + count(system.joint_slips(joint), slips))
+    });
+    counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -7,6 +7,7 @@
 mod assembler;
 pub mod beam;
 mod curve;
+mod event;
 mod explanation;
 mod files;
 mod ledger;
@@ -24,13 +25,14 @@ pub mod stl;
 pub use assembler::{
     Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
 };
+pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
 pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, group_word, method_word,
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StepSize, group_word, method_word,
 };
 
 use std::path::Path;
@@ -70,6 +72,8 @@ pub struct Machine {
     pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
+    /// What happens where an expression of the motion passes zero.
+    pub events: Vec<Event>,
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
@@ -132,6 +136,11 @@ impl Machine {
                     what: "`end-time` of `[simulation]`".to_string(),
                     requirement: format!("after the start at {start} s"),
                     found: end.to_string(),
+                },
+                SettingsError::StepLimits { min, max } => Mistake::Unsuitable {
+                    what: "`max-step` of `[simulation]`".to_string(),
+                    requirement: format!("at least the smallest step, {min} s"),
+                    found: format!("{max} s"),
                 },
                 SettingsError::TooManySteps { step, length } => Mistake::Unsuitable {
                     what: "`step` and `output-step` of `[simulation]`".to_string(),

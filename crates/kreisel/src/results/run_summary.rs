@@ -28,6 +28,9 @@ pub struct RunSummary {
     pub settings: Value,
     /// Counts of steps, iterations and the like.
     pub statistics: Value,
+    /// Events in order of time, each with `time` in s and the name of the `event`.
+    #[serde(default)]
+    pub events: Vec<Value>,
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
     /// What was assumed because the model did not say it.
@@ -49,6 +52,7 @@ impl RunSummary {
             wall_time: 0.0,
             settings: Value::Null,
             statistics: Value::Null,
+            events: Vec::new(),
             warnings: Vec::new(),
             assumptions: Vec::new(),
             files: Vec::new(),

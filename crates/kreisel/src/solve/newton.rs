@@ -190,19 +190,28 @@ impl Newton {
         self.rate = UNKNOWN_RATE;
     }
 
+    /// The linear solver, to ask or tell how it orders its work.
+    pub fn solver_mut(&mut self) -> &mut LinearSolver {
+        &mut self.solver
+    }
+
     /// Rate of contraction measured lately.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
     /// Makes the factors that a saved state was using, and takes up its rate of contraction.
-    pub fn restore<S: NonlinearSystem>(&mut self, system: &mut S, rate: f64) -> Result<(), NewtonFailure> {
+    pub fn restore<S: NonlinearSystem + ?Sized>(
+        &mut self,
+        system: &mut S,
+        rate: f64,
+    ) -> Result<(), NewtonFailure> {
         self.refresh(system)?;
         self.rate = rate;
         Ok(())
     }
 
-    fn refresh<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
+    fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
         self.matrix.fill(0.0);
         system.matrix(&mut self.matrix);
         self.counts.matrices += 1;
@@ -214,7 +223,7 @@ impl Newton {
         Ok(())
     }
 
-    fn evaluate<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
+    fn evaluate<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
         system.residual(&mut self.residual);
         self.counts.residuals += 1;
         let square: f64 = self.residual.iter().map(|value| value * value).sum();
@@ -232,7 +241,7 @@ impl Newton {
     }
 
     /// Solves for the increment and gives its size in units of the tolerances.
-    fn solve_increment<S: NonlinearSystem>(&mut self, system: &S) -> f64 {
+    fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &S) -> f64 {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver.solve(&mut self.increment);
         system.tolerances(&mut self.tolerances);
@@ -240,7 +249,7 @@ impl Newton {
     }
 
     /// Iterates from the system's present unknowns; gives the number of iterations.
-    pub fn solve<S: NonlinearSystem>(
+    pub fn solve<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
         settings: &NewtonSettings,
@@ -299,7 +308,7 @@ impl Newton {
     }
 
     /// Armijo's rule after a full correction; `None` if a kept matrix should be renewed instead.
-    fn search<S: NonlinearSystem>(
+    fn search<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
         merit: f64,

@@ -6,16 +6,20 @@
 mod assembly;
 mod builder;
 mod motion;
+mod slip;
+mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
+use switch::Switch;
+pub use switch::{SwitchError, SwitchId};
 
 use std::ops::Range;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
 use crate::joint::{Joint, LocalGradient, MOST_ROWS};
-use crate::lie::{Group, Pose, Vector6};
+use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
 /// A machine as a system of equations; immutable once built.
@@ -26,6 +30,7 @@ pub struct System {
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
+    switches: Vec<Switch>,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -39,6 +44,7 @@ struct Node {
 struct ElementEntry {
     element: Box<dyn Element>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -47,22 +53,22 @@ struct ElementEntry {
 struct JointEntry {
     joint: Box<dyn Joint>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
     /// Block of each local node in the pattern of the gradient.
     gradient_blocks: Vec<BlockId>,
-}
-
-/// Motion of a few nodes on the stack.
-struct LocalMotion {
-    nodes: [NodeMotion; MOST_NODES],
-    count: usize,
+    /// Rows among the nonholonomic constraints.
+    slips: Range<usize>,
+    /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.
+    slip_blocks: Vec<BlockId>,
 }
 
 impl System {
     /// Motion of a node at a point.
+    #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {
         let node = &self.nodes[node.0];
         NodeMotion::new(
@@ -73,13 +79,30 @@ impl System {
         )
     }
 
-    fn local_motion(&self, nodes: &[NodeId], at: &Point) -> LocalMotion {
-        let mut local =
-            LocalMotion { nodes: [NodeMotion::at_rest(Pose::identity()); MOST_NODES], count: nodes.len() };
-        for (motion, &node) in local.nodes.iter_mut().zip(nodes) {
-            *motion = self.motion(node, at);
+    /// Does something with the motion of the nodes of one part, which stands on the stack.
+    #[inline]
+    fn with_motion<R>(
+        &self,
+        nodes: &[NodeId],
+        at: &Point,
+        memory: &Range<usize>,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let motion = |node: NodeId| self.motion(node, at);
+        let act = |nodes: &[NodeMotion]| {
+            action(&Motion { time: at.time, nodes, memory: &at.memory[memory.clone()] })
+        };
+        // One and two nodes are nearly all there is.
+        match *nodes {
+            [] => act(&[]),
+            [only] => act(&[motion(only)]),
+            [first, second] => act(&[motion(first), motion(second)]),
+            [.., last] => {
+                let motions: [NodeMotion; MOST_NODES] =
+                    std::array::from_fn(|index| motion(nodes.get(index).copied().unwrap_or(last)));
+                act(&motions[..nodes.len()])
+            }
         }
-        local
     }
 
     /// Number of nodes.
@@ -112,12 +135,23 @@ impl System {
         self.joints[joint].rows.clone()
     }
 
+    /// Rows of a joint among all nonholonomic constraints.
+    pub fn joint_slips(&self, joint: usize) -> Range<usize> {
+        self.joints[joint].slips.clone()
+    }
+
+    /// Number of a joint's equations, on positions and on velocities.
+    pub fn joint_equation_count(&self, joint: usize) -> usize {
+        self.joints[joint].rows.len() + self.joints[joint].slips.len()
+    }
+
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.energies(&local.motion(at, &entry.memory));
+        for entry in self.elements_on(at) {
+            sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.energies(motion)
+            });
         }
         sum
     }
@@ -125,16 +159,25 @@ impl System {
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
-        for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.power(&local.motion(at, &entry.memory));
+        for entry in self.elements_on(at) {
+            sum += self
+                .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
         }
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
+        }
+        for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
+            let (targets, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.slip_targets(motion)
+            });
+            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
+            let multipliers = &at.slip_multipliers[entry.slips.clone()];
+            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
         }
         sum
     }
@@ -142,63 +185,56 @@ impl System {
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
     pub fn reaction(&self, joint: usize, at: &Point) -> Vector6 {
         let entry = &self.joints[joint];
-        let local = self.local_motion(entry.joint.nodes(), at);
-        let motion = local.motion(at, &entry.memory);
-        let mut gradient = LocalGradient::zeros();
-        entry.joint.gradient(&motion, &mut gradient);
-        let multipliers = &at.multipliers[entry.rows.clone()];
-        let on_node = |node: usize| -> Vector6 {
-            gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
-        };
-        match entry.joint.reaction_frame() {
-            (Some(node), offset) => {
-                let (torque, force) = split(&on_node(node));
-                // From the body's origin to the joint's point.
-                let torque = torque - offset.position.cross(&force);
-                let rotation = local.nodes[node].rotation;
-                join(&(rotation * torque), &(rotation * force))
-            }
-            (None, offset) => {
-                // The ground is second: it feels the opposite of what the first body feels.
-                let first = &local.nodes[0];
-                let (torque, force) = split(&on_node(0));
-                let (torque, force) = (first.rotation * torque, first.rotation * force);
-                let arm = first.pose.position - offset.position;
-                -join(&(torque + arm.cross(&force)), &force)
-            }
-        }
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
     /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
     pub fn applied_wrench(&self, element: usize, at: &Point) -> Vector6 {
         let entry = &self.elements[element];
-        let local = self.local_motion(entry.element.nodes(), at);
-        let mut forces = LocalForces::zeros();
-        entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
-        let (torque, force) = split(&forces.wrenches[0]);
-        let rotation = local.nodes[0].rotation;
-        -join(&(rotation * torque), &(rotation * force))
+        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
+            return Vector6::zeros();
+        }
+        self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+            let mut forces = LocalForces::zeros();
+            entry.element.residual(motion, &mut forces);
+            let (torque, force) = split(&forces.wrenches[0]);
+            let rotation = motion.nodes[0].rotation;
+            -join(&(rotation * torque), &(rotation * force))
+        })
     }
 
-    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t at velocity level.
+    /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let motion = local.motion(at, &entry.memory);
+        for entry in self.joints_on(at) {
+            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
+                *sum += norm * norm;
+            }
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// The same of one joint, whether it is switched on or not.
+    fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
             let mut violation = [0.0; MOST_ROWS];
             let rows = entry.rows.len();
-            entry.joint.violation(&motion, &mut violation[..rows]);
+            entry.joint.violation(motion, &mut violation[..rows]);
             let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(&motion);
+            entry.joint.gradient(motion, &mut gradient);
+            let (rates, _) = entry.joint.time_derivatives(motion);
             for row in 0..rows {
                 let twists = gradient.rows[row].iter().zip(motion.nodes);
                 let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
                 squares[0] += violation[row] * violation[row];
                 squares[1] += (rate + rates[row]) * (rate + rates[row]);
             }
-        }
+            if !entry.slips.is_empty() {
+                let slips = entry.slip_values(motion);
+                squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
+            }
+        });
         squares.map(f64::sqrt)
     }
 
@@ -220,9 +256,35 @@ impl System {
     }
 }
 
-impl LocalMotion {
-    fn motion<'a>(&'a self, at: &'a Point, memory: &Range<usize>) -> Motion<'a> {
-        Motion { time: at.time, nodes: &self.nodes[..self.count], memory: &at.memory[memory.clone()] }
+impl JointEntry {
+    /// Wrench on the second body at the joint's point, in world axes.
+    fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
+        let mut gradient = LocalGradient::zeros();
+        self.joint.gradient(motion, &mut gradient);
+        let mut wrenches =
+            assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
+        if !self.slips.is_empty() {
+            let slip_wrenches = self.slip_wrenches(motion, at);
+            wrenches.iter_mut().zip(slip_wrenches).for_each(|(wrench, slip)| *wrench += slip);
+        }
+        let on_node = |node: usize| -> Vector6 { -wrenches[node] };
+        match self.joint.reaction_frame() {
+            (Some(node), offset) => {
+                let (torque, force) = split(&on_node(node));
+                // From the body's origin to the joint's point.
+                let torque = torque - offset.position.cross(&force);
+                let rotation = motion.nodes[node].rotation;
+                join(&(rotation * torque), &(rotation * force))
+            }
+            (None, offset) => {
+                // The ground is second: it feels the opposite of what the first body feels.
+                let first = &motion.nodes[0];
+                let (torque, force) = split(&on_node(0));
+                let (torque, force) = (first.rotation * torque, first.rotation * force);
+                let arm = first.pose.position - offset.position;
+                -join(&(torque + arm.cross(&force)), &force)
+            }
+        }
     }
 }
 
@@ -240,49 +302,59 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            let mut forces = LocalForces::zeros();
-            entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
-            self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out.equilibrium);
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.residual(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+            });
         }
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
-            let local = self.local_motion(nodes, at);
-            let motion = local.motion(at, &entry.memory);
-            entry.joint.violation(&motion, &mut out.violation[entry.rows.clone()]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (row, lambda) in gradient.rows.iter().zip(&at.multipliers[entry.rows.clone()]) {
-                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                    *wrench += *lambda * row;
-                }
-            }
-            self.add_forces(nodes, &local, &wrenches, out.equilibrium);
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
+                let violation = &mut out.violation[rows.clone()];
+                entry.joint.evaluate(motion, &at.multipliers[rows], violation, wrenches);
+                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
+            });
         }
+        self.evaluate_slips(at, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.write_slip_gradients(at, out);
+    }
+
+    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
+        self.write_slip_curvatures(at, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&local.motion(at, &entry.memory), &mut gradient);
-            self.write_gradient(entry, &local, &gradient, out);
+        let mut gradient = LocalGradient::zeros();
+        for entry in self.joints_on(at) {
+            let nodes = entry.joint.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                gradient.reset(entry.rows.len(), nodes.len());
+                entry.joint.gradient(motion, &mut gradient);
+                self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, out);
+            });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
     }
 
     fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
         }
     }
@@ -293,18 +365,27 @@ impl Dae for System {
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.element.nodes(), at);
-            entry.element.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.remember(motion, own);
+            });
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            entry.joint.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.remember(motion, own);
+            });
         }
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
+        let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
         for entry in &self.joints {
+            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate()
+            {
+                *weight = if entry.joint.is_slip_torque(row) { 1.0 / self.scales.length } else { 1.0 };
+            }
             for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
@@ -315,18 +396,34 @@ impl Dae for System {
         format!("joint `{}`", self.joints[group].name)
     }
 
+    fn describe_slip_group(&self, group: usize) -> String {
+        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
+        with_slips
+            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+    }
+
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
-            Equation::Slip(index) => format!("nonholonomic constraint {index}"),
+            Equation::Slip(index) => self.describe_slip(index),
             Equation::State(index) => format!("state {index}"),
         }
     }
 }
 
 impl System {
+    fn describe_slip(&self, index: usize) -> String {
+        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
+            Some(entry) => {
+                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
+                format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
+            }
+            None => format!("nonholonomic constraint {index}"),
+        }
+    }
+
     fn describe_equilibrium(&self, index: usize) -> String {
         let Some(node) = self.nodes.iter().find(|node| node.velocities.contains(&index)) else {
             return format!("equilibrium of velocity coordinate {index}");

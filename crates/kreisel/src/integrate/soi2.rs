@@ -1,0 +1,314 @@
+//! Equations of a step of the generalized-α-SOI2 method [JayNegrut2008, Eqs. (13)], on a Lie group.
+//!
+//! Positions move with an acceleration ã of their own, so that Φ and B v + Φ_t can both hold:
+//!
+//! ```text
+//! x = h (v_n + h (½ − β) a_n + h β ã),   q_{n+1} = q_n ∘ exp(x̃)
+//! v_{n+1} = v_n + h (1 − γ) a_n + h γ a,   ṽ_{n+1} alike with ã
+//! ```
+//!
+//! The paper has q_{n+1} = q_n + x on R^k; on a group x is an element of the Lie algebra and nothing else changes.
+//! Velocities follow from y = x − w with w = β h² (ã − a). Unknowns are y, w, λ/s, μ/s, ψ/s and ν/s, where μ = λ̃ − λ
+//! and ν = ψ̃ − ψ. With the balance of forces E(λ, ψ) of [`super::force_level`] the equations are
+//!
+//! ```text
+//! E(λ, ψ)/s = 0                                                             [JayNegrut2008, Eq. (13e)]
+//! (β' M_{1+α} w + E(λ + μ, ψ + ν) − E(λ, ψ))/s = 0                          Eq. (13d) less (13e)
+//! Φ = 0,   h (B v + Φ_t) = 0,   h κ(q, v) = 0,   h κ(q, ṽ) = 0              Eqs. (13f) to (13i)
+//! ```
+//!
+//! Where reactions are Bᵀλ + Aᵀψ the second line is β' M_{1+α} w + Bᵀμ + Aᵀν, and costs no further evaluation of forces.
+
+use super::force_level::ForceLevel;
+use super::layout::{Kind, Part};
+use super::scheme::{Coefficients, Trial, Workspace};
+use super::settings::{IterationMatrix, Settings};
+use super::state::MatrixPoint;
+use crate::dae::{Couplings, Dae, Point, Reactions, Shape, Tangent};
+use crate::solve::block::BlockMatrix;
+use crate::solve::newton::NonlinearSystem;
+
+/// Arrays for the values with a tilde.
+#[derive(Clone, Debug)]
+pub(super) struct Tilde {
+    tangent: Tangent,
+    /// E(λ̃, ψ̃) − E(λ, ψ).
+    forces: Vec<f64>,
+    values: TildeValues,
+}
+
+#[derive(Clone, Debug)]
+struct TildeValues {
+    velocity: Vec<f64>,
+    multipliers: Vec<f64>,
+    slip_multipliers: Vec<f64>,
+    /// No acceleration.
+    rest: Vec<f64>,
+}
+
+impl Tilde {
+    pub fn new(shape: &Shape, couplings: &Couplings) -> Self {
+        let velocity = vec![0.0; shape.velocity_count()];
+        Self {
+            tangent: Tangent::zeros(couplings),
+            forces: velocity.clone(),
+            values: TildeValues {
+                rest: velocity.clone(),
+                velocity,
+                multipliers: vec![0.0; shape.constraint_count()],
+                slip_multipliers: vec![0.0; shape.slip_count()],
+            },
+        }
+    }
+}
+
+impl TildeValues {
+    /// ṽ, λ̃ and ψ̃ of a trial.
+    fn set(&mut self, trial: &Trial, coefficients: &Coefficients) {
+        let sum = |out: &mut [f64], values: &[f64], factor: f64, changes: &[f64]| {
+            for ((out, value), change) in out.iter_mut().zip(values).zip(changes) {
+                *out = value + factor * change;
+            }
+        };
+        sum(&mut self.velocity, &trial.velocity, coefficients.velocity, &trial.correction);
+        sum(&mut self.multipliers, &trial.multipliers, 1.0, &trial.multiplier_changes);
+        sum(&mut self.slip_multipliers, &trial.slip_multipliers, 1.0, &trial.slip_multiplier_changes);
+    }
+
+    /// Point of the forces with λ̃ and ψ̃: at v, not ṽ [JayNegrut2008, Eq. (13d)].
+    fn force_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
+        Point {
+            acceleration: &self.rest,
+            multipliers: &self.multipliers,
+            slip_multipliers: &self.slip_multipliers,
+            ..trial.point()
+        }
+    }
+
+    /// Point of the nonholonomic constraints at ṽ [JayNegrut2008, Eq. (13h)].
+    fn slip_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
+        Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.point() }
+    }
+}
+
+/// The equations of one step.
+pub(super) struct Soi2<'a, D: ?Sized> {
+    pub dae: &'a D,
+    pub settings: &'a Settings,
+    pub coefficients: Coefficients,
+    /// q_n.
+    pub base: &'a [f64],
+    pub trial: &'a mut Trial,
+    pub work: &'a mut Workspace,
+    pub force_level: &'a ForceLevel,
+    pub tilde: &'a mut Tilde,
+    pub matrix_point: &'a mut MatrixPoint,
+}
+
+impl<D: Dae + ?Sized> Soi2<'_, D> {
+    /// Puts E(λ̃, ψ̃) − E(λ, ψ) into `tilde.forces`; needs the forces with λ and ψ, and B, in the workspace.
+    fn evaluate_difference(&mut self) {
+        let (work, trial, tilde) = (&mut *self.work, &*self.trial, &mut *self.tilde);
+        tilde.forces.fill(0.0);
+        if work.shape.reactions == Reactions::General {
+            tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f -= r);
+            work.evaluate_at(self.dae, &tilde.values.force_point(trial));
+            tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f += r);
+            return;
+        }
+        let gradient = &work.tangent.gradient;
+        gradient.transpose_multiply_add(1.0, &trial.multiplier_changes, &mut tilde.forces);
+        if !trial.slip_multiplier_changes.is_empty() {
+            work.tangent.slip.fill(0.0);
+            self.dae.slip_gradient(&trial.point(), &mut work.tangent.slip);
+            let slip = &work.tangent.slip;
+            slip.transpose_multiply_add(1.0, &trial.slip_multiplier_changes, &mut tilde.forces);
+        }
+    }
+
+    /// Rows h (B v + Φ_t); leaves B in the workspace.
+    fn hidden_rows(&mut self, out: &mut [f64]) {
+        let (work, trial) = (&mut *self.work, &*self.trial);
+        let hidden = &mut work.constraint_scratch;
+        hidden.fill(0.0);
+        if work.shape.rheonomic {
+            self.dae.violation_rate(&trial.point(), hidden);
+        }
+        work.tangent.gradient.fill(0.0);
+        self.dae.gradient(&trial.point(), &mut work.tangent.gradient);
+        work.tangent.gradient.multiply_add(1.0, &trial.velocity, hidden);
+        hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
+        let inverse_scale = 1.0 / self.coefficients.scale;
+        Workspace::give_way(&work.compliance, &trial.multipliers, inverse_scale, hidden);
+        work.layout.scatter(Kind::Holonomic, 1, hidden, out);
+    }
+
+    /// Adds the derivatives of E(λ, ψ) in the first rows of the nodes.
+    fn add_balance(&self, exact: bool, out: &mut BlockMatrix) {
+        let (work, coefficients) = (&*self.work, &self.coefficients);
+        let (layout, factor) = (&work.layout, 1.0 / coefficients.scale);
+        let inertia = factor * coefficients.acceleration;
+        layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(0, 0), out);
+        layout.add_columns(Kind::Holonomic, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
+        layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
+        if exact {
+            layout.add_nodes(&work.tangent.dynamic, None, factor, Part::new(0, 0), out);
+            for column in 0..2 {
+                let part = Part::new(0, column);
+                layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), factor, part, out);
+            }
+        }
+    }
+
+    /// Adds the derivatives of β' M w + E(λ̃, ψ̃) − E(λ, ψ) in the second rows of the nodes.
+    fn add_difference(&mut self, exact: bool, out: &mut BlockMatrix) {
+        let (work, coefficients) = (&*self.work, &self.coefficients);
+        let (layout, shape, factor) = (&work.layout, &work.shape, 1.0 / coefficients.scale);
+        let inertia = factor * coefficients.acceleration;
+        layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(1, 1), out);
+        if !exact && shape.reactions == Reactions::Gradient {
+            layout.add_columns(Kind::Holonomic, shape, &work.tangent, 1.0, Part::new(1, 1), out);
+            layout.add_columns(Kind::Slip, shape, &work.tangent, 1.0, Part::new(1, 1), out);
+            return;
+        }
+        let Tilde { tangent, values, .. } = &mut *self.tilde;
+        tangent.clear();
+        let weights = coefficients.force_weights(self.settings.iteration_matrix);
+        self.dae.tangent(&values.force_point(self.trial), weights, tangent);
+        for kind in [Kind::Holonomic, Kind::Slip] {
+            layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 1), out);
+            if shape.reactions == Reactions::General {
+                layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 0), out);
+                layout.add_columns(kind, shape, &work.tangent, -1.0, Part::new(1, 0), out);
+            }
+        }
+        if exact {
+            for (tangent, factor) in [(&*tangent, factor), (&work.tangent, -factor)] {
+                layout.add_nodes(&tangent.dynamic, None, factor, Part::new(1, 0), out);
+                for column in 0..2 {
+                    let part = Part::new(1, column);
+                    layout.add_nodes(&tangent.stiffness, Some(&work.operators), factor, part, out);
+                }
+            }
+        }
+    }
+
+    /// Adds the derivatives of Φ and of h (B v + Φ_t).
+    fn add_constraints(&self, exact: bool, out: &mut BlockMatrix) {
+        let (work, h) = (&*self.work, self.coefficients.step);
+        let (layout, operators) = (&work.layout, Some(&work.operators));
+        let (gradient, rate) = (&work.tangent.gradient, &work.tangent.gradient_rate);
+        let factor = h * self.coefficients.velocity;
+        layout.add_rows(Kind::Holonomic, gradient, None, factor, Part::new(1, 0), out);
+        for column in 0..2 {
+            layout.add_rows(Kind::Holonomic, gradient, operators, 1.0, Part::new(0, column), out);
+            if exact {
+                layout.add_rows(Kind::Holonomic, rate, operators, h, Part::new(1, column), out);
+            }
+        }
+    }
+
+    /// Adds the derivatives of h κ(q, v) and h κ(q, ṽ).
+    fn add_slips(&mut self, exact: bool, out: &mut BlockMatrix) {
+        let (work, h) = (&*self.work, self.coefficients.step);
+        if work.shape.slip_count() == 0 {
+            return;
+        }
+        let (layout, operators, factor) =
+            (&work.layout, Some(&work.operators), h * self.coefficients.velocity);
+        let Tilde { tangent, values, .. } = &mut *self.tilde;
+        tangent.clear();
+        let weights = self.coefficients.force_weights(self.settings.iteration_matrix);
+        self.dae.tangent(&values.slip_point(self.trial), weights, tangent);
+        layout.add_rows(Kind::Slip, &work.tangent.slip, None, factor, Part::new(0, 0), out);
+        for column in 0..2 {
+            layout.add_rows(Kind::Slip, &tangent.slip, None, factor, Part::new(1, column), out);
+            if exact {
+                for (row, tangent) in [(0, &work.tangent), (1, &*tangent)] {
+                    let part = Part::new(row, column);
+                    layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, h, part, out);
+                }
+            }
+        }
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        self.tilde.values.set(self.trial, &self.coefficients);
+        let inverse_scale = 1.0 / self.coefficients.scale;
+        self.work.evaluate_forces(self.dae, self.base, self.trial);
+        let (work, trial) = (&mut *self.work, &*self.trial);
+        Workspace::give_way(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
+        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.slip_rows(0, &trial.slip_multipliers, &self.coefficients, out);
+        work.scratch.copy_from_slice(&work.equilibrium);
+        self.force_level.add(&trial.acceleration, &mut work.scratch);
+        work.scratch.iter_mut().for_each(|value| *value *= inverse_scale);
+        work.layout.scatter_nodes(0, &work.scratch, out);
+        self.hidden_rows(out);
+        self.evaluate_difference();
+        let (work, tilde) = (&mut *self.work, &mut *self.tilde);
+        let factor = self.coefficients.acceleration;
+        self.force_level.mass.multiply_add(factor, &self.trial.correction, &mut tilde.forces);
+        tilde.forces.iter_mut().for_each(|value| *value *= inverse_scale);
+        work.layout.scatter_nodes(1, &tilde.forces, out);
+        if !work.slip.is_empty() {
+            work.evaluate_at(self.dae, &tilde.values.slip_point(self.trial));
+            work.slip_rows(1, &self.trial.slip_multiplier_changes, &self.coefficients, out);
+        }
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        let matrix = self.settings.iteration_matrix;
+        let exact = matrix == IterationMatrix::Exact;
+        self.tilde.values.set(self.trial, &self.coefficients);
+        self.work.differentiate_forces(self.dae, self.trial, &self.coefficients, matrix);
+        self.add_balance(exact, out);
+        self.add_difference(exact, out);
+        self.add_constraints(exact, out);
+        self.add_slips(exact, out);
+        let work = &*self.work;
+        if !work.compliance.is_empty() {
+            let (holonomic, slips) = (&work.compliance, work.slip_compliance());
+            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
+            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
+            work.layout.subtract_compliance(Kind::Slip, slips, Part::new(0, 0), out);
+            work.layout.subtract_compliance(Kind::Slip, slips, Part::new(1, 1), out);
+        }
+        work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+        self.matrix_point.base_velocity.clone_from(&self.force_level.base_velocity);
+    }
+
+    fn correct(&mut self, increment: &[f64], fraction: f64) {
+        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        work.layout.gather_nodes(0, increment, &mut work.scratch);
+        for (i, y) in work.scratch.iter().enumerate() {
+            trial.increment[i] += fraction * y;
+            trial.velocity[i] += fraction * coefficients.velocity * y;
+            trial.acceleration[i] += fraction * coefficients.acceleration * y;
+        }
+        work.layout.gather_nodes(1, increment, &mut work.scratch);
+        for (i, w) in work.scratch.iter().enumerate() {
+            trial.increment[i] += fraction * w;
+            trial.correction[i] += fraction * w;
+        }
+        let factor = fraction * coefficients.scale;
+        for (which, multipliers) in [(0, &mut trial.multipliers), (1, &mut trial.multiplier_changes)] {
+            let changes = &mut work.constraint_scratch;
+            work.layout.gather(Kind::Holonomic, which, increment, changes);
+            multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
+        }
+        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        work.correct_slips(1, increment, factor, &mut trial.slip_multiplier_changes);
+    }
+
+    fn tolerances(&self, out: &mut [f64]) {
+        let (work, settings, coefficients) = (&*self.work, self.settings, &self.coefficients);
+        work.tolerances(settings, self.trial, coefficients, out);
+        let changes = &self.trial.multiplier_changes;
+        work.multiplier_tolerances(Kind::Holonomic, 1, changes, settings, coefficients, out);
+        let changes = &self.trial.slip_multiplier_changes;
+        work.multiplier_tolerances(Kind::Slip, 1, changes, settings, coefficients, out);
+    }
+}
