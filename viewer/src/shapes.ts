@@ -107,15 +107,15 @@ export function jointSymbol(kind: string, material: three.Material): three.Group
   return group;
 }
 
-/** A coil of length one along z, to be stretched. */
-export function coil(radius: number): three.BufferGeometry {
+/** A coil of some length along z, to be stretched a little. */
+export function coil(radius: number, length: number): three.BufferGeometry {
   const points: three.Vector3[] = [];
   const turns = 9;
   for (let k = 0; k <= 240; k += 1) {
     const s = k / 240;
     const inside = s > 0.1 && s < 0.9 ? 1 : Math.max(0, Math.min(s, 1 - s) / 0.1);
     const angle = 2 * Math.PI * turns * s;
-    points.push(new three.Vector3(radius * inside * Math.cos(angle), radius * inside * Math.sin(angle), s));
+    points.push(new three.Vector3(radius * inside * Math.cos(angle), radius * inside * Math.sin(angle), s * length));
   }
   return new three.TubeGeometry(new three.CatmullRomCurve3(points), 320, radius * 0.16, 8);
 }

@@ -50,7 +50,7 @@ export class Stage {
   private readonly pickable: three.Object3D[] = [];
   private readonly jointGroup: three.Object3D[] = [];
   private readonly beams: BeamMesh[] = [];
-  private readonly springs: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
+  private readonly springs: { mesh: three.Mesh; rest: number; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly rods: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly arrows: Record<"forces" | "reactions", MovingArrow[]> = { forces: [], reactions: [] };
   private readonly trails = new Map<string, { point: TrailPoint; whole: Line2; past: Line2 }>();
@@ -236,13 +236,13 @@ export class Stage {
 
   private addSprings(): void {
     for (const spring of this.recording.scene.springs) {
-      const material = new three.MeshStandardMaterial({ color: "#9aa4af", roughness: 0.3, metalness: 0.7 });
-      const mesh = new three.Mesh(coil(0.035 * this.radius), material);
+      const material = new three.MeshStandardMaterial({ color: "#aeb8c4", roughness: 0.35, metalness: 0.2 });
+      const mesh = new three.Mesh(new three.BufferGeometry(), material);
       mesh.userData.part = spring.name;
       mesh.castShadow = true;
       this.world.add(mesh);
       this.pickable.push(mesh);
-      this.springs.push({ mesh, nodes: spring.nodes, points: spring.points.map((point) => new three.Vector3(...point)) });
+      this.springs.push({ mesh, rest: 0, nodes: spring.nodes, points: spring.points.map((point) => new three.Vector3(...point)) });
       this.anchors.push({ object: mesh, name: spring.name });
     }
   }
@@ -422,8 +422,8 @@ export class Stage {
     for (const object of this.pickable) {
       const material = (object as three.Mesh).material as three.MeshStandardMaterial;
       if (!(material instanceof three.MeshStandardMaterial)) continue;
-      // Joints share a material; only those of bodies glow.
-      if (object.parent instanceof three.Group && this.jointGroup.includes(object.parent)) continue;
+      // Joints share a material, and the colour of a beam tells its strain; bodies glow.
+      if (this.beams.some((beam) => beam.mesh === object) || object.parent instanceof three.Group && this.jointGroup.includes(object.parent)) continue;
       material.emissive.set(object.userData.part === name && name !== null ? (this.dark ? "#33405a" : "#26324a") : "#000000");
     }
     this.request();
@@ -439,9 +439,19 @@ export class Stage {
     const { frameTimes, poses } = this.recording;
     if (frameTimes.length > 0) this.moveNodes(frameTimes, poses, time);
     for (const beam of this.beams) beam.update(this.nodes);
-    for (const { mesh, nodes, points } of [...this.springs, ...this.rods]) {
+    for (const { mesh, nodes, points } of this.rods) {
       const [from, to] = points.map((point, side) => this.place(nodes[side], point));
-      stretch(mesh, from, to);
+      stretch(mesh, from, to, 1);
+    }
+    for (const spring of this.springs) {
+      const [from, to] = spring.points.map((point, side) => this.place(spring.nodes[side], point));
+      const length = from.distanceTo(to);
+      // Wound at its first length, so that the wire stays round.
+      if (spring.rest === 0 && length > 0) {
+        spring.rest = length;
+        spring.mesh.geometry = coil(Math.min(0.035 * this.radius, 0.2 * length), length);
+      }
+      if (spring.rest > 0) stretch(spring.mesh, from, to, spring.rest);
     }
     this.moveArrows();
     for (const symbol of this.jointGroup) symbol.visible = this.layers.joints;
@@ -587,11 +597,11 @@ export class Stage {
   }
 }
 
-/** Lays an object of length one along z between two points. */
-function stretch(mesh: three.Object3D, from: three.Vector3, to: three.Vector3): void {
+/** Lays an object along z between two points. */
+function stretch(mesh: three.Object3D, from: three.Vector3, to: three.Vector3, rest: number): void {
   const along = to.clone().sub(from);
   const length = along.length();
   mesh.position.copy(from);
-  mesh.scale.z = Math.max(1e-9, length);
+  mesh.scale.z = Math.max(1e-9, length / rest);
   if (length > 1e-12) mesh.quaternion.setFromUnitVectors(new three.Vector3(0, 0, 1), along.divideScalar(length));
 }

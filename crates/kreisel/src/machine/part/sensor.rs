@@ -6,7 +6,7 @@ use crate::joint::Frame;
 use crate::lie::{Pose, UnitQuaternion, se3};
 use crate::machine::beam::Station;
 use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
-use crate::machine::{Assembler, MeasuredCoordinate, StepSize};
+use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
