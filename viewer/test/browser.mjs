@@ -92,14 +92,14 @@ async function checkModel(browser, name) {
   await close();
 }
 
-/** Clicks on a body where it is drawn; a joint may lie above its centre. */
+/** Clicks on a body or beam where it is drawn; a joint may lie above its centre. */
 async function checkPicking(page) {
   await page.click('[data-layer="joints"]');
   const target = await page.evaluate(() => {
     const { stage, recording } = window.kreisel;
     const box = document.getElementById("canvas").getBoundingClientRect();
-    const bodies = recording.scene.bodies.map(({ name }) => ({ name, ...stage.project(name) }));
-    const body = bodies[bodies.length - 1];
+    const parts = [...recording.scene.bodies, ...recording.scene.beams].map(({ name }) => ({ name, ...stage.project(name) }));
+    const body = parts[parts.length - 1];
     return { name: body.name, x: box.left + body.x, y: box.top + body.y };
   });
   await page.mouse.move(target.x, target.y);
