@@ -8,6 +8,7 @@ mod book;
 mod cargo;
 mod python;
 mod steps;
+mod viewer;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ cargo xtask test           run every step that must hold
 cargo xtask test STEP…     run some of them
 cargo xtask test --list    list them
 cargo xtask refresh        rewrite what is generated
+cargo xtask viewer         build the page that shows a run, from viewer/
+cargo xtask gallery        photograph reports for the book, in Chromium
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
 ";
 
@@ -37,17 +40,23 @@ fn main() -> ExitCode {
                 ExitCode::from(2)
             }
         },
-        ["refresh"] => match refresh() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                say(&format!("{failure}\n"));
-                ExitCode::from(1)
-            }
-        },
+        ["refresh"] => conclude(refresh()),
+        ["viewer"] => conclude(viewer::build()),
+        ["gallery"] => conclude(viewer::gallery()),
         ["bench", ref options @ ..] => bench::run(options),
         _ => {
             say(USAGE);
             ExitCode::from(2)
+        }
+    }
+}
+
+fn conclude(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say(&format!("{failure}\n"));
+            ExitCode::from(1)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`.
 
-use crate::{book, cargo, python, root, say};
+use crate::{book, cargo, python, root, say, viewer};
 use std::time::{Duration, Instant};
 
 /// Something that must hold before a change lands.
@@ -23,6 +23,8 @@ const STEPS: &[Step] = &[
         cargo::run_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
     }),
     step("book", "the book's links and included code exist", || book::check(&root().join("book"))),
+    step("viewer", "the committed page is what viewer/ builds", viewer::check),
+    step("browser", "pages of models work in Chromium, and animations are valid glTF", viewer::browse),
     step("read-back", "result files open in VTK, h5py and NumPy", || {
         let python = python::environment("read-back", &["h5py", "numpy", "vtk"])?;
         let variables = [("KREISEL_PYTHON", python.to_string_lossy())];

@@ -67,11 +67,14 @@ fn steps_by_the_error_and_events_are_told_in_the_summary() {
 }
 
 #[test]
-fn a_run_leaves_its_three_files_and_a_readable_summary() {
+fn a_run_leaves_its_files_and_a_readable_summary() {
     let folder = TempDir::new().unwrap();
     let output = short_run(folder.path(), &[]);
     let results = folder.path().join("results/heavy-top");
-    assert_eq!(names(&results), ["run.json", "trajectory.csv", "trajectory.vtkhdf"]);
+    assert_eq!(
+        names(&results),
+        ["report.html", "run.json", "scene.json", "trajectory.csv", "trajectory.vtkhdf"]
+    );
     for words in [
         "1 body",
         "3 degrees of freedom",
@@ -82,6 +85,8 @@ fn a_run_leaves_its_three_files_and_a_readable_summary() {
     ] {
         assert!(stdout(&output).contains(words), "{words} in {}", stdout(&output));
     }
+    let last = stdout(&output).lines().last().unwrap();
+    assert!(last.starts_with("report ") && last.contains("results/heavy-top/report.html"), "{last}");
     assert_eq!(stderr(&output), "", "nothing to say into a pipe");
     let summary = json(results.join("run.json"));
     assert_eq!((&summary["status"], &summary["settings"]["step"]), (&"done".into(), &0.0005.into()));
@@ -107,6 +112,15 @@ fn the_table_has_time_first_and_names_with_units() {
     assert_eq!(table.times.len(), expected.len());
     assert!(table.times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-15));
     assert_eq!(table.column("top.position.y").unwrap()[0], 1.0);
+}
+
+#[test]
+fn without_a_report_there_is_none_and_an_older_one_goes() {
+    let folder = TempDir::new().unwrap();
+    short_run(folder.path(), &[]);
+    let output = short_run(folder.path(), &["--no-report"]);
+    assert!(!folder.path().join("results/heavy-top/report.html").exists());
+    assert!(!stdout(&output).contains("report.html"));
 }
 
 #[test]
@@ -157,7 +171,10 @@ fn json_takes_the_place_of_the_text_or_goes_to_a_file() {
     let output = short_run(folder.path(), &["--json"]);
     let summary: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!((&summary["status"], &summary["folder"]), (&"done".into(), &"results/heavy-top".into()));
-    assert_eq!(summary["files"], serde_json::json!(["trajectory.csv", "trajectory.vtkhdf"]));
+    assert_eq!(
+        summary["files"],
+        serde_json::json!(["trajectory.csv", "trajectory.vtkhdf", "scene.json", "report.html"])
+    );
     for key in ["settings", "statistics", "warnings", "wall-time", "model", "version"] {
         assert!(!summary[key].is_null(), "{key}");
     }
@@ -237,7 +254,10 @@ fn an_interrupted_run_exits_with_130_and_its_files_are_whole() {
     let output = process.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
-    assert_eq!(names(&results), ["run.json", "trajectory.csv", "trajectory.vtkhdf"]);
+    assert_eq!(
+        names(&results),
+        ["report.html", "run.json", "scene.json", "trajectory.csv", "trajectory.vtkhdf"]
+    );
     let summary = json(results.join("run.json"));
     assert_eq!(summary["status"], "interrupted");
     let table = CsvTable::read(&results.join("trajectory.csv")).unwrap();

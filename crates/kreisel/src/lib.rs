@@ -13,7 +13,7 @@
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
 //! - [`statics`] finds where any [`dae::Dae`] comes to rest, [`modes`] how it moves about there.
-//! - [`results`] writes what was recorded.
+//! - [`results`] writes what was recorded; [`report`] shows it.
 //! - [`problem`] holds the problems of the papers, written as equations.
 //!
 //! A model file from its text to a reaction:
@@ -55,6 +55,7 @@ pub mod machine;
 pub mod model;
 pub mod modes;
 pub mod problem;
+pub mod report;
 pub mod results;
 pub mod solve;
 pub mod statics;

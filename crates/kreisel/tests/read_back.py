@@ -13,6 +13,7 @@ from vtk.util.numpy_support import vtk_to_numpy
 NAMES = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"]
 UNITS = {"time": "s", "crank.angle": "rad", "crank.torque.z": "N m", "energy.total": "J"}
 RATE = 2.0
+CORNERS = 2 + 8  # ends of the beam, and corners of the cube on the first node
 # Both sides round sines and cosines of numbers up to 1100 to the last digit; speeds are twice as large.
 TOLERANCE = 4 * np.finfo(float).eps
 
@@ -70,9 +71,12 @@ def check_h5py(path, steps):
             check_signal(name, dataset[:], values)
         assert list(file["nodes/name"].asstr()) == NAMES
         assert file.attrs["program"] == "kreisel"
-        assert file.attrs["format-version"] == 1
-        assert file["VTKHDF/Points"].shape == (steps * len(NAMES), 3)
+        assert file.attrs["format-version"] == 2
+        assert file["VTKHDF/Points"].shape == (steps * (len(NAMES) + CORNERS), 3)
         assert file["VTKHDF/Points"].attrs["unit"] == "m"
+        for name, values in expected_nodes(time[-1]).items():
+            assert file["nodes"][name].shape[0] == steps * len(NAMES)
+            close(name, file["nodes"][name][-len(NAMES):], values)
 
 
 def check_vtk(path, steps):
@@ -92,18 +96,59 @@ def check_vtk(path, steps):
 
 def check_step(data, time):
     assert isinstance(data, vtk.vtkPolyData), data.GetClassName()
-    assert data.GetNumberOfPoints() == len(NAMES)
-    assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfPolys()) == (2, 1, 0)
+    assert data.GetNumberOfPoints() == len(NAMES) + CORNERS
+    assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfPolys()) == (3, 1, 12)
     line = vtk_to_numpy(data.GetLines().GetConnectivityArray())
-    assert list(line) == [2, 3, 4], line
+    assert list(line) == [5, 6], line
     expected = expected_nodes(time)
-    close("position", vtk_to_numpy(data.GetPoints().GetData()), expected.pop("position"))
-    for name, values in expected.items():
-        close(name, vtk_to_numpy(data.GetPointData().GetArray(name)), values)
-    assert list(vtk_to_numpy(data.GetPointData().GetArray("id"))) == list(range(len(NAMES)))
+    points = vtk_to_numpy(data.GetPoints().GetData())
+    velocities = vtk_to_numpy(data.GetPointData().GetArray("velocity"))
+    close("position", points[: len(NAMES)], expected["position"])
+    close("velocity", velocities[: len(NAMES)], expected["velocity"])
+    close("beam", points[len(NAMES) : len(NAMES) + 2], expected["position"][2:4])
+    strain = vtk_to_numpy(data.GetPointData().GetArray("strain"))
+    np.testing.assert_allclose(strain[len(NAMES) : len(NAMES) + 2], [[0, 0, 0.5, 0, 0.5, 0.5]] * 2, atol=1e-12)
+    assert data.GetPointData().GetArray("section-force").GetNumberOfComponents() == 6
+    cube = points[len(NAMES) + 2 :]
+    # The cube's centre circles with the node; its corners are half a diagonal away.
+    close("centre", cube.mean(axis=0), expected["position"][0])
+    close("diagonal", np.linalg.norm(cube - expected["position"][0], axis=1), np.full(8, 0.2 * np.sqrt(3)))
+    assert list(vtk_to_numpy(data.GetPointData().GetArray("id"))) == [*range(len(NAMES)), 2, 3] + [0] * 8
     for name, value in expected_signals(time).items():
         if name != "time":
             close(name, vtk_to_numpy(data.GetFieldData().GetArray(name)), [value])
+
+
+def check_picture(path, steps):
+    """Draws the file off-screen at two times: the cube is seen, and it moves."""
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(path)
+    mapper = vtk.vtkPolyDataMapper()
+    mapper.SetInputConnection(reader.GetOutputPort())
+    mapper.ScalarVisibilityOff()
+    actor = vtk.vtkActor()
+    actor.SetMapper(mapper)
+    actor.GetProperty().SetColor(1.0, 0.5, 0.0)
+    renderer = vtk.vtkRenderer()
+    renderer.AddActor(actor)
+    renderer.SetBackground(1.0, 1.0, 1.0)
+    renderer.GetActiveCamera().SetPosition(0.0, 0.0, 20.0)
+    window = vtk.vtkRenderWindow()
+    window.SetOffScreenRendering(1)
+    window.SetSize(200, 200)
+    window.AddRenderer(renderer)
+    pictures = []
+    for step in (0, min(steps - 1, 100)):
+        reader.UpdateTimeStep(step / 128.0)
+        window.Render()
+        grab = vtk.vtkWindowToImageFilter()
+        grab.SetInput(window)
+        grab.ReadFrontBufferOff()
+        grab.Update()
+        pictures.append(vtk_to_numpy(grab.GetOutput().GetPointData().GetScalars()).copy())
+    drawn = [(picture[:, 2] < 128).sum() for picture in pictures]
+    assert min(drawn) > 50, drawn
+    assert steps == 1 or (pictures[0] != pictures[1]).any(), "the picture does not move"
 
 
 def main():
@@ -111,6 +156,7 @@ def main():
     check_csv(table, steps)
     check_h5py(path, steps)
     check_vtk(path, steps)
+    check_picture(path, steps)
     print(f"{steps} steps read by VTK {vtk.vtkVersion.GetVTKVersion()}, h5py {h5py.__version__}, NumPy {np.__version__}")
 
 

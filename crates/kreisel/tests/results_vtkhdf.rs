@@ -3,6 +3,7 @@
 //! The nodes of the sample turn about the z axis in closed form; `read_back.py` knows the same formulas.
 #![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
+use kreisel::results::scene::{SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneShape};
 use kreisel::results::vtkhdf::FORMAT_VERSION;
 use kreisel::results::{Channel, CsvWriter, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
 use std::fs::{self, File};
@@ -15,7 +16,40 @@ const RATE: f64 = 2.0;
 
 fn scene() -> Scene {
     let nodes = NAMES.iter().map(|name| SceneNode { name: (*name).to_owned() }).collect();
-    Scene { nodes, lines: vec![vec![2, 3, 4]] }
+    Scene { nodes, beams: vec![beam([2, 3])], bodies: vec![crank()], ..Scene::default() }
+}
+
+/// One element of length 2; without a screw of its own, all of the nodes' screw is strain.
+fn beam(nodes: [usize; 2]) -> SceneBeam {
+    let element = SceneElement {
+        nodes: nodes.map(Some),
+        frames: [SceneFrame::default(); 2],
+        length: 2.0,
+        reference: [0.0; 6],
+        stiffness: std::array::from_fn(|row| {
+            std::array::from_fn(|column| if row == column { 10.0 } else { 0.0 })
+        }),
+    };
+    SceneBeam { name: "beam".to_owned(), size: [0.1, 0.1], round: true, elements: vec![element] }
+}
+
+/// A cube with edges of 0.4 on the first node.
+fn crank() -> SceneBody {
+    let geometry = SceneGeometry::Box { size: [0.4; 3] };
+    let shape = SceneShape { geometry, frame: SceneFrame::default(), made_up: false };
+    SceneBody { name: "crank".to_owned(), node: 0, mass: 1.0, shapes: vec![shape], markers: Vec::new() }
+}
+
+/// Corners of the cube at a step, with their velocities: they circle with the node and turn with it.
+fn corners(step: usize) -> Vec<([f64; 3], [f64; 3])> {
+    let angle = RATE * time(step);
+    let corner = |index: usize| {
+        let [x, y, z] = [0, 1, 2].map(|axis| if index >> axis & 1 == 1 { 0.2 } else { -0.2 });
+        let (sin, cos) = angle.sin_cos();
+        let position = [cos + cos * x - sin * y, sin + sin * x + cos * y, z];
+        (position, [-RATE * position[1], RATE * position[0], 0.0])
+    };
+    (0..8).map(corner).collect()
 }
 
 fn signals() -> Vec<Channel> {
@@ -68,20 +102,55 @@ fn assert_holds(path: &Path, steps: usize) {
     let floats = |name: &str| file.dataset(name).unwrap().read_f64().unwrap();
     let all = || (0..steps).flat_map(|step| (0..NAMES.len()).map(move |k| node(step, k)));
     assert_eq!(floats("VTKHDF/Steps/Values"), (0..steps).map(time).collect::<Vec<_>>());
-    assert_eq!(floats("VTKHDF/Points"), all().flat_map(|node| node.position).collect::<Vec<_>>());
-    let point_data = |name: &str| floats(&format!("VTKHDF/PointData/{name}"));
-    assert_eq!(point_data("rotation"), all().flat_map(|node| node.rotation).collect::<Vec<_>>());
-    assert_eq!(point_data("velocity"), all().flat_map(|node| node.velocity).collect::<Vec<_>>());
+    let of_nodes = |name: &str| floats(&format!("nodes/{name}"));
+    assert_eq!(of_nodes("position"), all().flat_map(|node| node.position).collect::<Vec<_>>());
+    assert_eq!(of_nodes("rotation"), all().flat_map(|node| node.rotation).collect::<Vec<_>>());
+    assert_eq!(of_nodes("velocity"), all().flat_map(|node| node.velocity).collect::<Vec<_>>());
     assert_eq!(
-        point_data("angular-velocity"),
+        of_nodes("angular-velocity"),
         all().flat_map(|node| node.angular_velocity).collect::<Vec<_>>()
     );
+    assert_points(&floats("VTKHDF/Points"), &floats("VTKHDF/PointData/velocity"), steps);
+    let point_data = |name: &str| floats(&format!("VTKHDF/PointData/{name}"));
+    assert_strains(&point_data("strain"), &point_data("section-force"), steps);
     for (index, signal) in signals().iter().enumerate() {
         let expected: Vec<_> = (0..steps).map(|step| values(step)[index]).collect();
         assert_eq!(floats(&format!("signals/{}", signal.name)), expected);
     }
     let count = &file.group("VTKHDF/Steps").unwrap().attrs().unwrap()["NSteps"];
     assert_eq!(*count, hdf5_pure::AttrValue::I64(steps as i64));
+}
+
+/// The nodes as they are, then the corners of the cube to a few roundings.
+fn assert_points(points: &[f64], velocities: &[f64], steps: usize) {
+    let count = NAMES.len() + 2 + 8;
+    assert_eq!((points.len(), velocities.len()), (3 * count * steps, 3 * count * steps));
+    for step in 0..steps {
+        let nodes = (0..NAMES.len()).map(|k| (node(step, k).position, node(step, k).velocity));
+        let ends = [2, 3].map(|k| (node(step, k).position, node(step, k).velocity));
+        for (row, (position, velocity)) in nodes.chain(ends).chain(corners(step)).enumerate() {
+            let first = 3 * (step * count + row);
+            for axis in 0..3 {
+                assert!((points[first + axis] - position[axis]).abs() < 1e-14);
+                assert!((velocities[first + axis] - velocity[axis]).abs() < 1e-14);
+            }
+        }
+    }
+}
+
+/// From node 2 to node 3 it is a screw about the world's z: one turned by 1 rad, and 1 m up.
+fn assert_strains(strains: &[f64], forces: &[f64], steps: usize) {
+    let count = NAMES.len() + 2 + 8;
+    assert_eq!((strains.len(), forces.len()), (6 * count * steps, 6 * count * steps));
+    for (row, (strain, force)) in strains.chunks(6).zip(forces.chunks(6)).enumerate() {
+        let is_end = (NAMES.len()..NAMES.len() + 2).contains(&(row % count));
+        // Half of it for each metre; both frames look outwards from the axis, at a distance of 1 m.
+        let expected = if is_end { [0.0, 0.0, 0.5, 0.0, 0.5, 0.5] } else { [0.0; 6] };
+        for axis in 0..6 {
+            assert!((strain[axis] - expected[axis]).abs() < 1e-12, "{strain:?}");
+            assert!((force[axis] - 10.0 * expected[axis]).abs() < 1e-11, "{force:?}");
+        }
+    }
 }
 
 #[test]
@@ -171,7 +240,7 @@ fn a_process_that_is_killed_leaves_a_readable_file() {
 fn scenes_without_nodes_signals_or_lines_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trajectory.vtkhdf");
-    let one = Scene { nodes: vec![SceneNode { name: "top".to_owned() }], lines: Vec::new() };
+    let one = Scene { nodes: vec![SceneNode { name: "top".to_owned() }], ..Scene::default() };
     for scene in [Scene::default(), one] {
         let mut writer = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &scene, &[]).unwrap();
         let nodes = vec![node(0, 0); scene.nodes.len()];
@@ -189,7 +258,7 @@ fn rows_and_lines_that_do_not_fit_the_scene_are_refused() {
     let mut writer = writer(&path);
     let short = writer.push(0.0, &[node(0, 0)], &values(0));
     assert!(matches!(short, Err(WriteError::RowLength { what: "nodes", expected: 5, got: 1 })));
-    let broken = Scene { lines: vec![vec![0, 5]], ..scene() };
+    let broken = Scene { beams: vec![beam([0, 5])], ..scene() };
     let refused = VtkHdfWriter::new(File::create(&path).unwrap(), &path, &broken, &[]);
     assert!(matches!(refused, Err(WriteError::UnknownNode { line: 0, node: 5, node_count: 5 })));
 }

@@ -1,14 +1,19 @@
 //! The subcommands, one file each, and what they share: reading arguments, saying errors, exit codes.
 
 pub mod check;
+pub mod export;
 pub mod flag;
 pub mod modes;
 pub mod new;
+pub mod plot;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
 pub mod statics;
+pub mod view;
 
+use crate::figure::PngError;
 use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
@@ -16,6 +21,7 @@ use kreisel::integrate::StartError;
 use kreisel::machine::RunError;
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
+use kreisel::report::ReportError;
 use kreisel::results;
 use kreisel::statics::StaticsError;
 use std::io::{IsTerminal, Write};
@@ -38,6 +44,10 @@ enum Command {
     Run(run::Run),
     Static(statics::Static),
     Modes(modes::Modes),
+    View(view::View),
+    Report(report::Report),
+    Plot(plot::Plot),
+    Export(export::Export),
     Check(check::Check),
     New(new::New),
     Schema(schema::Schema),
@@ -87,6 +97,32 @@ pub enum CommandError {
     /// The files of a run could not be written.
     #[error(transparent)]
     Results(#[from] results::WriteError),
+    /// Results that cannot be shown.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A sensor that the results do not have.
+    #[error("no signal is called `{pattern}`; there are {}, …", names.join(", "))]
+    UnknownSensor {
+        /// What was asked for.
+        pattern: String,
+        /// Signals with a similar name.
+        names: Vec<String>,
+    },
+    /// A picture of a kind that cannot be drawn.
+    #[error("cannot draw {}: a picture is `.svg` or `.png`", file.display())]
+    UnknownPicture {
+        /// The file asked for.
+        file: PathBuf,
+    },
+    /// A figure that cannot be drawn in pixels.
+    #[error(transparent)]
+    Png(#[from] PngError),
+    /// No program to open a page with.
+    #[error("no browser could be started; open {} yourself, or name a program by the variable BROWSER", page.display())]
+    NoBrowser {
+        /// The page.
+        page: PathBuf,
+    },
     /// The model file could be read a moment ago.
     #[error("cannot read {} again: {source}", path.display())]
     ModelGone {
@@ -118,6 +154,8 @@ impl CommandError {
     fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
+            Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
+            Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
             Self::Start(error) => start_exit_code(error),
@@ -177,6 +215,10 @@ pub fn main() -> ExitCode {
         Command::Run(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
+        Command::View(command) => command.run(),
+        Command::Report(command) => command.run(),
+        Command::Plot(command) => command.run(),
+        Command::Export(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::New(command) => command.run(),
         Command::Schema(command) => command.run(),

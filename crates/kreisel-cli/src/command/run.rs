@@ -8,6 +8,7 @@ use kreisel::integrate::{Control, Integration, Observer};
 use kreisel::machine::{
     Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunPlan, RunStatistics, Sink,
 };
+use kreisel::report;
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
 use kreisel::system::System;
 use serde::Serialize;
@@ -20,8 +21,9 @@ use std::time::{Duration, Instant};
 
 /// Run a model and write its results.
 ///
-/// Writes `trajectory.csv` (every sensor at the output times), `trajectory.vtkhdf` (every body and signal, for
-/// ParaView and h5py) and `run.json`. Ctrl-C ends the run after the present step and keeps the results so far.
+/// Writes `report.html` (the moving machine, plots and facts; open it in a browser), `trajectory.csv` (every sensor
+/// at the output times), `trajectory.vtkhdf` (every body and signal, for ParaView and h5py), `scene.json` and
+/// `run.json`. Ctrl-C ends the run after the present step and keeps the results so far.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel run models/heavy-top.toml
@@ -38,6 +40,10 @@ pub struct Run {
     /// Take the folder even if it holds something else than results of this model
     #[arg(long)]
     force: bool,
+
+    /// Write no `report.html`; `kreisel report DIR` makes it later
+    #[arg(long)]
+    no_report: bool,
 
     /// Print nothing but errors
     #[arg(long, short)]
@@ -78,9 +84,12 @@ impl Run {
         summary.wall_time = began.elapsed().as_secs_f64();
         summary.settings = value(&machine.settings.words(&plan));
         summary.statistics = value(&statistics);
+        let warning_count = warnings.len();
         summary.events = run.events().iter().map(value).collect();
         summary.warnings = warnings;
-        let paths = files.finish(summary.clone())?;
+        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
+        let paths = files.finish(&mut summary, !self.no_report)?;
+        self.say_warnings(&summary.warnings[warning_count..]);
         summary.files = file_names(&paths);
         self.deliver(&Report { folder: folder.clone(), summary }, || {
             text_summary(&machine, &plan, &run, &statistics, began.elapsed(), &paths)
@@ -296,8 +305,12 @@ fn text_summary(
     for assumption in machine.assumptions.iter().chain(&plan.assumptions) {
         line("assumed", assumption.clone());
     }
-    for path in paths {
+    let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));
+    for path in others {
         line("written", path.display().to_string());
+    }
+    for path in reports {
+        line("report", format!("{} (open it in a browser)", path.display()));
     }
     text
 }

@@ -108,7 +108,7 @@ impl Static {
         summary.settings = value(&self.setting_words());
         summary.statistics = value(&report);
         summary.warnings = warnings;
-        let paths = recorder.finish()?.finish(summary.clone())?;
+        let paths = recorder.finish()?.finish(&mut summary, false)?;
         summary.files = file_names(&paths);
         self.deliver(&report, &summary, &folder, &paths)?;
         match outcome.solution {

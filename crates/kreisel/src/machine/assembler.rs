@@ -59,6 +59,34 @@ pub struct JointEntry {
     pub coordinates: &'static [(&'static str, Coordinate)],
 }
 
+/// A spring, damper or bushing between two points, for those who draw it.
+#[derive(Clone, Debug)]
+pub struct SpringEntry {
+    /// Name.
+    pub name: String,
+    /// Nodes of its ends; `None` is the ground.
+    pub nodes: [Option<NodeId>; 2],
+    /// Its ends in body axes, or in the world on the ground.
+    pub points: [Vector3; 2],
+}
+
+/// A force or torque on a body, for those who draw and measure it.
+#[derive(Clone, Debug)]
+pub struct ForceEntry {
+    /// Name.
+    pub name: String,
+    /// Index of its element in the system.
+    pub element: usize,
+    /// Node on which it acts.
+    pub node: NodeId,
+    /// Where it acts, in body axes.
+    pub point: Vector3,
+    /// Whether the model gives a force.
+    pub has_force: bool,
+    /// Whether the model gives a torque.
+    pub has_torque: bool,
+}
+
 /// Where something is attached.
 #[derive(Clone, Copy, Debug)]
 pub struct Attachment {
@@ -106,6 +134,8 @@ pub struct Assembler {
     used_markers: RefCell<HashSet<String>>,
     joints: Vec<JointEntry>,
     joints_by_name: HashMap<String, usize>,
+    springs: Vec<SpringEntry>,
+    forces: Vec<ForceEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
@@ -134,6 +164,8 @@ impl Assembler {
             ground_markers: Vec::new(),
             joints: Vec::new(),
             joints_by_name: HashMap::new(),
+            springs: Vec::new(),
+            forces: Vec::new(),
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             deferred: Vec::new(),
@@ -174,9 +206,24 @@ impl Assembler {
         self.builder.fix(node);
     }
 
-    /// Adds an element.
-    pub fn add_element(&mut self, name: &str, element: impl Element + 'static) {
-        self.builder.element(name, element);
+    /// Adds an element and gives its index in the system.
+    pub fn add_element(&mut self, name: &str, element: impl Element + 'static) -> usize {
+        self.builder.element(name, element)
+    }
+
+    /// Lets a spring be drawn between two points.
+    pub fn show_spring(&mut self, name: &str, nodes: [Option<NodeId>; 2], points: [Vector3; 2]) {
+        self.springs.push(SpringEntry { name: name.to_string(), nodes, points });
+    }
+
+    /// Lets a force be measured and drawn.
+    pub fn show_force(&mut self, force: ForceEntry) {
+        self.forces.push(force);
+    }
+
+    /// Forces so far.
+    pub fn forces(&self) -> &[ForceEntry] {
+        &self.forces
     }
 
     /// Adds a joint of a kind with its frames and free coordinates.
@@ -500,12 +547,19 @@ impl Assembler {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
+        let (title, description) = super::looks::words_about(document);
         Ok(Machine {
+            title,
+            description,
             system,
             initial,
             settings,
             bodies: self.bodies,
             joints: self.joints,
+            springs: self.springs,
+            forces: self.forces,
+            ground_markers: self.ground_markers,
+            gravity: self.gravity,
             beams: self.beams,
             sensors,
             events,

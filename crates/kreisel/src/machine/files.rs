@@ -1,25 +1,29 @@
-//! The files of a run: `trajectory.csv`, `trajectory.vtkhdf` and `run.json` in one folder.
+//! The files of a run in one folder: `trajectory.csv`, `trajectory.vtkhdf`, `scene.json`, `report.html`, `run.json`.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::recorder::{Record, Sink};
 use super::{Machine, StaticRecorder};
+use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
-use crate::results::{Channel, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError};
+use crate::results::{
+    Channel, CsvTable, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
+};
 
 const TABLE: &str = "trajectory.csv";
-const SCENE: &str = "trajectory.vtkhdf";
+const MOTION: &str = "trajectory.vtkhdf";
 const STATIC_TABLE: &str = "static.csv";
-const STATIC_SCENE: &str = "static.vtkhdf";
+const STATIC_MOTION: &str = "static.vtkhdf";
 
 /// Writes records to the files of a run; they get their final names when it ends.
 #[derive(Debug)]
 pub struct ResultFiles {
     folder: OutputFolder,
     table: CsvWriter<File>,
-    scene: VtkHdfWriter,
+    motion: VtkHdfWriter,
     last_flush: Instant,
 }
 
@@ -31,7 +35,7 @@ impl ResultFiles {
         force: bool,
         machine: &Machine,
     ) -> Result<Self, WriteError> {
-        Self::begin_over(&Channel::time(), [TABLE, SCENE], path, identity, force, machine)
+        Self::begin_over(&Channel::time(), [TABLE, MOTION], path, identity, force, machine)
     }
 
     /// Takes a folder for equilibria: `static.csv` and `static.vtkhdf` over the load factor.
@@ -42,12 +46,12 @@ impl ResultFiles {
         machine: &Machine,
     ) -> Result<Self, WriteError> {
         let first = StaticRecorder::<Self>::axis();
-        Self::begin_over(&first, [STATIC_TABLE, STATIC_SCENE], path, identity, force, machine)
+        Self::begin_over(&first, [STATIC_TABLE, STATIC_MOTION], path, identity, force, machine)
     }
 
     fn begin_over(
         first: &Channel,
-        [table_name, scene_name]: [&str; 2],
+        [table_name, motion_name]: [&str; 2],
         path: &Path,
         identity: ModelIdentity,
         force: bool,
@@ -58,11 +62,13 @@ impl ResultFiles {
         let opened = (|| {
             let table = folder.create(table_name)?;
             let table = CsvWriter::over(first, table, &path.join(table_name), &channels)?;
-            let scene = folder.create(scene_name)?;
-            Ok((table, VtkHdfWriter::new(scene, &path.join(scene_name), &machine.scene(), &channels)?))
+            let motion = folder.create(motion_name)?;
+            let scene = machine.scene();
+            write_text(&mut folder, scene::FILE, &scene.to_json())?;
+            Ok((table, VtkHdfWriter::new(motion, &path.join(motion_name), &scene, &channels)?))
         })();
         match opened {
-            Ok((table, scene)) => Ok(Self { folder, table, scene, last_flush: Instant::now() }),
+            Ok((table, motion)) => Ok(Self { folder, table, motion, last_flush: Instant::now() }),
             Err(error) => {
                 // The first error is the one worth telling.
                 let _ = folder.abandon();
@@ -72,17 +78,37 @@ impl ResultFiles {
     }
 
     /// Gives the files their final names, however the run ended; tells the final paths.
-    pub fn finish(self, summary: RunSummary) -> Result<Vec<PathBuf>, WriteError> {
-        self.table.finish()?;
-        self.scene.finish()?;
-        self.folder.finish(summary)
+    ///
+    /// A page that cannot be made is a warning in the summary, not a reason to lose the numbers.
+    pub fn finish(self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
+        let Self { mut folder, table, motion, .. } = self;
+        table.finish()?;
+        motion.finish()?;
+        if with_report {
+            match page(&folder, summary) {
+                Ok(page) => write_text(&mut folder, report::FILE, &page)?,
+                Err(error) => summary.warnings.push(format!("no report was made: {error}")),
+            }
+        }
+        folder.finish(summary.clone())
     }
+}
+
+fn page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
+    let [table, scene, motion] = [TABLE, scene::FILE, MOTION].map(|name| folder.partial_path(name));
+    let table = CsvTable::read(&table)?;
+    Ok(report::page(&Recording::with(folder.path(), summary.clone(), table, &scene, &motion)?))
+}
+
+fn write_text(folder: &mut OutputFolder, name: &str, text: &str) -> Result<(), WriteError> {
+    let mut file = folder.create(name)?;
+    file.write_all(text.as_bytes()).map_err(|source| WriteError::io(&folder.partial_path(name), source))
 }
 
 impl Sink for ResultFiles {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         self.table.push(record.time, record.values)?;
-        self.scene.push(record.time, record.nodes, record.values)?;
+        self.motion.push(record.time, record.nodes, record.values)?;
         if self.last_flush.elapsed() >= FLUSH_INTERVAL {
             self.last_flush = Instant::now();
             self.table.flush()?;

@@ -11,6 +11,7 @@ mod event;
 mod explanation;
 mod files;
 mod ledger;
+mod looks;
 mod mobility;
 mod modes;
 pub mod part;
@@ -23,7 +24,9 @@ mod signal;
 mod statics;
 pub mod stl;
 
-pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
+pub use assembler::{
+    Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
+};
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
@@ -41,6 +44,7 @@ pub use statics::{StaticOutcome, StaticRecorder};
 use std::path::Path;
 
 use crate::integrate::Initial;
+use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Document, ModelErrors, Place};
 use crate::system::System;
@@ -48,6 +52,10 @@ use sensor::Sensor;
 
 /// A machine ready to be run.
 pub struct Machine {
+    /// What it is called, in one line.
+    pub title: String,
+    /// What its author says about it.
+    pub description: String,
     /// Its equations.
     pub system: System,
     /// Its initial values.
@@ -58,6 +66,14 @@ pub struct Machine {
     pub bodies: Vec<BodyEntry>,
     /// Joints by name.
     pub joints: Vec<JointEntry>,
+    /// Springs and bushings between two points.
+    pub springs: Vec<SpringEntry>,
+    /// Forces and torques on bodies.
+    pub forces: Vec<ForceEntry>,
+    /// Named frames on the ground.
+    pub ground_markers: Vec<(String, Pose)>,
+    /// Acceleration of gravity in m/s².
+    pub gravity: Vector3,
     /// Beams by name.
     pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.

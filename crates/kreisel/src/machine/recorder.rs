@@ -6,7 +6,7 @@ use super::sensor::{Moment, Sensor};
 use crate::dae::Point;
 use crate::element::NodeId;
 use crate::integrate::{Control, Integration, Observer, Sample, State};
-use crate::results::{Channel, NodeState, Scene, SceneNode, WriteError};
+use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
 
 /// Everything that is recorded at one output time.
@@ -70,13 +70,6 @@ impl Machine {
     /// The signals that a run of this machine records, without the time.
     pub fn channels(&self) -> Vec<Channel> {
         self.sensors.iter().flat_map(Sensor::channels).collect()
-    }
-
-    /// What there is to be seen: every node, and a line along each beam.
-    pub fn scene(&self) -> Scene {
-        let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
-        let lines = self.beams.iter().map(|beam| beam.line().iter().map(|node| node.0).collect());
-        Scene { nodes: names.map(|name| SceneNode { name }).collect(), lines: lines.collect() }
     }
 }
 

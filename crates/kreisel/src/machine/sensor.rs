@@ -103,6 +103,15 @@ pub enum Measurement {
         /// The frame whose axes the components belong to.
         axes: SensorFrame,
     },
+    /// What a force of the model exerts on its body, in world axes.
+    Applied {
+        /// Index of the force's element in the system.
+        element: usize,
+        /// Force or torque.
+        part: WrenchPart,
+        /// Where it acts, in body axes.
+        of: SensorFrame,
+    },
     /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
     Within {
         /// What of it.
@@ -183,8 +192,9 @@ impl Sensor {
             }
             Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
-            Measurement::Reaction { part: WrenchPart::Force, .. } => components(&xyz, "N"),
-            Measurement::Reaction { part: WrenchPart::Torque, .. } => components(&xyz, "Nm"),
+            Measurement::Reaction { part, .. } | Measurement::Applied { part, .. } => {
+                components(&xyz, part.unit())
+            }
             Measurement::Within { quantity: FrameQuantity::Orientation, .. } => {
                 components(&["w", "x", "y", "z"], "1")
             }
@@ -231,6 +241,14 @@ impl Sensor {
                 let wanted = if *part == WrenchPart::Force { force } else { torque };
                 let rotation = axes.motion(at).pose.rotation;
                 out.extend_from_slice(rotation.inverse_transform_vector(&wanted).as_slice());
+            }
+            Measurement::Applied { element, part, of } => {
+                let (torque, force) = split(&at.system.applied_wrench(*element, &at.point));
+                let rotation = node_motion(at, of.node).rotation;
+                // From the body's origin to the point.
+                let torque = torque - (rotation * of.offset.position).cross(&force);
+                let wanted = if *part == WrenchPart::Force { force } else { torque };
+                out.extend_from_slice(wanted.as_slice());
             }
             Measurement::Within { quantity, ends, part, relative_to } => {
                 let from = SensorFrame { node: None, offset: *relative_to };
@@ -318,6 +336,16 @@ fn node_motion(at: &Moment, node: Option<NodeId>) -> NodeMotion {
     match node {
         Some(node) => at.system.motion(node, &at.point),
         None => NodeMotion::at_rest(Pose::identity()),
+    }
+}
+
+impl WrenchPart {
+    /// Unit of the components.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Force => "N",
+            Self::Torque => "Nm",
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `trajectory.csv` | every signal, one row per output time | [`csv::CsvWriter`] |
 //! | `trajectory.vtkhdf` | every node and every signal, for ParaView and h5py | [`vtkhdf::VtkHdfWriter`] |
+//! | `scene.json` | what there is to be seen | [`scene::Scene`] |
 //! | `run.json` | model, settings, statistics, how it ended | [`run_summary::RunSummary`] |
 //!
 //! An [`folder::OutputFolder`] hands out the files under temporary names and gives them their final names when
@@ -17,7 +18,10 @@ pub mod error;
 pub mod folder;
 mod hdf5;
 pub mod matrix_market;
+pub mod mesh;
 pub mod run_summary;
+pub mod scene;
+mod skin;
 pub mod vtkhdf;
 
 pub use channel::Channel;
@@ -25,4 +29,5 @@ pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
 pub use folder::OutputFolder;
 pub use run_summary::{EndStatus, ModelIdentity, RunSummary};
-pub use vtkhdf::{NodeState, Scene, SceneNode, VtkHdfWriter};
+pub use scene::{Scene, SceneNode};
+pub use vtkhdf::{NodeState, VtkHdfWriter};

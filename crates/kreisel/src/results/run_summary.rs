@@ -14,7 +14,7 @@ const PROGRAM: &str = "kreisel";
 #[serde(rename_all = "kebab-case")]
 pub struct RunSummary {
     /// Always `kreisel`.
-    program: String,
+    pub(crate) program: String,
     /// Version of the program that ran.
     pub version: String,
     /// The model that was run.
@@ -33,6 +33,9 @@ pub struct RunSummary {
     pub events: Vec<Value>,
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
+    /// What was assumed because the model did not say it.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
     /// The other files of this run, filled in by [`OutputFolder::finish`](super::OutputFolder::finish).
     #[serde(default)]
     pub files: Vec<String>,
@@ -51,6 +54,7 @@ impl RunSummary {
             statistics: Value::Null,
             events: Vec::new(),
             warnings: Vec::new(),
+            assumptions: Vec::new(),
             files: Vec::new(),
         }
     }

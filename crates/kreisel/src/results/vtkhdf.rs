@@ -1,24 +1,29 @@
 //! `trajectory.vtkhdf`: every node and every signal over time, in one HDF5 file.
 //!
-//! ParaView opens it as a time series of points and lines, h5py and MATLAB as tables. Below, N is the number of
-//! output times and n the number of nodes; rows of one time stand together.
+//! ParaView opens it as a time series of surfaces, points and lines, h5py and MATLAB as tables. Below, N is the number
+//! of output times, n the number of nodes and m that of points on the shapes; rows of one time stand together.
 //!
 //! | in the file | what |
 //! |---|---|
 //! | `/` | attributes `program`, `version`, `format-version` |
 //! | `/signals/time` | N times in s |
 //! | `/signals/<name>` | N values; attribute `unit` |
-//! | `/nodes/name` | n names, in the order of the points |
-//! | `/VTKHDF/Points` | N·n × 3 positions in m, world axes |
-//! | `/VTKHDF/PointData/rotation` | N·n × 4 unit quaternions w, x, y, z, world from body |
-//! | `/VTKHDF/PointData/velocity` | N·n × 3 in m/s, world axes |
-//! | `/VTKHDF/PointData/angular-velocity` | N·n × 3 in rad/s, world axes |
-//! | `/VTKHDF/PointData/id` | n numbers of the nodes |
-//! | `/VTKHDF/Vertices`, `Lines` | nodes that stand alone, and poly lines through the others |
+//! | `/nodes/name` | n names |
+//! | `/nodes/position` | N·n × 3 positions in m, world axes |
+//! | `/nodes/rotation` | N·n × 4 unit quaternions w, x, y, z, world from body |
+//! | `/nodes/velocity` | N·n × 3 in m/s, world axes |
+//! | `/nodes/angular-velocity` | N·n × 3 in rad/s, world axes |
+//! | `/VTKHDF/Points` | N·(n + m) × 3 positions in m, world axes: the nodes, then the points on the shapes |
+//! | `/VTKHDF/PointData/velocity` | N·(n + m) × 3 in m/s, world axes |
+//! | `/VTKHDF/PointData/id` | n + m numbers of the nodes that the points move with, −1 for the ground |
+//! | `/VTKHDF/PointData/strain` | N·(n + m) × 6: κ in 1/m and γ of a beam's element at its ends, zero elsewhere |
+//! | `/VTKHDF/PointData/section-force` | likewise torque in Nm and force in N, without damping |
+//! | `/VTKHDF/Vertices`, `Lines`, `Polygons` | nodes, elements of beams, shapes; without beams no strains |
 //! | `/VTKHDF/FieldData` | the signals once more, by hard links, for ParaView's plots |
 //!
 //! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape of
-//! the scene does not change, so all steps share it, and the tables that say so take no room.
+//! the scene does not change, so all steps share it, and the tables that say so take no room. Shapes with many points
+//! are drawn as boxes, and beyond that as points: a file is to grow with the motion, not with its decoration.
 //!
 //! Memory stays bounded: a part of a table goes to the file when a chunk is full. Every [`FLUSH_INTERVAL`] all that
 //! was pushed becomes readable; a run that is killed loses what came after.
@@ -27,6 +32,11 @@ use super::channel::{self, Channel};
 use super::error::WriteError;
 use super::hdf5::image::{Address, Attribute, Element, Image, Place};
 use super::hdf5::{Hdf5File, TableId, TableShape};
+use super::mesh::rotated;
+use super::scene::{Scene, SceneElement, SceneFrame};
+use super::skin::Skin;
+use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
+use nalgebra::Quaternion;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,7 +45,7 @@ use std::time::{Duration, Instant};
 pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Version of the layout described in this module; a change that breaks readers raises it.
-pub const FORMAT_VERSION: i64 = 1;
+pub const FORMAT_VERSION: i64 = 2;
 
 /// Steps in a chunk, at most: long enough to be read fast, short enough not to bloat the file of a short run.
 const MOST_CHUNK_STEPS: u64 = 1024;
@@ -50,46 +60,6 @@ const MOST_CHUNK_ROWS: u64 = 1 << 20;
 
 /// A group of one tree node, as we write it, holds four times as many.
 const MOST_SIGNALS: usize = 1_000_000;
-
-/// What there is to be seen: nodes, and lines that join some of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scene {
-    /// Bodies and beam nodes.
-    pub nodes: Vec<SceneNode>,
-    /// Poly lines, as indices of the nodes they pass through; a beam is one.
-    pub lines: Vec<Vec<usize>>,
-}
-
-impl Scene {
-    fn check(&self) -> Result<(), WriteError> {
-        let node_count = self.nodes.len();
-        for (line, nodes) in self.lines.iter().enumerate() {
-            if let Some(&node) = nodes.iter().find(|&&node| node >= node_count) {
-                return Err(WriteError::UnknownNode { line, node, node_count });
-            }
-        }
-        match self.nodes.iter().find(|node| node.name.contains('\0')) {
-            Some(node) => {
-                Err(WriteError::BadName { name: node.name.clone(), reason: "it has a zero character" })
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The nodes that no line shows, each as a cell of its own.
-    fn vertices(&self) -> Vec<Vec<usize>> {
-        let mut is_on_line = vec![false; self.nodes.len()];
-        self.lines.iter().flatten().for_each(|&node| is_on_line[node] = true);
-        (0..self.nodes.len()).filter(|&node| !is_on_line[node]).map(|node| vec![node]).collect()
-    }
-}
-
-/// One node of the scene.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SceneNode {
-    /// Name of the body, or of the beam with the node's place.
-    pub name: String,
-}
 
 /// Where a node is and how it moves, at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +81,8 @@ pub struct VtkHdfWriter {
     path: PathBuf,
     layout: Layout,
     node_count: usize,
+    skin: Skin,
+    elements: Vec<SceneElement>,
     step_count: i64,
     last_flush: Instant,
 }
@@ -118,18 +90,21 @@ pub struct VtkHdfWriter {
 impl VtkHdfWriter {
     /// Starts a trajectory in an empty file; `path` is only named in errors.
     pub fn new(file: File, path: &Path, scene: &Scene, signals: &[Channel]) -> Result<Self, WriteError> {
-        scene.check()?;
+        check_scene(scene)?;
         channel::check(signals)?;
         if signals.len() > MOST_SIGNALS {
             return Err(WriteError::TooManySignals { count: signals.len(), most: MOST_SIGNALS });
         }
-        let (image, layout) = Layout::build(scene, signals);
+        let skin = Skin::of(scene);
+        let (image, layout) = Layout::build(scene, &skin, signals);
         let file = Hdf5File::create(file, image).map_err(|source| WriteError::io(path, source))?;
         Ok(Self {
             file,
             path: path.to_owned(),
             layout,
             node_count: scene.nodes.len(),
+            skin,
+            elements: scene.elements().cloned().collect(),
             step_count: 0,
             last_flush: Instant::now(),
         })
@@ -157,23 +132,104 @@ impl VtkHdfWriter {
     }
 
     fn append(&mut self, time: f64, nodes: &[NodeState], values: &[f64]) -> std::io::Result<()> {
+        let point_count = self.point_count();
         let (file, layout) = (&mut self.file, &self.layout);
         for node in nodes {
-            file.append_floats(layout.points, &node.position)?;
+            file.append_floats(layout.position, &node.position)?;
             file.append_floats(layout.rotation, &node.rotation)?;
             file.append_floats(layout.velocity, &node.velocity)?;
             file.append_floats(layout.angular_velocity, &node.angular_velocity)?;
+            file.append_floats(layout.points, &node.position)?;
+            file.append_floats(layout.point_velocity, &node.velocity)?;
+        }
+        for (node, point) in &self.skin.points {
+            let (position, velocity) =
+                node.map_or((*point, [0.0; 3]), |node| point_motion(&nodes[node], *point));
+            file.append_floats(layout.points, &position)?;
+            file.append_floats(layout.point_velocity, &velocity)?;
+        }
+        if let Some([strain_table, force_table]) = layout.strains {
+            let mut append = |[strain, force]: [[f64; 6]; 2]| {
+                file.append_floats(strain_table, &strain)?;
+                file.append_floats(force_table, &force)
+            };
+            (0..nodes.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
+            for element in &self.elements {
+                let [strain, force] = element.strain(nodes);
+                append([strain, force])?;
+                append([strain, force])?;
+            }
+            (2 * self.elements.len()..self.skin.points.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
         }
         for (&signal, value) in layout.signals.iter().zip(values) {
             file.append_floats(signal, std::slice::from_ref(value))?;
         }
         file.append_floats(layout.time, &[time])?;
         file.append_integer(layout.step_numbers, self.step_count)?;
-        file.append_integer(layout.point_offsets, self.step_count * nodes.len() as i64)?;
+        file.append_integer(layout.point_offsets, self.step_count * point_count)?;
         layout.constants.iter().for_each(|&table| file.append_fill(table, 1));
         self.step_count += 1;
         Ok(())
     }
+
+    /// Points of one step: the nodes and the points on shapes.
+    fn point_count(&self) -> i64 {
+        (self.node_count + self.skin.points.len()) as i64
+    }
+}
+
+impl SceneElement {
+    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L with its section forces; zero where the screw turns by half a turn.
+    fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
+        let section = |side: usize| {
+            let frame = pose(&self.frames[side]);
+            self.nodes[side].map_or(frame, |node| {
+                let NodeState { position, rotation, .. } = nodes[node];
+                pose(&SceneFrame { position, rotation }).compose(&frame)
+            })
+        };
+        let Ok(screw) = se3::log(&section(0).inverse().compose(&section(1))) else { return [[0.0; 6]; 2] };
+        let strain = std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
+        let force = self.stiffness.map(|row| row.iter().zip(&strain).map(|(k, strain)| k * strain).sum());
+        [strain, force]
+    }
+}
+
+fn pose(frame: &SceneFrame) -> Pose {
+    let [w, x, y, z] = frame.rotation;
+    Pose::new(UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z)), Vector3::from(frame.position))
+}
+
+/// Position and velocity v + ω × r of a point given in body axes.
+fn point_motion(node: &NodeState, point: [f64; 3]) -> ([f64; 3], [f64; 3]) {
+    let arm = rotated(node.rotation, point);
+    let [a, b, c] = node.angular_velocity;
+    let swing = [b * arm[2] - c * arm[1], c * arm[0] - a * arm[2], a * arm[1] - b * arm[0]];
+    let sum = |p: [f64; 3], q: [f64; 3]| std::array::from_fn(|axis| p[axis] + q[axis]);
+    (sum(node.position, arm), sum(node.velocity, swing))
+}
+
+fn check_scene(scene: &Scene) -> Result<(), WriteError> {
+    let node_count = scene.nodes.len();
+    for (line, element) in scene.elements().enumerate() {
+        if let Some(node) = element.nodes.into_iter().flatten().find(|&node| node >= node_count) {
+            return Err(WriteError::UnknownNode { line, node, node_count });
+        }
+    }
+    if let Some(body) = scene.bodies.iter().find(|body| body.node >= node_count) {
+        return Err(WriteError::BadName { name: body.name.clone(), reason: "its node is not in the scene" });
+    }
+    match scene.nodes.iter().find(|node| node.name.contains('\0')) {
+        Some(node) => Err(WriteError::BadName { name: node.name.clone(), reason: "it has a zero character" }),
+        None => Ok(()),
+    }
+}
+
+/// The nodes that no line shows, each as a cell of its own.
+fn vertices(scene: &Scene) -> Vec<Vec<usize>> {
+    let mut is_on_line = vec![false; scene.nodes.len()];
+    scene.elements().flat_map(|element| element.nodes).flatten().for_each(|node| is_on_line[node] = true);
+    (0..scene.nodes.len()).filter(|&node| !is_on_line[node]).map(|node| vec![node]).collect()
 }
 
 fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), WriteError> {
@@ -183,10 +239,14 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), W
 /// The tables of a trajectory.
 #[derive(Debug)]
 struct Layout {
-    points: TableId,
+    position: TableId,
     rotation: TableId,
     velocity: TableId,
     angular_velocity: TableId,
+    points: TableId,
+    point_velocity: TableId,
+    /// Strains and section forces, if there are beams.
+    strains: Option<[TableId; 2]>,
     time: TableId,
     signals: Vec<TableId>,
     /// 0, 1, 2, …: where each step's signals are.
@@ -199,9 +259,9 @@ struct Layout {
 }
 
 impl Layout {
-    fn build(scene: &Scene, signals: &[Channel]) -> (Image, Self) {
+    fn build(scene: &Scene, skin: &Skin, signals: &[Channel]) -> (Image, Self) {
         let mut builder = Builder::new(scene, signals);
-        let nodes = NodeTables::build(&mut builder.image, scene.nodes.len() as u64);
+        let nodes = NodeTables::build(&mut builder.image, scene.nodes.len(), skin);
         let time = builder.signal(&Channel::time());
         let signal_tables: Vec<_> = signals.iter().map(|signal| builder.signal(signal)).collect();
         let step_numbers = builder.per_step();
@@ -214,14 +274,17 @@ impl Layout {
         let signal_group: Vec<_> =
             times.iter().map(|(name, time)| (name.as_str(), *time)).chain(fields.iter().copied()).collect();
 
-        let steps = builder.steps(time.0, point_offsets.0, step_numbers.0, &named);
-        let vtk = builder.vtk(scene, &nodes, steps.group, &fields);
-        builder.root(scene, vtk, &signal_group);
+        let steps = builder.steps(time.0, point_offsets.0, step_numbers.0, &named, nodes.strains.is_some());
+        let vtk = builder.vtk(scene, skin, &nodes, steps.group, &fields);
+        builder.root(scene, vtk, &nodes, &signal_group);
         let layout = Self {
-            points: nodes.points.1,
+            position: nodes.position.1,
             rotation: nodes.rotation.1,
             velocity: nodes.velocity.1,
             angular_velocity: nodes.angular_velocity.1,
+            points: nodes.points.1,
+            point_velocity: nodes.point_velocity.1,
+            strains: nodes.strains.map(|tables| tables.map(|table| table.1)),
             time: time.1,
             signals: signal_tables.iter().map(|table| table.1).collect(),
             step_numbers: step_numbers.1,
@@ -236,26 +299,34 @@ impl Layout {
 type TableParts = (Address, TableId);
 
 struct NodeTables {
-    points: TableParts,
+    position: TableParts,
     rotation: TableParts,
     velocity: TableParts,
     angular_velocity: TableParts,
+    points: TableParts,
+    point_velocity: TableParts,
+    strains: Option<[TableParts; 2]>,
 }
 
 impl NodeTables {
-    fn build(image: &mut Image, node_count: u64) -> Self {
-        let mut table = |columns: u64, unit: &str| {
-            let step_bytes = (node_count * columns * 8).max(1);
+    fn build(image: &mut Image, node_count: usize, skin: &Skin) -> Self {
+        let (nodes, points) = (node_count as u64, (node_count + skin.points.len()) as u64);
+        let mut table = |rows: u64, columns: u64, unit: &str| {
+            let step_bytes = (rows * columns * 8).max(1);
             let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MOST_CHUNK_STEPS);
-            let chunk_rows = (steps * node_count).clamp(1, MOST_CHUNK_ROWS);
+            let chunk_rows = (steps * rows).clamp(1, MOST_CHUNK_ROWS);
             let shape = TableShape { columns: Some(columns), chunk_rows };
             image.growing(shape, Element::Float, &[("unit", Attribute::Text(unit))])
         };
         Self {
-            points: table(3, "m"),
-            rotation: table(4, "1"),
-            velocity: table(3, "m/s"),
-            angular_velocity: table(3, "rad/s"),
+            position: table(nodes, 3, "m"),
+            rotation: table(nodes, 4, "1"),
+            velocity: table(nodes, 3, "m/s"),
+            angular_velocity: table(nodes, 3, "rad/s"),
+            points: table(points, 3, "m"),
+            point_velocity: table(points, 3, "m/s"),
+            strains: (!skin.lines.is_empty())
+                .then(|| [table(points, 6, "1/m, 1"), table(points, 6, "Nm, N")]),
         }
     }
 }
@@ -276,7 +347,7 @@ impl Builder {
     fn new(scene: &Scene, signals: &[Channel]) -> Self {
         let units = signals.iter().map(|signal| signal.unit.as_str());
         let names = scene.nodes.iter().map(|node| node.name.as_str());
-        let ours = ["m", "1", "m/s", "rad/s", "s", "kreisel", env!("CARGO_PKG_VERSION")];
+        let ours = ["m", "1", "m/s", "rad/s", "s", "1/m, 1", "Nm, N", "kreisel", env!("CARGO_PKG_VERSION")];
         let image = Image::new(signals.len() + 1, ours.into_iter().chain(units).chain(names));
         let signal_steps = SIGNAL_BYTES / (8 * (signals.len() as u64 + 1));
         let signal_steps = signal_steps.clamp(LEAST_SIGNAL_STEPS, MOST_CHUNK_STEPS);
@@ -302,13 +373,22 @@ impl Builder {
     }
 
     /// The group that tells VTK where the data of each step are.
-    fn steps(&mut self, time: Address, points: Address, numbers: Address, signals: &[&str]) -> Steps {
+    fn steps(
+        &mut self,
+        time: Address,
+        points: Address,
+        numbers: Address,
+        signals: &[&str],
+        has_strains: bool,
+    ) -> Steps {
         let zeros = self.constant(0, None);
         let ones = self.constant(1, None);
         let cell_zeros = self.constant(0, Some(4)); // vertices, lines, polygons, strips
         let one_value = self.constant(1, Some(2)); // components, tuples
-        let point_data =
-            [("rotation", points), ("velocity", points), ("angular-velocity", points), ("id", zeros)];
+        let mut point_data = vec![("velocity", points), ("id", zeros)];
+        if has_strains {
+            point_data.extend([("strain", points), ("section-force", points)]);
+        }
         let point_data = self.image.group(&[], &point_data).0;
         let mut members = vec![
             ("Values", time),
@@ -331,25 +411,30 @@ impl Builder {
     fn vtk(
         &mut self,
         scene: &Scene,
+        skin: &Skin,
         nodes: &NodeTables,
         steps: Address,
         fields: &[(&str, Address)],
     ) -> Address {
-        let ids: Vec<i64> = (0..scene.nodes.len() as i64).collect();
-        let id = self.image.integers(&ids);
-        let point_data = [
-            ("rotation", nodes.rotation.0),
-            ("velocity", nodes.velocity.0),
-            ("angular-velocity", nodes.angular_velocity.0),
-            ("id", id),
-        ];
+        let on_shapes = skin.points.iter().map(|(node, _)| node.map_or(-1, |node| node as i64));
+        let ids: Vec<i64> = (0..scene.nodes.len() as i64).chain(on_shapes).collect();
+        let mut point_data = vec![("velocity", nodes.point_velocity.0), ("id", self.image.integers(&ids))];
+        if let Some([strain, force]) = nodes.strains {
+            point_data.extend([("strain", strain.0), ("section-force", force.0)]);
+        }
+        // The points on shapes and beams follow the nodes.
+        let first = scene.nodes.len();
+        let lines: Vec<Vec<usize>> =
+            skin.lines.iter().map(|ends| ends.map(|end| end + first).to_vec()).collect();
+        let surface = |corners: &[usize; 3]| corners.map(|corner| corner + first).to_vec();
+        let polygons: Vec<Vec<usize>> = skin.triangles.iter().map(surface).collect();
         let mut members = vec![
-            ("NumberOfPoints", self.image.integers(&[scene.nodes.len() as i64])),
+            ("NumberOfPoints", self.image.integers(&[ids.len() as i64])),
             ("Points", nodes.points.0),
             ("PointData", self.image.group(&[], &point_data).0),
-            ("Vertices", self.cells(&scene.vertices())),
-            ("Lines", self.cells(&scene.lines)),
-            ("Polygons", self.cells(&[])),
+            ("Vertices", self.cells(&vertices(scene))),
+            ("Lines", self.cells(&lines)),
+            ("Polygons", self.cells(&polygons)),
             ("Strips", self.cells(&[])),
             ("Steps", steps),
         ];
@@ -376,10 +461,17 @@ impl Builder {
         self.image.group(&[], &members).0
     }
 
-    fn root(&mut self, scene: &Scene, vtk: Address, signals: &[(&str, Address)]) {
+    fn root(&mut self, scene: &Scene, vtk: Address, tables: &NodeTables, signals: &[(&str, Address)]) {
         let names: Vec<&str> = scene.nodes.iter().map(|node| node.name.as_str()).collect();
         let names = self.image.texts(&names);
-        let nodes = self.image.group(&[], &[("name", names)]).0;
+        let members = [
+            ("name", names),
+            ("position", tables.position.0),
+            ("rotation", tables.rotation.0),
+            ("velocity", tables.velocity.0),
+            ("angular-velocity", tables.angular_velocity.0),
+        ];
+        let nodes = self.image.group(&[], &members).0;
         let signals = self.image.group(&[], signals).0;
         let attributes = [
             ("program", Attribute::Text("kreisel")),

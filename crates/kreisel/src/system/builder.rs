@@ -82,9 +82,10 @@ impl SystemBuilder {
         }
     }
 
-    /// Adds an element.
-    pub fn element(&mut self, name: impl Into<String>, element: impl Element + 'static) {
+    /// Adds an element and gives its index.
+    pub fn element(&mut self, name: impl Into<String>, element: impl Element + 'static) -> usize {
         self.elements.push((name.into(), Box::new(element)));
+        self.elements.len() - 1
     }
 
     /// Adds a joint and gives its index.

@@ -188,6 +188,21 @@ impl System {
         self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
+    /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
+    pub fn applied_wrench(&self, element: usize, at: &Point) -> Vector6 {
+        let entry = &self.elements[element];
+        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
+            return Vector6::zeros();
+        }
+        self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+            let mut forces = LocalForces::zeros();
+            entry.element.residual(motion, &mut forces);
+            let (torque, force) = split(&forces.wrenches[0]);
+            let rotation = motion.nodes[0].rotation;
+            -join(&(rotation * torque), &(rotation * force))
+        })
+    }
+
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];

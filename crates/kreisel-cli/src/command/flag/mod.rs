@@ -3,7 +3,9 @@
 mod json;
 mod model;
 mod plot;
+mod sensors;
 
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;
+pub use sensors::chosen as chosen_signals;

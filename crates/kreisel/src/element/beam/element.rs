@@ -99,6 +99,21 @@ impl Beam {
         }
     }
 
+    /// The screw d₀ between the ends of the initial shape.
+    pub fn reference(&self) -> &Vector6 {
+        &self.reference
+    }
+
+    /// Length of the initial shape in m.
+    pub fn length(&self) -> f64 {
+        self.reference.fixed_rows::<3>(3).norm()
+    }
+
+    /// Section force and torque per mean strain (d − d₀)/L of the element.
+    pub fn section_stiffness(&self) -> Matrix6 {
+        self.length() * self.stiffness
+    }
+
     /// Strain and section forces, damping included.
     pub fn strain(&self, at: &Motion) -> BeamStrain {
         let shape = self.shape(at);

@@ -110,6 +110,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     }
     let offsets = frames(&reader, &attachments)?;
     assembler.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
+    assembler.show_spring(part.name(), nodes, offsets.map(|offset| offset.position));
     reader.finish()
 }
 

@@ -2,9 +2,9 @@
 
 use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::Assembler;
 use crate::machine::assembler::placement;
 use crate::machine::signal::SignalCollector;
+use crate::machine::{Assembler, ForceEntry};
 use crate::model::error::Mistake;
 use crate::model::{
     Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind,
@@ -83,7 +83,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let ([a, b, c], [d, e, f]) = (torque, force);
     let element = MarkerForce::new(nodes, marker, axes, [a, b, c, d, e, f], signals)
         .in_axes_turned_by(&placement(&reader).rotation);
-    assembler.add_element(part.name(), element);
+    let (has_force, has_torque) = (reader.has("force"), reader.has("torque"));
+    let (name, point) = (part.name().to_string(), marker.position);
+    let element = assembler.add_element(part.name(), element);
+    assembler.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
     reader.finish()
 }
 

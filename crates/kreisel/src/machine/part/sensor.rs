@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::joint::Frame;
-use crate::lie::{Pose, se3};
+use crate::lie::{Pose, UnitQuaternion, se3};
 use crate::machine::beam::Station;
 use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
-use crate::machine::{Assembler, MeasuredCoordinate, StepSize};
+use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
@@ -26,7 +26,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record; always recorded with `step = \"auto\"`).",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
         ),
         key(
             "of",
@@ -318,7 +318,7 @@ pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
     sensors
 }
 
-/// Positions of bodies, joint coordinates with their rates, reactions, energies and residuals.
+/// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
 fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     let watched = || assembler.bodies().iter().filter(|body| !body.beam_node);
@@ -347,6 +347,17 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
                 names.filter_map(|name| assembler.measured(&name).map(|measured| (name, measured)));
             sensors.extend(measured.map(|(name, it)| Sensor { name, measurement: coordinate(&it) }));
         }
+        for force in assembler.forces() {
+            let given = [force.has_force, force.has_torque];
+            let of = SensorFrame {
+                node: Some(force.node),
+                offset: Pose::new(UnitQuaternion::identity(), force.point),
+            };
+            for (&(word, part), _) in REACTIONS.iter().zip(given).filter(|(_, given)| *given) {
+                let measurement = Measurement::Applied { element: force.element, part, of };
+                sensors.push(Sensor { name: format!("{}.{word}", force.name), measurement });
+            }
+        }
         for (joint, name) in assembler.constraint_names().enumerate() {
             sensors.extend(REACTIONS.iter().map(|&(word, part)| {
                 let measurement = Measurement::Reaction { joint, part, axes: SensorFrame::default() };
@@ -360,8 +371,6 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     }
     sensors.push(Sensor { name: "energy".to_string(), measurement: Measurement::Energies });
     sensors.push(Sensor { name: "constraint".to_string(), measurement: Measurement::Residuals });
-    if assembler.settings.as_ref().is_some_and(|settings| settings.step == Some(StepSize::Auto)) {
-        sensors.push(Sensor { name: "solver".to_string(), measurement: Measurement::Solver });
-    }
+    sensors.push(Sensor { name: "solver".to_string(), measurement: Measurement::Solver });
     sensors
 }

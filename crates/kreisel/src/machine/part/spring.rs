@@ -141,6 +141,9 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
     let laws = laws(&reader, free.unwrap_or(initial), "force", "damping-force")?;
     assembler
         .add_element(part.name(), CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws));
+    if along.coordinate == Coordinate::Distance {
+        assembler.show_spring(part.name(), along.nodes, along.offsets.map(|offset| offset.position));
+    }
     reader.finish()
 }
 

@@ -1,0 +1,176 @@
+//! `kreisel report`, `view`, `plot` and `export` from outside.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use kreisel::results::CsvTable;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+fn kreisel(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kreisel"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("BROWSER", "true")
+        .output()
+        .unwrap()
+}
+
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let output = kreisel(folder, arguments);
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {words}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Results of a short run of the four-bar linkage, made once and only read.
+fn results() -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/four-bar.toml");
+        done(folder.path(), &["run", model.to_str().unwrap(), "--end-time", "100 ms", "--out", "four-bar"]);
+        folder
+    });
+    folder.path().join("four-bar")
+}
+
+/// A copy that a test may change.
+fn copy(files: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for name in files {
+        fs::copy(results().join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+const ALL: [&str; 4] = ["run.json", "scene.json", "trajectory.csv", "trajectory.vtkhdf"];
+
+#[test]
+fn the_page_of_a_folder_is_the_page_of_its_run() {
+    let folder = copy(&ALL);
+    let said = done(folder.path(), &["report", "."]);
+    assert_eq!(said.trim(), Path::new(".").join("report.html").to_str().unwrap());
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert_eq!(page, fs::read_to_string(results().join("report.html")).unwrap());
+    assert!(page.contains("<title>A planar four-bar linkage on four hinges"));
+}
+
+#[test]
+fn a_page_made_later_belongs_to_the_run() {
+    let folder = copy(&ALL);
+    let summary = folder.path().join("run.json");
+    let text = fs::read_to_string(&summary).unwrap();
+    fs::write(&summary, text.replace(",\n    \"report.html\"", "")).unwrap();
+    assert!(!fs::read_to_string(&summary).unwrap().contains("report.html"));
+    done(folder.path(), &["report", "."]);
+    assert!(fs::read_to_string(&summary).unwrap().contains("report.html"));
+}
+
+#[test]
+fn view_makes_the_page_that_is_missing_and_opens_it() {
+    let folder = copy(&ALL);
+    done(folder.path(), &["view", "."]);
+    assert!(folder.path().join("report.html").is_file());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+    let output =
+        command.args(["view", "."]).current_dir(folder.path()).env("BROWSER", "no-such-program").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("report.html"));
+}
+
+#[test]
+fn folders_that_hold_no_results_are_refused_with_a_reason() {
+    let empty = TempDir::new().unwrap();
+    for command in [&["report", "."][..], &["plot", ".", "--sensor", "a"], &["export", ".", "--gltf"]] {
+        let output = kreisel(empty.path(), command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("no results of Kreisel"), "{command:?}");
+    }
+    for (missing, rest) in [(1, [0, 2, 3]), (2, [0, 1, 3]), (3, [0, 1, 2])] {
+        let folder = copy(&rest.map(|index: usize| ALL[index]));
+        let output = kreisel(folder.path(), &["report", "."]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(ALL[missing]), "{}", ALL[missing]);
+    }
+}
+
+#[test]
+fn broken_results_are_errors_and_not_panics() {
+    for (name, content) in
+        [("scene.json", "{"), ("trajectory.vtkhdf", "no HDF5"), ("trajectory.csv", "a,b\n1,2\n")]
+    {
+        let folder = copy(&ALL);
+        fs::write(folder.path().join(name), content).unwrap();
+        let output = kreisel(folder.path(), &["report", "."]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_plot_has_axes_units_and_a_legend() {
+    let folder = TempDir::new().unwrap();
+    let results = results();
+    let results = results.to_str().unwrap();
+    done(folder.path(), &["plot", results, "--sensor", "d.angle", "--sensor", "energy.*", "-o", "plot.svg"]);
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    for word in ["time [s]", "d.angle [rad]", "[J]", "energy.kinetic", "A planar four-bar linkage"] {
+        assert!(svg.contains(word), "{word}");
+    }
+    done(folder.path(), &["plot", results, "--sensor", "d.angle", "-o", "plot.png"]);
+    assert!(fs::read(folder.path().join("plot.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn plots_that_make_no_sense_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let results = results();
+    let results = results.to_str().unwrap();
+    for (arguments, word) in [
+        (["--sensor", "d.angel", "-o", "plot.svg"], "d.angle"),
+        (["--sensor", "d.angle", "-o", "plot.pdf"], "`.svg` or `.png`"),
+    ] {
+        let output = kreisel(folder.path(), &[&["plot", results][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(word), "{word}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_chosen_table_has_the_numbers_of_the_whole_one() {
+    let folder = TempDir::new().unwrap();
+    let results = results();
+    let text = results.to_str().unwrap();
+    let printed = done(folder.path(), &["export", text, "--csv", "crank.position.*", "energy.total"]);
+    done(folder.path(), &["export", text, "--csv", "crank.position.*", "energy.total", "-o", "part.csv"]);
+    assert_eq!(fs::read_to_string(folder.path().join("part.csv")).unwrap(), printed);
+    let part = CsvTable::read(&folder.path().join("part.csv")).unwrap();
+    let whole = CsvTable::read(&results.join("trajectory.csv")).unwrap();
+    assert_eq!(part.signals.len(), 4);
+    assert_eq!(part.times, whole.times);
+    for signal in &part.signals {
+        assert_eq!(part.column(&signal.name), whole.column(&signal.name));
+    }
+}
+
+#[test]
+fn an_animation_is_binary_gltf_with_a_node_for_each_body() {
+    let folder = TempDir::new().unwrap();
+    done(folder.path(), &["export", results().to_str().unwrap(), "--gltf", "-o", "a.glb"]);
+    let bytes = fs::read(folder.path().join("a.glb")).unwrap();
+    assert!(bytes.starts_with(b"glTF\x02\0\0\0"));
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!(word(8), bytes.len());
+    let scene: serde_json::Value = serde_json::from_slice(&bytes[20..20 + word(12)]).unwrap();
+    let names: Vec<&str> =
+        scene["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+    for body in ["crank", "coupler", "rocker"] {
+        assert!(names.contains(&body), "{names:?}");
+    }
+    assert_eq!(scene["animations"][0]["channels"].as_array().unwrap().len(), 6);
+}

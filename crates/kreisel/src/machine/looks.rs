@@ -1,0 +1,357 @@
+//! How a machine looks: shapes as the model gives them, or made up so that every model looks like something.
+//!
+//! A body without a shape is drawn as a cylinder, ball or box of its inertia, with a bar from the centre of mass to
+//! each point at which something is attached.
+
+use super::assembler::BodyEntry;
+use super::beam::BeamEntry;
+use super::sensor::{Measurement, SensorFrame, WrenchPart};
+use super::shape::{Geometry, Shape};
+use super::{Machine, sensor::Sensor};
+use crate::element::NodeId;
+use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::model::Document;
+use crate::results::mesh::Mesh;
+use crate::results::scene::{
+    ArrowKind, Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint,
+    SceneMarker, SceneNode, SceneShape, SceneSpring,
+};
+use nalgebra::Rotation3;
+use std::path::Path;
+
+/// Moments of inertia that differ by less than this part are those of a body of revolution.
+const ROUND: f64 = 0.02;
+/// Radius of a bar, as part of the machine's size.
+const BAR: f64 = 0.02;
+/// Triangles of a mesh beyond which it is drawn coarser.
+const MOST_TRIANGLES: usize = 6_000;
+/// Thickness of a beam, at least, as part of its length.
+const THINNEST: f64 = 0.006;
+/// Cells of a coarser mesh along its longest side.
+const CELLS: usize = 48;
+
+impl Machine {
+    /// What there is to be seen: nodes, shapes, joints, springs and arrows.
+    pub fn scene(&self) -> Scene {
+        let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
+        let up = if self.gravity.norm() > 0.0 { -self.gravity.normalize() } else { Vector3::zeros() };
+        Scene {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            up: up.into(),
+            nodes: names.map(|name| SceneNode { name }).collect(),
+            bodies: self
+                .bodies
+                .iter()
+                .filter(|body| !body.beam_node)
+                .map(|body| self.scene_body(body))
+                .collect(),
+            beams: self.beams.iter().map(scene_beam).collect(),
+            joints: self.scene_joints(),
+            springs: self.scene_springs(),
+            arrows: self.sensors.iter().filter_map(|sensor| self.arrow(sensor)).collect(),
+            ground: markers(&self.ground_markers),
+            ..Scene::default()
+        }
+    }
+
+    fn scene_body(&self, body: &BodyEntry) -> SceneBody {
+        let shapes = match &body.shape {
+            Some(shape) => vec![SceneShape {
+                geometry: scene_geometry(&shape.geometry),
+                frame: scene_frame(&shape.frame),
+                made_up: false,
+            }],
+            None => self.made_up_shapes(body),
+        };
+        SceneBody {
+            name: body.name.clone(),
+            node: body.node.0,
+            mass: body.mass,
+            shapes,
+            markers: markers(&body.markers),
+        }
+    }
+
+    fn made_up_shapes(&self, body: &BodyEntry) -> Vec<SceneShape> {
+        let arms = self.arms(body);
+        let size = self.characteristic_length();
+        let reach = arms.iter().map(Vector3::norm).fold(0.0, f64::max);
+        let radius = BAR * if reach > 0.0 { reach.min(size) } else { size };
+        let mut shapes = vec![core(body, radius)];
+        shapes.extend(arms.iter().filter(|arm| arm.norm() > 2.0 * radius).map(|arm| bar(arm, radius)));
+        let drawn = shapes.into_iter().map(|shape| SceneShape {
+            geometry: scene_geometry(&shape.geometry),
+            frame: scene_frame(&shape.frame),
+            made_up: true,
+        });
+        drawn.collect()
+    }
+
+    /// Points of a body at which something is attached, each once, in body axes.
+    fn arms(&self, body: &BodyEntry) -> Vec<Vector3> {
+        let joints = self
+            .joints
+            .iter()
+            .flat_map(|joint| joint.nodes.into_iter().zip(joint.offsets.map(|offset| offset.position)));
+        let springs = self.springs.iter().flat_map(|spring| spring.nodes.into_iter().zip(spring.points));
+        let here = joints.chain(springs).filter(|(node, _)| *node == Some(body.node)).map(|(_, point)| point);
+        let mut arms: Vec<Vector3> = Vec::new();
+        for arm in here.chain(body.markers.iter().map(|(_, frame)| frame.position)) {
+            if !arms.iter().any(|known| (known - arm).norm() < 1e-6 * self.characteristic_length()) {
+                arms.push(arm);
+            }
+        }
+        arms
+    }
+
+    fn scene_joints(&self) -> Vec<SceneJoint> {
+        let joint = |joint: &super::JointEntry| SceneJoint {
+            name: joint.name.clone(),
+            kind: joint.kind.to_string(),
+            nodes: joint.nodes.map(|node| node.map(|node| node.0)),
+            frames: joint.offsets.map(|offset| scene_frame(&offset)),
+        };
+        self.joints.iter().map(joint).collect()
+    }
+
+    fn scene_springs(&self) -> Vec<SceneSpring> {
+        let spring = |spring: &super::SpringEntry| SceneSpring {
+            name: spring.name.clone(),
+            nodes: spring.nodes.map(|node| node.map(|node| node.0)),
+            points: spring.points.map(Into::into),
+        };
+        self.springs.iter().map(spring).collect()
+    }
+
+    /// The arrow of a sensor that measures a force, a torque or a reaction in world axes.
+    fn arrow(&self, sensor: &Sensor) -> Option<SceneArrow> {
+        let (kind, node, point) = match &sensor.measurement {
+            Measurement::Applied { part, of, .. } => {
+                let kind = if *part == WrenchPart::Force { ArrowKind::Force } else { ArrowKind::Torque };
+                (kind, of.node, of.offset.position)
+            }
+            Measurement::Reaction { joint, part: WrenchPart::Force, axes } if is_world(axes) => {
+                let joint = self.joints.iter().find(|entry| entry.index == *joint)?;
+                (ArrowKind::Reaction, joint.nodes[1], joint.offsets[1].position)
+            }
+            _ => return None,
+        };
+        let name = sensor.name.rsplit_once('.').map_or(sensor.name.as_str(), |(part, _)| part).to_owned();
+        let node = node.map(|node| node.0);
+        Some(SceneArrow { name, kind, node, point: point.into(), signal: sensor.name.clone() })
+    }
+}
+
+/// Title and description of a model: the first sentence or line of its opening comment, and the rest; without a comment
+/// the name of the file.
+pub(super) fn words_about(document: &Document) -> (String, String) {
+    let sources = document.sources();
+    let Some(source) = sources.first() else { return Default::default() };
+    let comment: Vec<&str> =
+        source.text().lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
+    let comment = comment.join("\n");
+    let paragraphs: Vec<String> =
+        comment.split("\n\n").map(|text| text.replace('\n', " ").trim().to_owned()).collect();
+    match paragraphs.split_first() {
+        Some((title, rest)) if !title.is_empty() => {
+            (title.trim_end_matches('.').to_owned(), rest.join("\n\n"))
+        }
+        _ => {
+            let stem = Path::new(source.name()).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            (stem.unwrap_or_default(), String::new())
+        }
+    }
+}
+
+fn is_world(axes: &SensorFrame) -> bool {
+    axes.node.is_none() && axes.offset == Pose::identity()
+}
+
+/// The body that has this mass and inertia, evenly filled, in its principal axes; at least as thick as a bar.
+fn core(body: &BodyEntry, least: f64) -> Shape {
+    if matches!(body.group, Group::Vector(_)) || body.mass <= 0.0 {
+        let radius = if body.mass > 0.0 { 2.0 * least } else { least };
+        return Shape { geometry: Geometry::Sphere { radius }, frame: Pose::identity() };
+    }
+    let (moments, rotation) = principal_axes(&(body.inertia / body.mass));
+    let [a, b, c] = [moments.x, moments.y, moments.z];
+    let same = |p: f64, q: f64| (p - q).abs() <= ROUND * p.max(q);
+    let upright = |axis: usize| match axis {
+        0 => UnitQuaternion::from_axis_angle(&Vector3::y_axis(), std::f64::consts::FRAC_PI_2),
+        1 => UnitQuaternion::from_axis_angle(&Vector3::x_axis(), -std::f64::consts::FRAC_PI_2),
+        _ => UnitQuaternion::identity(),
+    };
+    // A cylinder: c = r²/2 along its axis, a = r²/4 + l²/12 across.
+    let cylinder = |along: f64, across: f64, axis: usize| {
+        let radius = (2.0 * along).sqrt().max(least);
+        let length = (12.0 * across - 3.0 * radius * radius).max(0.0).sqrt().max(0.12 * radius).max(least);
+        Shape {
+            geometry: Geometry::Cylinder { radius, length },
+            frame: Pose::new(rotation * upright(axis), Vector3::zeros()),
+        }
+    };
+    if same(a, b) && same(b, c) {
+        // A ball: 2 r²/5.
+        let radius = (2.5 * a).sqrt().max(least);
+        Shape { geometry: Geometry::Sphere { radius }, frame: Pose::identity() }
+    } else if same(a, b) {
+        cylinder(c, 0.5 * (a + b), 2)
+    } else if same(b, c) {
+        cylinder(a, 0.5 * (b + c), 0)
+    } else if same(a, c) {
+        cylinder(b, 0.5 * (a + c), 1)
+    } else {
+        // A box: (y² + z²)/12 about x, and so on.
+        let edge = |own: f64, others: f64| (6.0 * (others - own)).max(0.0).sqrt().max(least);
+        let size = Vector3::new(edge(a, b + c), edge(b, a + c), edge(c, a + b));
+        Shape { geometry: Geometry::Box { size }, frame: Pose::new(rotation, Vector3::zeros()) }
+    }
+}
+
+/// Principal moments with the rotation from principal to body axes.
+fn principal_axes(inertia: &Matrix3) -> (Vector3, UnitQuaternion) {
+    let size = inertia.amax();
+    let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || inertia[(i, j)].abs() <= 1e-12 * size));
+    if is_diagonal {
+        return (inertia.diagonal(), UnitQuaternion::identity());
+    }
+    let decomposition = inertia.symmetric_eigen();
+    let mut axes = decomposition.eigenvectors;
+    if axes.determinant() < 0.0 {
+        axes.column_mut(2).neg_mut();
+    }
+    let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
+    (decomposition.eigenvalues, rotation)
+}
+
+/// A bar from the centre of mass to a point.
+fn bar(end: &Vector3, radius: f64) -> Shape {
+    let rotation = UnitQuaternion::rotation_between(&Vector3::z(), end)
+        .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
+    let geometry = Geometry::Capsule { radius, length: end.norm() };
+    Shape { geometry, frame: Pose::new(rotation, 0.5 * end) }
+}
+
+/// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
+fn scene_beam(beam: &BeamEntry) -> SceneBeam {
+    let elements: Vec<SceneElement> = (beam.pieces.iter())
+        .map(|piece| {
+            let stiffness = piece.element.section_stiffness();
+            SceneElement {
+                nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
+                frames: piece.ends.map(|end| scene_frame(&end.offset)),
+                length: piece.element.length(),
+                reference: (*piece.element.reference()).into(),
+                stiffness: stiffness.transpose().into(),
+            }
+        })
+        .collect();
+    let least = THINNEST * beam.length();
+    let (size, round) = elements.first().map_or(([least; 2], true), |element| section_size(element, least));
+    SceneBeam { name: beam.name.clone(), size, round, elements }
+}
+
+/// I/A is d²/16 for a disc and b²/12 for a rectangle.
+fn section_size(element: &SceneElement, least: f64) -> ([f64; 2], bool) {
+    let diagonal = |row: usize| element.stiffness[row][row];
+    let gyration = |bending: f64| (bending / diagonal(3)).max(0.0).sqrt();
+    let (about_y, about_z) = (gyration(diagonal(1)), gyration(diagonal(2)));
+    let round = (about_y - about_z).abs() <= ROUND * about_y.max(about_z);
+    let factor = if round { 4.0 } else { 12.0_f64.sqrt() };
+    let size = [factor * about_z, factor * about_y];
+    (size.map(|size| if size.is_finite() { size.max(least) } else { least }), round)
+}
+
+fn markers(markers: &[(String, Pose)]) -> Vec<SceneMarker> {
+    let marker = |(name, pose): &(String, Pose)| SceneMarker { name: name.clone(), frame: scene_frame(pose) };
+    markers.iter().map(marker).collect()
+}
+
+fn scene_frame(pose: &Pose) -> SceneFrame {
+    let q = pose.rotation;
+    SceneFrame { position: pose.position.into(), rotation: [q.w, q.i, q.j, q.k] }
+}
+
+fn scene_geometry(geometry: &Geometry) -> SceneGeometry {
+    match geometry {
+        Geometry::Sphere { radius } => SceneGeometry::Sphere { radius: *radius },
+        Geometry::Box { size } => SceneGeometry::Box { size: (*size).into() },
+        Geometry::Cylinder { radius, length } => SceneGeometry::Cylinder { radius: *radius, length: *length },
+        Geometry::Capsule { radius, length } => SceneGeometry::Capsule { radius: *radius, length: *length },
+        Geometry::Frustum { radii, length } => SceneGeometry::Frustum { radii: *radii, length: *length },
+        Geometry::Mesh(triangles) => {
+            let mut mesh = Mesh {
+                points: triangles.iter().flatten().map(|point| (*point).into()).collect(),
+                triangles: (0..triangles.len()).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect(),
+            };
+            if triangles.len() > MOST_TRIANGLES {
+                mesh = mesh.clustered(CELLS);
+            }
+            SceneGeometry::Mesh {
+                points: mesh.points.iter().map(|point| point.map(|x| x as f32)).collect(),
+                triangles: mesh.triangles.iter().map(|corners| corners.map(|corner| corner as u32)).collect(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made_up(inertia: &str, more: &str) -> Vec<SceneShape> {
+        let model = format!(
+            "[simulation]\nend-time = 1\n[[body]]\nname = \"top\"\nmass = 15\ninertia = {inertia}\n\
+             position = [0, 1, 0]\n{more}"
+        );
+        Machine::from_text("top.toml", &model).unwrap().scene().bodies[0].shapes.clone()
+    }
+
+    #[test]
+    fn a_top_is_a_disc_on_a_bar_to_its_tip() {
+        let joint = "[[spherical]]\nname = \"tip\"\nbodies = [\"ground\", \"top\"]\npoint = [0, 0, 0]";
+        let shapes = made_up("[0.234375, 0.46875, 0.234375]", joint);
+        // r = √(2 · 0.46875 / 15) = 0.25, and no length at all but that of something to be seen.
+        let SceneGeometry::Cylinder { radius, length } = shapes[0].geometry else { panic!("{shapes:?}") };
+        assert!((radius - 0.25).abs() < 1e-12 && length < 0.2 * radius);
+        let SceneGeometry::Capsule { length, .. } = shapes[1].geometry else { panic!("{shapes:?}") };
+        assert!((length - 1.0).abs() < 1e-12 && (shapes[1].frame.position[1] + 0.5).abs() < 1e-12);
+        assert!(shapes.iter().all(|shape| shape.made_up));
+    }
+
+    #[test]
+    fn the_opening_comment_names_and_describes_the_model() {
+        let body = "[simulation]\nend-time = 1\n[[body]]\nname = \"a\"\nmass = 1\ninertia = [1, 1, 1]\n";
+        let text = format!("# A ball\n# that flies.\n#\n# More\n# words.\n\n# Not this.\n{body}");
+        let machine = Machine::from_text("ball.toml", &text).unwrap();
+        assert_eq!(
+            (machine.title.as_str(), machine.description.as_str()),
+            ("A ball that flies", "More words.")
+        );
+        let machine = Machine::from_text("models/ball.toml", body).unwrap();
+        assert_eq!((machine.title.as_str(), machine.description.as_str()), ("ball", ""));
+    }
+
+    #[test]
+    fn a_made_up_box_has_the_inertia_of_the_body() {
+        let shapes = made_up("[1.0, 1.5, 2.0]", "");
+        let SceneGeometry::Box { size: [x, y, z] } = shapes[0].geometry else { panic!("{shapes:?}") };
+        let about_x = 15.0 / 12.0 * (y * y + z * z);
+        let about_z = 15.0 / 12.0 * (x * x + y * y);
+        // A few roundings.
+        assert!((about_x - 1.0).abs() < 1e-12 && (about_z - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_turned_inertia_turns_the_shape() {
+        // Principal moments 1, 2 and 2 about axes at 45° in the x-y plane.
+        let shapes = made_up("[1.5, 1.5, 2.0, -0.5, 0, 0]", "");
+        assert!(matches!(shapes[0].geometry, SceneGeometry::Cylinder { .. }));
+        let axis = crate::results::mesh::rotated(shapes[0].frame.rotation, [0.0, 0.0, 1.0]);
+        assert!(
+            (axis[0].abs() - 0.5_f64.sqrt()).abs() < 1e-12 && (axis[0] - axis[1]).abs() < 1e-12,
+            "{axis:?}"
+        );
+    }
+}

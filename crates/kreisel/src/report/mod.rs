@@ -1,0 +1,55 @@
+//! The page that shows a run: a moving machine, plots and facts in one file that needs nothing else.
+//!
+//! A [`Recording`] is what a results folder holds, read back. [`page`] puts it into the viewer (TypeScript in
+//! `viewer/`, built into `viewer.html` beside this file); [`gltf`] makes an animated scene of it for other programs.
+//! Large runs are thinned to a stated error so that the page stays below 20 MB; the full data lie beside it.
+
+mod base64;
+pub mod gltf;
+mod motion;
+mod page;
+mod recording;
+mod thin;
+
+pub use motion::{Motion, MotionError};
+pub use page::page;
+pub use recording::Recording;
+pub use thin::{Curves, thinned};
+
+use crate::results::ReadError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Name of the page in a results folder.
+pub const FILE: &str = "report.html";
+
+/// Why a run cannot be shown.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// A folder without a `run.json` of ours.
+    #[error("`{}` holds no results of Kreisel; `kreisel run` makes them", path.display())]
+    NotResults {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run that is under way, or was killed.
+    #[error("the run in `{}` has not ended; run the model again", path.display())]
+    NotEnded {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A table or scene that cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A scene that is none.
+    #[error("`{}` is not a scene of Kreisel (line {line}); run the model again", path.display())]
+    BadScene {
+        /// The file.
+        path: PathBuf,
+        /// Where reading stopped.
+        line: usize,
+    },
+    /// A trajectory that is none, or belongs to another scene.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
+}

@@ -1,0 +1,195 @@
+//! One HTML file: the viewer with a recording inside.
+//!
+//! Numbers are base64 of little-endian arrays, names are JSON texts. `<` never stands as itself within the data, so
+//! that no name can end the element that holds them; the viewer shows names as text only.
+
+use super::base64::{doubles, singles};
+use super::thin::thinned;
+use super::{Motion, Recording};
+use crate::results::{Channel, CsvTable, RunSummary, Scene};
+use serde::Serialize;
+
+/// The viewer, built from `viewer/` by `cargo xtask viewer`.
+const VIEWER: &str = include_str!("viewer.html");
+/// Where the title and the data go.
+const TITLE: &str = "<!-- kreisel:title -->";
+const DATA: &str = "<!-- kreisel:data -->";
+
+/// Version of the data's layout.
+const FORMAT: u32 = 1;
+/// Bytes of signals up to which nothing is thinned.
+const EXACT_BYTES: usize = 4_000_000;
+/// Bytes of signals that are aimed at beyond.
+const MOST_BYTES: usize = 8_000_000;
+
+/// A page that shows a recording.
+pub fn page(recording: &Recording) -> String {
+    let data = Data::new(recording);
+    let json = serde_json::to_string(&data).expect("all keys of the page's data are text");
+    let (before, rest) = VIEWER.split_once(TITLE).expect("the viewer has a place for the title");
+    let (between, after) = rest.split_once(DATA).expect("the viewer has a place for the data");
+    let mut page = String::with_capacity(VIEWER.len() + json.len() + 1000);
+    page += before;
+    page += &escaped_text(&recording.scene.title);
+    page += between;
+    // Only texts hold such a letter, and there it may be written as a number.
+    page += &json.replace('<', "\\u003c");
+    page += after;
+    page
+}
+
+fn escaped_text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Data<'a> {
+    format: u32,
+    run: RunSummary,
+    scene: &'a Scene,
+    frames: Frames,
+    groups: Vec<Group>,
+    /// Number of output times of the run.
+    record_count: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Frames {
+    times: String,
+    /// For each time and node x, y, z and the quaternion's w, x, y, z.
+    poses: String,
+    position_error: f64,
+    rotation_error: f64,
+}
+
+/// Signals that share their times and, as a rule, a plot.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Group {
+    /// What the names have in common.
+    name: String,
+    signals: Vec<Signal>,
+    times: String,
+    /// Largest error as part of a curve's range.
+    error: f64,
+}
+
+#[derive(Serialize)]
+struct Signal {
+    name: String,
+    unit: String,
+    values: String,
+}
+
+impl<'a> Data<'a> {
+    fn new(recording: &'a Recording) -> Self {
+        Self {
+            format: FORMAT,
+            // The files lie beside the page, and the page is one of them.
+            run: RunSummary { files: Vec::new(), ..recording.summary.clone() },
+            scene: &recording.scene,
+            frames: frames(&recording.motion),
+            groups: groups(&recording.table),
+            record_count: recording.table.times.len(),
+        }
+    }
+}
+
+fn frames(motion: &Motion) -> Frames {
+    let numbers = motion.poses.iter().flat_map(|pose| {
+        let (p, q) = (pose.position, pose.rotation);
+        [p.x, p.y, p.z, q.w, q.i, q.j, q.k]
+    });
+    Frames {
+        times: doubles(motion.times.iter().copied()),
+        poses: singles(numbers),
+        position_error: motion.position_error,
+        rotation_error: motion.rotation_error,
+    }
+}
+
+fn groups(table: &CsvTable) -> Vec<Group> {
+    let (rows, signals) = (table.times.len(), table.signals.len());
+    let is_exact = rows * signals * 4 <= EXACT_BYTES;
+    let bytes_per_signal = MOST_BYTES / signals.max(1);
+    let mut first = 0;
+    let groups = table.signals.chunk_by(|a, b| group_name(a) == group_name(b)).map(|channels| {
+        let columns: Vec<&[f64]> =
+            table.columns[first..first + channels.len()].iter().map(Vec::as_slice).collect();
+        first += channels.len();
+        // Each point has a time of 8 bytes and a value of 4 for each signal.
+        let most = channels.len() * bytes_per_signal / (8 + 4 * channels.len());
+        let curves = thinned(&table.times, &columns, if is_exact { rows } else { most });
+        let signals = channels.iter().zip(&curves.values).map(|(channel, values)| Signal {
+            name: channel.name.clone(),
+            unit: channel.unit.clone(),
+            values: singles(values.iter().copied()),
+        });
+        Group {
+            name: group_name(&channels[0]).to_owned(),
+            signals: signals.collect(),
+            times: doubles(curves.times.iter().copied()),
+            error: curves.error,
+        }
+    });
+    groups.collect()
+}
+
+/// The name without its last word: `top.position` of `top.position.z`.
+fn group_name(channel: &Channel) -> &str {
+    channel.name.rsplit_once('.').map_or(channel.name.as_str(), |(group, _)| group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::ModelIdentity;
+
+    fn recording(title: &str, rows: usize, signals: usize) -> Recording {
+        let times: Vec<f64> = (0..rows).map(|row| 1e-3 * row as f64).collect();
+        let columns = (0..signals)
+            .map(|k| times.iter().map(|t| ((1.0 + k as f64) * t).sin() + 0.1 * (517.0 * t).cos()).collect())
+            .collect();
+        let signals =
+            (0..signals).map(|k| Channel::new(format!("p{}.force.{}", k / 3, k % 3), "N")).collect();
+        Recording {
+            folder: "results/x".into(),
+            summary: RunSummary::new(ModelIdentity::new("x.toml", b"")),
+            scene: Scene { title: title.to_owned(), ..Scene::default() },
+            table: CsvTable { times, signals, columns },
+            motion: Motion::default(),
+        }
+    }
+
+    #[test]
+    fn a_hostile_title_is_nowhere_in_the_page_as_markup() {
+        let hostile = "</script><script>alert('&')</script>";
+        let page = page(&recording(hostile, 3, 2));
+        assert!(!page.contains("<script>alert") && !page.contains("</script><script>alert"));
+        assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert('&amp;')"));
+        assert!(page.contains("\\u003c/script>"));
+    }
+
+    #[test]
+    fn long_runs_of_many_sensors_stay_below_twenty_megabytes() {
+        let page = page(&recording("long", 100_000, 100));
+        assert!(page.len() < 20_000_000, "{} bytes", page.len());
+    }
+
+    #[test]
+    fn short_runs_are_not_thinned() {
+        let groups = groups(&recording("short", 1000, 9).table);
+        assert_eq!(groups.len(), 3);
+        assert!(groups.iter().all(|group| group.error == 0.0 && group.signals.len() == 3));
+        assert_eq!(groups[0].name, "p0.force");
+    }
+
+    #[test]
+    fn the_page_names_no_other_host() {
+        for word in ["src=\"http", "href=\"http", "url(http", "@import"] {
+            assert!(!VIEWER.contains(word), "{word}");
+        }
+    }
+}

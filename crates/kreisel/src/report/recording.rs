@@ -1,0 +1,62 @@
+//! A results folder, read back.
+
+use super::motion::Motion;
+use super::{FILE, ReportError};
+use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, scene};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Everything that a run left behind, as far as a picture of it needs.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Which model was run, how, and how it ended.
+    pub summary: RunSummary,
+    /// What there is to be seen.
+    pub scene: Scene,
+    /// Every signal.
+    pub table: CsvTable,
+    /// Poses of the nodes, thinned.
+    pub motion: Motion,
+}
+
+/// Poses of one picture, at most: 28 bytes each on the page.
+const MOST_POSES: usize = 180_000;
+
+impl Recording {
+    /// Reads the folder of a run that has ended.
+    pub fn read(folder: &Path) -> Result<Self, ReportError> {
+        let summary = fs::read(folder.join("run.json")).ok().and_then(|text| RunSummary::from_json(&text));
+        let Some(summary) = summary else { return Err(ReportError::NotResults { path: folder.to_owned() }) };
+        if summary.status == EndStatus::Running {
+            return Err(ReportError::NotEnded { path: folder.to_owned() });
+        }
+        let table = CsvTable::read(&folder.join("trajectory.csv"))?;
+        Self::with(folder, summary, table, &folder.join(scene::FILE), &folder.join("trajectory.vtkhdf"))
+    }
+
+    /// Puts a recording together from files that may still have their temporary names.
+    pub fn with(
+        folder: &Path,
+        summary: RunSummary,
+        table: CsvTable,
+        scene: &Path,
+        trajectory: &Path,
+    ) -> Result<Self, ReportError> {
+        let scene = read_scene(scene)?;
+        let motion = Motion::read(trajectory, scene.nodes.len(), MOST_POSES)?;
+        Ok(Self { folder: folder.to_owned(), summary, scene, table, motion })
+    }
+
+    /// Where the page of this recording belongs.
+    pub fn page_path(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+}
+
+fn read_scene(path: &Path) -> Result<Scene, ReportError> {
+    let text = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    serde_json::from_slice(&text)
+        .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })
+}

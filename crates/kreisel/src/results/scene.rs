@@ -1,0 +1,233 @@
+//! What there is to be seen of a machine: `scene.json`.
+//!
+//! Everything that does not change while a run lasts: which nodes there are, what hangs on them and how it looks.
+//! With the motion of the nodes from `trajectory.vtkhdf` it is a moving picture. Lengths are in m; a frame stands in
+//! the axes of its node, or in the world where the node is the ground.
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the file.
+pub const FILE: &str = "scene.json";
+
+/// Everything to be seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct Scene {
+    /// What the machine is called, in one line.
+    pub title: String,
+    /// What its author says about it.
+    pub description: String,
+    /// Direction against gravity; zero without gravity.
+    pub up: [f64; 3],
+    /// Bodies and beam nodes, in the order of the recorded motion.
+    pub nodes: Vec<SceneNode>,
+    /// Bodies with their shapes.
+    pub bodies: Vec<SceneBody>,
+    /// Beams.
+    pub beams: Vec<SceneBeam>,
+    /// Joints.
+    pub joints: Vec<SceneJoint>,
+    /// Springs and bushings between two points.
+    pub springs: Vec<SceneSpring>,
+    /// Forces, torques and reactions that are recorded.
+    pub arrows: Vec<SceneArrow>,
+    /// Named frames on the ground.
+    pub ground: Vec<SceneMarker>,
+}
+
+/// One node of the scene.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SceneNode {
+    /// Name of the body, or of the beam with the node's place.
+    pub name: String,
+}
+
+/// Where something stands, and how it is turned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneFrame {
+    /// Position in m.
+    pub position: [f64; 3],
+    /// Unit quaternion w, x, y, z.
+    pub rotation: [f64; 4],
+}
+
+impl Default for SceneFrame {
+    fn default() -> Self {
+        Self { position: [0.0; 3], rotation: [1.0, 0.0, 0.0, 0.0] }
+    }
+}
+
+/// A body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneBody {
+    /// Name.
+    pub name: String,
+    /// Number of its node.
+    pub node: usize,
+    /// Mass in kg.
+    pub mass: f64,
+    /// What it looks like.
+    pub shapes: Vec<SceneShape>,
+    /// Its named frames.
+    pub markers: Vec<SceneMarker>,
+}
+
+/// A named frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneMarker {
+    /// Name without that of the body.
+    pub name: String,
+    /// Where it is.
+    pub frame: SceneFrame,
+}
+
+/// A shape on a body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneShape {
+    /// What it is.
+    #[serde(flatten)]
+    pub geometry: SceneGeometry,
+    /// Its frame in body axes.
+    pub frame: SceneFrame,
+    /// Whether it was made up because the model gives no shape.
+    pub made_up: bool,
+}
+
+/// Geometry in the frame of a shape; axes of revolution are z.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum SceneGeometry {
+    /// A sphere about the origin.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A box about the origin.
+    Box {
+        /// Full edge lengths.
+        size: [f64; 3],
+    },
+    /// A cylinder about the origin.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Length.
+        length: f64,
+    },
+    /// A cylinder about the origin with half a sphere on each end.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Length of the cylinder.
+        length: f64,
+    },
+    /// A frustum from the base at z = 0.
+    Frustum {
+        /// Radius of the base and of the top.
+        radii: [f64; 2],
+        /// Height.
+        length: f64,
+    },
+    /// A surface of triangles.
+    Mesh {
+        /// Corners.
+        points: Vec<[f32; 3]>,
+        /// Three corners each.
+        triangles: Vec<[u32; 3]>,
+    },
+}
+
+/// A beam: elements one after another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SceneBeam {
+    /// Name.
+    pub name: String,
+    /// Full size of the section along y and z of its frames.
+    pub size: [f64; 2],
+    /// Whether the section is an ellipse and not a rectangle.
+    pub round: bool,
+    /// From start to end.
+    pub elements: Vec<SceneElement>,
+}
+
+/// A piece of a beam between two sections, on a screw from the first to the second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneElement {
+    /// Nodes that carry the sections; absent for the ground.
+    pub nodes: [Option<usize>; 2],
+    /// Frames of the sections; x is the axis of the beam.
+    pub frames: [SceneFrame; 2],
+    /// Length in m.
+    pub length: f64,
+    /// The screw (rotation, translation) between the frames of the initial shape.
+    pub reference: [f64; 6],
+    /// Section forces (torque, force) per strain (κ, γ), row by row.
+    pub stiffness: [[f64; 6]; 6],
+}
+
+/// A joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneJoint {
+    /// Name.
+    pub name: String,
+    /// Kind, as in the model file.
+    pub kind: String,
+    /// Nodes of its two frames; absent for the ground.
+    pub nodes: [Option<usize>; 2],
+    /// Its frames; the axis of the joint is z.
+    pub frames: [SceneFrame; 2],
+}
+
+/// A spring, damper or bushing between two points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneSpring {
+    /// Name.
+    pub name: String,
+    /// Nodes of its ends; absent for the ground.
+    pub nodes: [Option<usize>; 2],
+    /// Its ends.
+    pub points: [[f64; 3]; 2],
+}
+
+/// A vector that is recorded and shown as an arrow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SceneArrow {
+    /// Name of the part.
+    pub name: String,
+    /// What it is.
+    pub kind: ArrowKind,
+    /// Node that its foot moves with; absent for the ground.
+    pub node: Option<usize>,
+    /// Its foot.
+    pub point: [f64; 3],
+    /// Name of the three signals without the component, in world axes: `tip.force`.
+    pub signal: String,
+}
+
+/// What an arrow shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrowKind {
+    /// A force that the model applies.
+    Force,
+    /// A torque that the model applies.
+    Torque,
+    /// What a joint exerts on its second body.
+    Reaction,
+}
+
+impl Scene {
+    /// The elements of all beams.
+    pub fn elements(&self) -> impl Iterator<Item = &SceneElement> {
+        self.beams.iter().flat_map(|beam| &beam.elements)
+    }
+
+    /// The scene as JSON with a final line end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string(self).expect("all keys of a scene are text");
+        text.push('\n');
+        text
+    }
+}

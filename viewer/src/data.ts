@@ -1,0 +1,217 @@
+// What a run left behind, as the page holds it: numbers in base64, names as text.
+
+export interface Frame {
+  position: [number, number, number];
+  rotation: [number, number, number, number];
+}
+
+export type Geometry =
+  | { kind: "sphere"; radius: number }
+  | { kind: "box"; size: [number, number, number] }
+  | { kind: "cylinder"; radius: number; length: number }
+  | { kind: "capsule"; radius: number; length: number }
+  | { kind: "frustum"; radii: [number, number]; length: number }
+  | { kind: "mesh"; points: [number, number, number][]; triangles: [number, number, number][] };
+
+export type Shape = Geometry & { frame: Frame; made_up: boolean };
+
+export interface Marker {
+  name: string;
+  frame: Frame;
+}
+
+export interface Body {
+  name: string;
+  node: number;
+  mass: number;
+  shapes: Shape[];
+  markers: Marker[];
+}
+
+export interface Beam {
+  name: string;
+  size: [number, number];
+  round: boolean;
+  elements: BeamElement[];
+}
+
+/** A piece of a beam on a screw between two sections, whose axis is x. */
+export interface BeamElement {
+  nodes: [number | null, number | null];
+  frames: [Frame, Frame];
+  length: number;
+  reference: number[];
+}
+
+export interface Joint {
+  name: string;
+  kind: string;
+  nodes: [number | null, number | null];
+  frames: [Frame, Frame];
+}
+
+export interface Spring {
+  name: string;
+  nodes: [number | null, number | null];
+  points: [[number, number, number], [number, number, number]];
+}
+
+export interface Arrow {
+  name: string;
+  kind: "force" | "torque" | "reaction";
+  node: number | null;
+  point: [number, number, number];
+  signal: string;
+}
+
+export interface SceneData {
+  title: string;
+  description: string;
+  up: [number, number, number];
+  nodes: { name: string }[];
+  bodies: Body[];
+  beams: Beam[];
+  joints: Joint[];
+  springs: Spring[];
+  arrows: Arrow[];
+  ground: Marker[];
+}
+
+export interface RunData {
+  version: string;
+  model: { path: string; sha256: string };
+  status: string;
+  message?: string;
+  "wall-time": number;
+  settings: Record<string, unknown> | null;
+  statistics: Record<string, unknown> | null;
+  warnings: string[];
+  assumptions: string[];
+  files: string[];
+}
+
+interface RawGroup {
+  name: string;
+  signals: { name: string; unit: string; values: string }[];
+  times: string;
+  error: number;
+}
+
+interface RawData {
+  format: number;
+  run: RunData;
+  scene: SceneData;
+  frames: { times: string; poses: string; "position-error": number; "rotation-error": number };
+  groups: RawGroup[];
+  "record-count": number;
+}
+
+export interface Signal {
+  name: string;
+  unit: string;
+  group: Group;
+  values: Float32Array;
+}
+
+export interface Group {
+  name: string;
+  times: Float64Array;
+  signals: Signal[];
+  error: number;
+}
+
+function bytes(text: string): ArrayBuffer {
+  const letters = atob(text);
+  const array = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i += 1) array[i] = letters.charCodeAt(i);
+  return array.buffer;
+}
+
+/** Index of the last time that is not after `time`; 0 before the first. */
+export function placeOf(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= time) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+export class Recording {
+  readonly run: RunData;
+  readonly scene: SceneData;
+  readonly groups: Group[];
+  readonly signals = new Map<string, Signal>();
+  readonly frameTimes: Float64Array;
+  readonly poses: Float32Array;
+  readonly recordCount: number;
+  readonly positionError: number;
+  readonly rotationError: number;
+
+  constructor(raw: RawData) {
+    this.run = raw.run;
+    this.scene = raw.scene;
+    this.recordCount = raw["record-count"];
+    this.frameTimes = new Float64Array(bytes(raw.frames.times));
+    this.poses = new Float32Array(bytes(raw.frames.poses));
+    this.positionError = raw.frames["position-error"];
+    this.rotationError = raw.frames["rotation-error"];
+    this.groups = raw.groups.map((rawGroup) => {
+      const group: Group = {
+        name: rawGroup.name,
+        times: new Float64Array(bytes(rawGroup.times)),
+        signals: [],
+        error: rawGroup.error,
+      };
+      for (const { name, unit, values } of rawGroup.signals) {
+        const signal = { name, unit, group, values: new Float32Array(bytes(values)) };
+        group.signals.push(signal);
+        this.signals.set(name, signal);
+      }
+      return group;
+    });
+  }
+
+  static read(): Recording {
+    return new Recording(JSON.parse(document.getElementById("data")!.textContent!));
+  }
+
+  get start(): number {
+    return this.frameTimes[0] ?? this.groups[0]?.times[0] ?? 0;
+  }
+
+  get end(): number {
+    return this.frameTimes[this.frameTimes.length - 1] ?? this.start;
+  }
+
+  /** Value of a signal at a time, straight between points. */
+  valueAt(signal: Signal, time: number): number {
+    const { times } = signal.group;
+    const at = placeOf(times, time);
+    const value = signal.values[at];
+    if (at + 1 >= times.length || time <= times[at]) return value;
+    const part = (time - times[at]) / (times[at + 1] - times[at]);
+    return value + part * (signal.values[at + 1] - value);
+  }
+
+  /** The three signals of a vector, if all are recorded. */
+  vector(name: string): [Signal, Signal, Signal] | undefined {
+    const found = ["x", "y", "z"].map((axis) => this.signals.get(`${name}.${axis}`));
+    return found.every(Boolean) ? (found as [Signal, Signal, Signal]) : undefined;
+  }
+}
+
+/** A number as people read it: six digits, no noise. */
+export function written(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const text = size >= 1e6 || size < 1e-4 ? value.toExponential(4) : Number(value.toPrecision(6)).toString();
+  return text.replace("-", "−").replace("e−", "e-");
+}
+
+export function unitText(unit: string): string {
+  return unit === "1" ? "" : unit.replace("^2", "²");
+}

@@ -1,0 +1,54 @@
+// The run's facts: model, settings, statistics, warnings, versions.
+
+import type { Recording } from "./data";
+import { written } from "./data";
+import { el } from "./dom";
+
+export function facts(recording: Recording, box: HTMLElement): void {
+  const { run, scene } = recording;
+  const cards: HTMLElement[] = [];
+  const card = (title: string, rows: [string, string][]): void => {
+    const shown = rows.filter(([, text]) => text !== "");
+    if (shown.length === 0) return;
+    cards.push(el("article", { class: "card fact" }, el("h3", {}, title),
+      el("dl", {}, ...shown.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]))));
+  };
+  const notes = (title: string, texts: string[], kind: string): void => {
+    if (texts.length === 0) return;
+    cards.push(el("article", { class: `card fact ${kind}` }, el("h3", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, text)))));
+  };
+  if (run.message) notes("Why it ended", [run.message], "bad");
+  notes("Warnings", run.warnings, "warn");
+  card("Model", [
+    ["file", run.model.path], ["SHA-256", run.model.sha256],
+    ["bodies", String(scene.bodies.length)], ["joints", String(scene.joints.length)],
+    ["beams", scene.beams.length ? String(scene.beams.length) : ""],
+  ]);
+  card("Settings", entries(run.settings));
+  card("Statistics", [...entries(run.statistics), ["wall time", `${written(run["wall-time"])} s`]]);
+  notes("Assumed", run.assumptions, "");
+  card("This page", [
+    ["made by", `Kreisel ${run.version}`], ["curves", thinning(recording)], ["motion", motion(recording)],
+    ["full data", "trajectory.csv and trajectory.vtkhdf beside this page"],
+  ]);
+  box.append(...cards);
+}
+
+function entries(values: Record<string, unknown> | null): [string, string][] {
+  return Object.entries(values ?? {}).map(([name, value]) => [
+    name.replaceAll("-", " "),
+    value === null ? "" : typeof value === "number" ? written(value) : typeof value === "object" ? JSON.stringify(value) : String(value),
+  ]);
+}
+
+function thinning(recording: Recording): string {
+  const worst = Math.max(0, ...recording.groups.map((group) => group.error));
+  const all = `${recording.recordCount} output times`;
+  return worst === 0 ? `all ${all}, in single precision` : `thinned from ${all}: within ${written(100 * worst)} % of each curve's range`;
+}
+
+function motion(recording: Recording): string {
+  const frames = recording.frameTimes.length;
+  if (frames === recording.recordCount) return `all ${frames} output times`;
+  return `${frames} of ${recording.recordCount} output times: paths within ${written(recording.positionError)} m and ${written(recording.rotationError)} rad`;
+}

@@ -1,0 +1,166 @@
+// Puts the page together.
+
+import "./style.css";
+import { Clock } from "./clock";
+import { Recording, written } from "./data";
+import { el, icon } from "./dom";
+import { facts } from "./facts";
+import { Panel } from "./panel";
+import { Plots } from "./plots";
+import { type Layer, Stage } from "./stage";
+
+const recording = Recording.read();
+const clock = new Clock(recording.start, recording.end, recording.frameTimes);
+const app = document.getElementById("app")!;
+
+const STATUS: Record<string, string> = { done: "done", interrupted: "interrupted", failed: "failed", running: "not ended" };
+
+function header(): HTMLElement {
+  const { run, scene } = recording;
+  const model = run.model.path.split(/[\\/]/).pop() ?? "";
+  const theme = el("button", { type: "button", class: "round", "aria-label": "Light or dark", title: "Light or dark", click: () => setDark(!dark) }, icon("theme"));
+  return el("header", { class: "top" },
+    el("div", { class: "words" },
+      el("h1", {}, scene.title || model),
+      el("p", { class: "sub" },
+        el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
+        el("span", {}, model), el("span", {}, `${written(recording.start)} s to ${written(recording.end)} s`),
+        el("span", {}, `Kreisel ${run.version}`))),
+    theme);
+}
+
+function toolbar(stage: Stage): HTMLElement {
+  const layers: [Layer, string][] = [["joints", "Joints"], ["trails", "Trails"], ["names", "Names"], ["grid", "Grid"]];
+  if (stage.has("reactions")) layers.splice(1, 0, ["reactions", "Reactions"]);
+  if (stage.has("forces")) layers.splice(1, 0, ["forces", "Forces"]);
+  const toggles = layers.map(([layer, name]) => {
+    const button: HTMLButtonElement = el("button", { type: "button", class: "toggle", "data-layer": layer, "aria-pressed": String(stage.layers[layer]), click: () => {
+      stage.setLayer(layer, !stage.layers[layer]);
+      button.setAttribute("aria-pressed", String(stage.layers[layer]));
+    } }, name);
+    return button;
+  });
+  const follow = el("select", { "aria-label": "Follow a body", title: "Follow a body", change: () => {
+    stage.follow(follow.value === "" ? null : Number(follow.value));
+  } }, el("option", { value: "" }, "Follow nothing"),
+    ...recording.scene.bodies.map((body) => el("option", { value: String(body.node) }, `Follow ${body.name}`)));
+  const view = (name: "front" | "side" | "top", text: string): HTMLElement =>
+    el("button", { type: "button", class: "toggle plain", click: () => stage.fit(name), title: `Look from the ${name}` }, text);
+  return el("div", { class: "overlay" },
+    el("div", { class: "bar", role: "group", "aria-label": "What is shown" }, ...toggles),
+    el("div", { class: "bar", role: "group", "aria-label": "View" },
+      el("button", { type: "button", class: "toggle plain", "aria-label": "Show everything", title: "Show everything", click: () => stage.fit() }, icon("fit")),
+      view("front", "Front"), view("side", "Side"), view("top", "Top"), follow));
+}
+
+function transport(): HTMLElement {
+  const button = (name: string, label: string, action: () => void): HTMLButtonElement =>
+    el("button", { type: "button", "aria-label": label, title: label, click: action }, icon(name));
+  const play = button("play", "Play", () => clock.toggle());
+  play.classList.add("play");
+  play.id = "play";
+  const slider = el("input", { type: "range", id: "time", min: "0", max: "100000", step: "1", "aria-label": "Time", input: () => {
+    clock.pause();
+    clock.set(clock.start + (Number(slider.value) / 100000) * (clock.end - clock.start));
+  } });
+  const readout = el("output", { id: "readout", for: "time" });
+  const speed = el("select", { "aria-label": "Speed", title: "Speed", id: "speed", change: () => clock.setSpeed(Number(speed.value)) },
+    ...clock.speeds.map((value) => el("option", { value: String(value) }, `× ${value}`)));
+  let wasPlaying: boolean | null = null;
+  const refresh = (): void => {
+    const part = clock.end > clock.start ? (clock.time - clock.start) / (clock.end - clock.start) : 0;
+    slider.value = String(Math.round(part * 100000));
+    slider.style.setProperty("--part", `${(100 * part).toFixed(2)}%`);
+    slider.setAttribute("aria-valuetext", `${written(clock.time)} seconds`);
+    readout.textContent = `${clock.time.toFixed(digits)} s`;
+    speed.value = String(clock.speed);
+    if (wasPlaying === clock.playing) return;
+    wasPlaying = clock.playing;
+    play.replaceChildren(icon(clock.playing ? "pause" : "play"));
+    play.setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+    play.title = clock.playing ? "Pause (space)" : "Play (space)";
+  };
+  const digits = Math.min(9, Math.max(2, 4 - Math.floor(Math.log10(Math.max(1e-9, clock.end - clock.start)))));
+  clock.onChange(refresh);
+  refresh();
+  return el("div", { class: "transport", role: "group", "aria-label": "Time" },
+    el("div", { class: "buttons" },
+      button("first", "To the start", () => clock.set(clock.start)), button("back", "One frame back", () => clock.step(-1)), play,
+      button("forward", "One frame on", () => clock.step(1)), button("last", "To the end", () => clock.set(clock.end))),
+    slider, readout, speed);
+}
+
+function keys(): void {
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+    const isButton = target.tagName === "BUTTON" || target.tagName === "A";
+    const many = event.shiftKey ? 10 : 1;
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => clock.step(-many), ArrowRight: () => clock.step(many),
+      Home: () => clock.set(clock.start), End: () => clock.set(clock.end),
+      "+": () => faster(1), "-": () => faster(-1),
+    };
+    if (!isButton) actions[" "] = () => clock.toggle();
+    const action = actions[event.key];
+    if (action) {
+      action();
+      event.preventDefault();
+    }
+  });
+}
+
+function faster(direction: number): void {
+  const at = clock.speeds.indexOf(clock.speed) + direction;
+  if (clock.speeds[at]) clock.setSpeed(clock.speeds[at]);
+}
+
+const picture = el("div", { class: "view" });
+const side = el("aside", { class: "panel card", "aria-label": "Parts" });
+const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" }, el("h2", {}, "Plots"));
+const factBox = el("div", { class: "fact-grid" });
+const bottom = transport();
+
+app.append(
+  el("a", { class: "skip", href: "#plots" }, "To the plots"),
+  header(),
+  el("main", {},
+    el("div", { class: "stage" }, el("section", { class: "view-card card", "aria-label": "Machine" }, picture), side),
+    bottom,
+    recording.scene.description ? el("section", { class: "about", "aria-label": "About" },
+      ...recording.scene.description.split("\n\n").map((paragraph) => el("p", {}, paragraph))) : null,
+    plotBox,
+    el("section", { class: "facts", "aria-label": "Facts" }, el("h2", {}, "Facts"), factBox),
+    el("footer", {}, "Space plays, ← and → step (with shift ten), + and − change the speed, Home and End jump.")));
+
+let stage: Stage | null = null;
+try {
+  stage = new Stage(recording, picture);
+  picture.append(toolbar(stage), el("span", { class: "grid-note" },
+    stage.strainScale > 0 ? el("i", { class: "strain-bar" }) : null,
+    stage.strainScale > 0 ? `strain up to ${written(Number(stage.strainScale.toPrecision(2)))}, ` : "", `grid ${written(stage.gridStep)} m`));
+} catch (error) {
+  picture.append(el("p", { class: "hint no-webgl" }, `The 3-D picture needs WebGL, which this browser does not give (${String(error)}). Plots and numbers work.`));
+}
+const panel = new Panel(recording, clock, stage, side);
+if (stage) {
+  stage.onPick = (name) => panel.select(name);
+  clock.onChange(() => stage.setTime(clock.time));
+  stage.setTime(clock.time);
+}
+const plots = new Plots(recording, clock, plotBox);
+facts(recording, factBox);
+keys();
+
+let dark = false;
+function setDark(wanted: boolean): void {
+  dark = wanted;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  stage?.setDark(dark);
+  plots.setDark(dark);
+}
+setDark(matchMedia("(prefers-color-scheme: dark)").matches);
+
+// For tests and for the curious.
+Object.assign(window, { kreisel: { recording, clock, stage, panel, plots, setDark } });
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,139 @@
+// The list of parts and the numbers of the chosen one at this time.
+
+import type { Clock } from "./clock";
+import type { Recording, Signal } from "./data";
+import { placeOf, unitText, written } from "./data";
+import { el } from "./dom";
+import { COLOURS } from "./shapes";
+import type { Stage } from "./stage";
+
+interface Part {
+  name: string;
+  kind: string;
+  colour: string | null;
+  node: number | null;
+  facts: [string, string][];
+}
+
+export class Panel {
+  selected: string | null = null;
+  private readonly parts: Part[];
+  private readonly list = el("ul", { class: "parts" });
+  private readonly detail = el("div", { class: "detail", id: "detail" });
+  private readonly status = el("p", { class: "sr", role: "status", "aria-live": "polite", id: "status" });
+  private rows: { signal: Signal; cell: HTMLElement }[] = [];
+  private pose: HTMLElement[] = [];
+
+  constructor(
+    private readonly recording: Recording,
+    private readonly clock: Clock,
+    private readonly stage: Stage | null,
+    box: HTMLElement,
+  ) {
+    this.parts = partsOf(recording);
+    const filter = el("input", { type: "search", placeholder: "Find a part", "aria-label": "Find a part", input: () => {
+      const wanted = filter.value.trim().toLowerCase();
+      for (const item of this.list.children as HTMLCollectionOf<HTMLElement>)
+        item.hidden = !item.dataset.name!.toLowerCase().includes(wanted);
+    } });
+    for (const part of this.parts) {
+      const swatch = el("i", { class: "dot" });
+      if (part.colour) swatch.style.background = part.colour;
+      else swatch.classList.add("hollow");
+      const button = el("button", { type: "button", "aria-pressed": "false", click: () => this.select(this.selected === part.name ? null : part.name) },
+        swatch, el("span", { class: "part-name" }, part.name), el("small", {}, part.kind));
+      this.list.append(el("li", { "data-name": part.name }, button));
+    }
+    box.append(el("h2", {}, "Parts"), ...(this.parts.length > 8 ? [filter] : []), this.list, this.detail, this.status);
+    this.select(null);
+    clock.onChange(() => this.refresh());
+  }
+
+  select(name: string | null): void {
+    const part = this.parts.find((candidate) => candidate.name === name) ?? null;
+    this.selected = part?.name ?? null;
+    for (const item of this.list.children as HTMLCollectionOf<HTMLElement>) {
+      const chosen = item.dataset.name === this.selected;
+      item.firstElementChild!.setAttribute("aria-pressed", String(chosen));
+      if (chosen) {
+        const [list, own] = [this.list, item];
+        if (own.offsetTop < list.scrollTop || own.offsetTop + own.offsetHeight > list.scrollTop + list.clientHeight)
+          list.scrollTop = own.offsetTop - list.clientHeight / 2;
+      }
+    }
+    this.stage?.select(this.selected);
+    this.show(part);
+    this.status.textContent = part ? `${part.kind} ${part.name} chosen` : "";
+  }
+
+  private show(part: Part | null): void {
+    this.detail.replaceChildren();
+    this.rows = [];
+    this.pose = [];
+    if (!part) {
+      this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."));
+      return;
+    }
+    const table = el("table", {});
+    const row = (name: string, cell: HTMLElement, unit: string): void => {
+      table.append(el("tr", {}, el("th", { scope: "row" }, name), cell, el("td", { class: "unit" }, unit)));
+    };
+    for (const [name, text] of part.facts) row(name, el("td", {}, text), "");
+    const signals = [...this.recording.signals.values()].filter((signal) => signal.name.startsWith(`${part.name}.`));
+    const hasPosition = signals.some((signal) => signal.name === `${part.name}.position.x`);
+    if (part.node !== null && !hasPosition)
+      for (const axis of ["x", "y", "z"]) {
+        const cell = el("td", { class: "number" });
+        this.pose.push(cell);
+        row(`position ${axis}`, cell, "m");
+      }
+    for (const signal of signals.slice(0, 60)) {
+      const cell = el("td", { class: "number", "data-signal": signal.name });
+      this.rows.push({ signal, cell });
+      row(signal.name.slice(part.name.length + 1).replaceAll(".", " "), cell, unitText(signal.unit));
+    }
+    const trails = this.stage?.trailPoints.filter((point) => point.name === part.name || point.name.startsWith(`${part.name}.`) || point.name === `${part.name} end`) ?? [];
+    const boxes = trails.map((point) => {
+      const input = el("input", { type: "checkbox", change: () => this.stage!.setTrail(point, input.checked) });
+      input.checked = this.stage!.hasTrail(point);
+      return el("label", { class: "check" }, input, `Trail of ${point.name === part.name ? "its centre" : point.name}`);
+    });
+    this.detail.append(el("h3", {}, part.name, el("small", {}, part.kind)), table, ...boxes);
+    this.refresh();
+  }
+
+  private refresh(): void {
+    for (const { signal, cell } of this.rows) cell.textContent = written(this.recording.valueAt(signal, this.clock.time));
+    const part = this.parts.find((candidate) => candidate.name === this.selected);
+    if (part?.node == null || this.pose.length === 0) return;
+    const frame = placeOf(this.recording.frameTimes, this.clock.time);
+    const at = 7 * (frame * this.recording.scene.nodes.length + part.node);
+    this.pose.forEach((cell, axis) => { cell.textContent = written(this.recording.poses[at + axis]); });
+  }
+}
+
+function partsOf(recording: Recording): Part[] {
+  const { scene } = recording;
+  const nameOf = (node: number | null): string => (node === null ? "ground" : scene.nodes[node].name);
+  return [
+    ...scene.bodies.map((body, index) => ({
+      name: body.name, kind: "body", colour: COLOURS[index % COLOURS.length], node: body.node,
+      facts: [["mass", `${written(body.mass)} kg`], ...(body.shapes.some((shape) => shape.made_up) ? [["shape", "made up from its inertia"]] : [])] as [string, string][],
+    })),
+    ...scene.beams.map((beam) => ({
+      name: beam.name, kind: "beam", colour: "linear-gradient(90deg, #3b6fd8, #36b37e, #e9c14b, #d64545)", node: null,
+      facts: [["elements", String(beam.elements.length)]] as [string, string][],
+    })),
+    ...scene.joints.map((joint) => ({
+      name: joint.name, kind: joint.kind, colour: null, node: null,
+      facts: [["between", joint.nodes.map(nameOf).join(" and ")]] as [string, string][],
+    })),
+    ...scene.springs.map((spring) => ({
+      name: spring.name, kind: "spring", colour: null, node: null,
+      facts: [["between", spring.nodes.map(nameOf).join(" and ")]] as [string, string][],
+    })),
+    ...scene.arrows.filter((arrow) => arrow.kind !== "reaction" && !scene.joints.some((joint) => joint.name === arrow.name))
+      .filter((arrow, index, all) => all.findIndex((other) => other.name === arrow.name) === index)
+      .map((arrow) => ({ name: arrow.name, kind: "force", colour: null, node: null, facts: [["on", nameOf(arrow.node)]] as [string, string][] })),
+  ];
+}

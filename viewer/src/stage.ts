@@ -1,0 +1,607 @@
+// The machine in 3-D: bodies, beams, joints, springs, arrows, trails, grid; orbit, follow, hover and pick.
+
+import * as three from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Line2 } from "three/addons/lines/Line2.js";
+import { LineGeometry } from "three/addons/lines/LineGeometry.js";
+import { LineMaterial } from "three/addons/lines/LineMaterial.js";
+import { BeamMesh } from "./beam";
+import type { Frame, Recording, Signal } from "./data";
+import { placeOf } from "./data";
+import { el } from "./dom";
+import { applyFrame, Arrow, coil, COLOURS, geometryOf, jointSymbol } from "./shapes";
+
+export type Layer = "joints" | "reactions" | "forces" | "trails" | "names" | "grid";
+
+/** A point whose path can be drawn. */
+export interface TrailPoint {
+  name: string;
+  node: number;
+  offset: three.Vector3;
+}
+
+interface Anchor {
+  object: three.Object3D;
+  name: string;
+}
+
+interface MovingArrow {
+  arrow: Arrow;
+  signals: [Signal, Signal, Signal];
+  node: number | null;
+  point: three.Vector3;
+  scale: number;
+}
+
+export class Stage {
+  readonly canvas: HTMLCanvasElement;
+  readonly trailPoints: TrailPoint[] = [];
+  readonly layers: Record<Layer, boolean> =
+    { joints: true, reactions: false, forces: true, trails: true, names: false, grid: true };
+  gridStep = 1;
+  onPick: (name: string | null) => void = () => {};
+  private readonly renderer: three.WebGLRenderer;
+  private readonly scene = new three.Scene();
+  private readonly camera: three.PerspectiveCamera;
+  private readonly controls: OrbitControls;
+  private readonly nodes: three.Group[] = [];
+  private readonly world = new three.Group();
+  private readonly anchors: Anchor[] = [];
+  private readonly pickable: three.Object3D[] = [];
+  private readonly jointGroup: three.Object3D[] = [];
+  private readonly beams: BeamMesh[] = [];
+  private readonly springs: { mesh: three.Mesh; rest: number; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
+  private readonly rods: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
+  private readonly arrows: Record<"forces" | "reactions", MovingArrow[]> = { forces: [], reactions: [] };
+  private readonly trails = new Map<string, { point: TrailPoint; whole: Line2; past: Line2 }>();
+  private readonly labels = new Map<string, HTMLElement>();
+  private readonly tip = el("div", { class: "tip", hidden: true });
+  private readonly labelBox = el("div", { class: "labels", "aria-hidden": "true" });
+  private readonly sun = new three.DirectionalLight("#fff4e2", 2.3);
+  private readonly up: three.Vector3;
+  private grid?: three.Object3D;
+  private selected: string | null = null;
+  private followed: number | null = null;
+  private followedAt = new three.Vector3();
+  private centre = new three.Vector3();
+  private radius = 1;
+  private time = 0;
+  private dark = false;
+  private pending = false;
+  private pointer: three.Vector2 | null = null;
+
+  constructor(readonly recording: Recording, readonly box: HTMLElement) {
+    this.canvas = el("canvas", { tabindex: "0", role: "img", id: "canvas", "aria-label": this.description() });
+    box.append(this.canvas, this.labelBox, this.tip);
+    this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = three.PCFShadowMap;
+    const up = new three.Vector3(...recording.scene.up);
+    this.up = up.lengthSq() > 0 ? up.normalize() : new three.Vector3(0, 0, 1);
+    this.camera = new three.PerspectiveCamera(32, 1, 0.01, 1000);
+    this.camera.up.copy(this.up);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener("change", () => this.request());
+    this.build();
+    this.measure();
+    this.addGround();
+    this.addJoints();
+    this.addSprings();
+    this.addArrows();
+    this.collectTrailPoints();
+    this.scaleStrains();
+    this.light();
+    this.fit();
+    this.scene.traverse((object) => {
+      const material = (object as three.Mesh).material as three.Material | undefined;
+      if (material && object.type !== "GridHelper" && !(object instanceof three.GridHelper)) Object.assign(material, { fog: false });
+    });
+    this.listen();
+  }
+
+  private description(): string {
+    const { bodies, joints, beams } = this.recording.scene;
+    const words = [`${bodies.length} bodies`, `${joints.length} joints`];
+    if (beams.length) words.push(`${beams.length} beams`);
+    return `The machine in 3-D: ${words.join(", ")}. Arrow keys step, space plays; parts are listed beside it.`;
+  }
+
+  private build(): void {
+    const { scene } = this.recording;
+    this.scene.add(this.world);
+    scene.nodes.forEach(() => {
+      const node = new three.Group();
+      this.nodes.push(node);
+      this.world.add(node);
+    });
+    scene.bodies.forEach((body, index) => {
+      const colour = COLOURS[index % COLOURS.length];
+      const node = this.nodes[body.node];
+      for (const shape of body.shapes) {
+        const material = new three.MeshStandardMaterial({ color: colour, vertexColors: true, roughness: 0.48, metalness: 0.12 });
+        const mesh = new three.Mesh(geometryOf(shape), material);
+        applyFrame(mesh, shape.frame);
+        mesh.castShadow = mesh.receiveShadow = true;
+        mesh.userData.part = body.name;
+        node.add(mesh);
+        this.pickable.push(mesh);
+      }
+      this.anchors.push({ object: node, name: body.name });
+    });
+    scene.beams.forEach((beam) => {
+      const mesh = new BeamMesh(beam);
+      mesh.mesh.userData.part = beam.name;
+      this.world.add(mesh.mesh);
+      this.pickable.push(mesh.mesh);
+      this.beams.push(mesh);
+      this.anchors.push({ object: mesh.middle, name: beam.name });
+    });
+  }
+
+  /** The ball around everything that is seen at any time. */
+  private measure(): void {
+    const box = new three.Box3();
+    const frames = this.recording.frameTimes.length;
+    const every = Math.max(1, Math.floor(frames / 120));
+    const { poses } = this.recording;
+    const corners = this.nodes.map((node) => {
+      const size = new three.Box3().setFromObject(node, true);
+      if (size.isEmpty()) return [new three.Vector3()];
+      return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new three.Vector3(
+        k & 1 ? size.max.x : size.min.x, k & 2 ? size.max.y : size.min.y, k & 4 ? size.max.z : size.min.z));
+    });
+    const turn = new three.Quaternion();
+    for (let frame = 0; frame < frames; frame += every) {
+      this.nodes.forEach((_, index) => {
+        const at = 7 * (frame * this.nodes.length + index);
+        const centre = new three.Vector3().fromArray(poses, at);
+        if (!Number.isFinite(centre.lengthSq())) return;
+        turn.set(poses[at + 4], poses[at + 5], poses[at + 6], poses[at + 3]);
+        for (const corner of corners[index]) box.expandByPoint(corner.clone().applyQuaternion(turn).add(centre));
+      });
+    }
+    for (const beam of this.recording.scene.beams)
+      for (const element of beam.elements)
+        element.nodes.forEach((node, side) => { if (node === null) box.expandByPoint(new three.Vector3(...element.frames[side].position)); });
+    for (const joint of this.recording.scene.joints)
+      joint.nodes.forEach((node, side) => {
+        if (node === null) box.expandByPoint(new three.Vector3(...joint.frames[side].position));
+      });
+    if (box.isEmpty()) box.expandByPoint(new three.Vector3());
+    box.getCenter(this.centre);
+    this.radius = Math.max(1e-6, 0.5 * box.getSize(new three.Vector3()).length());
+    this.bounds = box;
+  }
+
+  private bounds = new three.Box3();
+
+  private addGround(): void {
+    const height = Math.min(...[this.bounds.min, this.bounds.max].map((corner) => corner.dot(this.up)));
+    const below = height - 0.04 * this.radius;
+    const raw = (2 * this.radius) / 8;
+    const power = 10 ** Math.floor(Math.log10(raw));
+    this.gridStep = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
+    const count = 2 * Math.ceil((6 * this.radius) / this.gridStep);
+    const grid = new three.GridHelper(count * this.gridStep, count, "#ffffff", "#ffffff");
+    const shade = new three.Mesh(
+      new three.PlaneGeometry(20 * this.radius, 20 * this.radius).rotateX(-Math.PI / 2),
+      new three.ShadowMaterial({ opacity: 0.22 }));
+    shade.receiveShadow = true;
+    shade.position.y = -0.001 * this.radius;
+    const ground = new three.Group();
+    ground.add(grid, shade);
+    ground.quaternion.setFromUnitVectors(new three.Vector3(0, 1, 0), this.up);
+    const flat = this.centre.clone().addScaledVector(this.up, -this.centre.dot(this.up));
+    // Lines stand at multiples of the step.
+    const local = flat.clone().applyQuaternion(ground.quaternion.clone().invert());
+    local.set(Math.round(local.x / this.gridStep) * this.gridStep, 0, Math.round(local.z / this.gridStep) * this.gridStep);
+    ground.position.copy(local.applyQuaternion(ground.quaternion)).addScaledVector(this.up, below);
+    this.grid = ground;
+    this.scene.add(ground);
+    const axes = new three.AxesHelper(0.22 * this.radius);
+    this.scene.add(axes);
+  }
+
+  private addJoints(): void {
+    const material = new three.MeshStandardMaterial({ color: "#3c444e", roughness: 0.35, metalness: 0.55 });
+    const size = 0.03 * this.radius;
+    for (const joint of this.recording.scene.joints) {
+      const side = joint.nodes[1] === null ? 0 : 1;
+      if (joint.kind === "distance") this.addRod(joint.name, joint.nodes, joint.frames, size);
+      const symbol = jointSymbol(joint.kind, material);
+      symbol.scale.setScalar(size);
+      applyFrame(symbol, joint.frames[side]);
+      const parent = joint.nodes[side] === null ? this.world : this.nodes[joint.nodes[side]!];
+      parent.add(symbol);
+      symbol.traverse((part) => {
+        part.userData.part = joint.name;
+        if (part instanceof three.Mesh) this.pickable.push(part);
+      });
+      this.jointGroup.push(symbol);
+      this.anchors.push({ object: symbol, name: joint.name });
+    }
+  }
+
+  private addRod(name: string, nodes: (number | null)[], frames: Frame[], size: number): void {
+    const geometry = new three.CylinderGeometry(0.25 * size, 0.25 * size, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+    const mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ color: "#8e99a6", roughness: 0.4 }));
+    mesh.userData.part = name;
+    mesh.castShadow = true;
+    this.world.add(mesh);
+    this.pickable.push(mesh);
+    this.rods.push({ mesh, nodes, points: frames.map((frame) => new three.Vector3(...frame.position)) });
+  }
+
+  private addSprings(): void {
+    for (const spring of this.recording.scene.springs) {
+      const material = new three.MeshStandardMaterial({ color: "#aeb8c4", roughness: 0.35, metalness: 0.2 });
+      const mesh = new three.Mesh(new three.BufferGeometry(), material);
+      mesh.userData.part = spring.name;
+      mesh.castShadow = true;
+      this.world.add(mesh);
+      this.pickable.push(mesh);
+      this.springs.push({ mesh, rest: 0, nodes: spring.nodes, points: spring.points.map((point) => new three.Vector3(...point)) });
+      this.anchors.push({ object: mesh, name: spring.name });
+    }
+  }
+
+  private addArrows(): void {
+    const tints = { force: "#e5484d", torque: "#a05cd6", reaction: "#12a594" };
+    const largest = new Map<string, number>();
+    const known = this.recording.scene.arrows.flatMap((arrow) => {
+      const signals = this.recording.vector(arrow.signal);
+      if (!signals) return [];
+      let most = 0;
+      for (let k = 0; k < signals[0].values.length; k += 1)
+        most = Math.max(most, Math.hypot(...signals.map((signal) => signal.values[k])) || 0);
+      largest.set(arrow.kind, Math.max(largest.get(arrow.kind) ?? 0, most));
+      return [{ arrow, signals }];
+    });
+    for (const { arrow, signals } of known) {
+      const material = new three.MeshStandardMaterial({ color: tints[arrow.kind], roughness: 0.5 });
+      const object = new Arrow(material, 0.012 * this.radius);
+      object.traverse((part) => { part.userData.part = arrow.name; });
+      this.world.add(object);
+      const scale = (0.7 * this.radius) / Math.max(1e-30, largest.get(arrow.kind)!);
+      const list = arrow.kind === "reaction" ? this.arrows.reactions : this.arrows.forces;
+      list.push({ arrow: object, signals, node: arrow.node, point: new three.Vector3(...arrow.point), scale });
+    }
+  }
+
+  private collectTrailPoints(): void {
+    for (const body of this.recording.scene.bodies) {
+      this.trailPoints.push({ name: body.name, node: body.node, offset: new three.Vector3() });
+      for (const marker of body.markers)
+        this.trailPoints.push({ name: `${body.name}.${marker.name}`, node: body.node, offset: new three.Vector3(...marker.frame.position) });
+    }
+    for (const beam of this.recording.scene.beams) {
+      const last = beam.elements[beam.elements.length - 1];
+      if (last && last.nodes[1] !== null)
+        this.trailPoints.push({ name: `${beam.name} end`, node: last.nodes[1], offset: new three.Vector3(...last.frames[1].position) });
+    }
+    // The point that travels farthest tells most.
+    const length = (point: TrailPoint): number => {
+      const path = this.path(point);
+      let sum = 0;
+      for (let k = 1; k < path.length; k += 1) sum += path[k].distanceTo(path[k - 1]);
+      return sum;
+    };
+    const best = this.trailPoints.slice(0, 60).map((point) => ({ point, length: length(point) }))
+      .sort((a, b) => b.length - a.length)[0];
+    if (best && best.length > 0.01 * this.radius) this.setTrail(best.point, true);
+  }
+
+  private path(point: TrailPoint): three.Vector3[] {
+    const turn = new three.Quaternion();
+    return Array.from(this.recording.frameTimes, (_, frame) => {
+      const at = 7 * (frame * this.nodes.length + point.node);
+      const { poses } = this.recording;
+      turn.set(poses[at + 4], poses[at + 5], poses[at + 6], poses[at + 3]);
+      return point.offset.clone().applyQuaternion(turn).add(new three.Vector3().fromArray(poses, at));
+    });
+  }
+
+  hasTrail(point: TrailPoint): boolean {
+    return this.trails.has(point.name);
+  }
+
+  setTrail(point: TrailPoint, wanted: boolean): void {
+    const known = this.trails.get(point.name);
+    if (known && !wanted) {
+      this.scene.remove(known.whole, known.past);
+      this.trails.delete(point.name);
+    } else if (!known && wanted && this.recording.frameTimes.length > 1) {
+      const body = this.recording.scene.bodies.findIndex((candidate) => candidate.node === point.node);
+      const colour = COLOURS[Math.max(0, body) % COLOURS.length];
+      const geometry = new LineGeometry();
+      geometry.setPositions(this.path(point).flatMap((place) => place.toArray()));
+      const line = (width: number, opacity: number, shape: LineGeometry): Line2 =>
+        new Line2(shape, new LineMaterial({ color: colour, linewidth: width, transparent: true, opacity, depthWrite: false }));
+      const whole = line(1.2, 0.35, geometry);
+      const past = line(2.6, 0.95, geometry.clone() as LineGeometry);
+      this.scene.add(whole, past);
+      this.trails.set(point.name, { point, whole, past });
+    }
+    this.setTime(this.time);
+  }
+
+  /** Colours of all beams go up to the largest strain at any time. */
+  private scaleStrains(): void {
+    const { frameTimes, poses } = this.recording;
+    if (this.beams.length === 0) return;
+    const every = Math.max(1, Math.floor(frameTimes.length / 300));
+    let most = 0;
+    for (let frame = 0; frame < frameTimes.length; frame += every) {
+      this.moveNodes(frameTimes, poses, frameTimes[frame]);
+      for (const beam of this.beams) most = Math.max(most, beam.largestStrain(this.nodes));
+    }
+    for (const beam of this.beams) beam.scale = Math.max(1e-12, most);
+    this.strainScale = most;
+  }
+
+  /** Largest strain, as stretch of the outermost fibre. */
+  strainScale = 0;
+
+  private light(): void {
+    this.scene.add(new three.HemisphereLight("#ffffff", "#8d97a5", 1.5));
+    const side = new three.Vector3(1, 0, 0).cross(this.up);
+    if (side.lengthSq() < 0.1) side.set(0, 0, 1);
+    this.sun.position.copy(this.centre).addScaledVector(this.up, 3 * this.radius)
+      .addScaledVector(side.normalize(), 1.6 * this.radius).add(new three.Vector3(1.2, 0, 0).multiplyScalar(this.radius));
+    this.sun.target.position.copy(this.centre);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.normalBias = 0.004 * this.radius;
+    const camera = this.sun.shadow.camera;
+    camera.left = camera.bottom = -2 * this.radius;
+    camera.right = camera.top = 2 * this.radius;
+    camera.near = 0.1 * this.radius;
+    camera.far = 8 * this.radius;
+    this.scene.add(this.sun, this.sun.target);
+  }
+
+  /** Shows everything; a flat machine is seen from the side on which it is flat. */
+  fit(view: "auto" | "front" | "side" | "top" = "auto"): void {
+    const size = this.bounds.getSize(new three.Vector3());
+    const forward = Math.abs(this.up.y) > 0.9 ? new three.Vector3(0, 0, 1) : new three.Vector3(0, -1, 0);
+    const right = forward.clone().cross(this.up).negate().normalize();
+    const across = this.up.clone().cross(right).negate();
+    const flatness = [0, 1, 2].map((axis) => size.getComponent(axis) / Math.max(...size.toArray(), 1e-30));
+    const thin = [0, 1, 2].find((axis) => flatness[axis] < 0.35 && Math.abs(this.up.getComponent(axis)) < 0.5);
+    let direction = right.clone().multiplyScalar(0.75).addScaledVector(across, 1).addScaledVector(this.up, 0.55);
+    if (thin !== undefined) {
+      const normal = new three.Vector3().setComponent(thin, 1);
+      if (normal.dot(across) < 0 || normal.dot(right) < -0.5) normal.negate();
+      direction = normal.addScaledVector(right, 0.28).addScaledVector(this.up, 0.3);
+    }
+    if (view === "front") direction = across;
+    if (view === "side") direction = right;
+    if (view === "top") direction = this.up.clone().addScaledVector(across, 0.001);
+    const aspect = Math.max(0.3, this.box.clientWidth / Math.max(1, this.box.clientHeight));
+    const half = Math.atan(Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, aspect));
+    const distance = (0.9 * this.radius) / Math.sin(half);
+    this.camera.position.copy(this.centre).addScaledVector(direction.normalize(), distance);
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 40;
+    this.controls.target.copy(this.centre);
+    this.controls.update();
+    if (this.followed !== null) this.follow(this.followed);
+    this.request();
+  }
+
+  follow(node: number | null): void {
+    this.followed = node;
+    if (node !== null) {
+      this.followedAt.copy(this.nodes[node].position);
+      const move = this.followedAt.clone().sub(this.controls.target);
+      this.controls.target.add(move);
+      this.camera.position.add(move);
+      this.controls.update();
+    }
+    this.request();
+  }
+
+  setLayer(layer: Layer, shown: boolean): void {
+    this.layers[layer] = shown;
+    this.setTime(this.time);
+  }
+
+  setDark(dark: boolean): void {
+    this.dark = dark;
+    this.scene.background = new three.Color(dark ? "#12161c" : "#eef1f5");
+    const grid = this.grid!.children[0] as three.GridHelper;
+    (grid.material as three.LineBasicMaterial).color.set(dark ? "#2c3541" : "#cbd3dc");
+    this.scene.fog = new three.Fog(dark ? "#12161c" : "#eef1f5");
+    this.request();
+  }
+
+  select(name: string | null): void {
+    this.selected = name;
+    for (const object of this.pickable) {
+      const material = (object as three.Mesh).material as three.MeshStandardMaterial;
+      if (!(material instanceof three.MeshStandardMaterial)) continue;
+      // Joints share a material, and the colour of a beam tells its strain; bodies glow.
+      if (this.beams.some((beam) => beam.mesh === object) || object.parent instanceof three.Group && this.jointGroup.includes(object.parent)) continue;
+      material.emissive.set(object.userData.part === name && name !== null ? (this.dark ? "#33405a" : "#26324a") : "#000000");
+    }
+    this.request();
+  }
+
+  /** Where a node's point is in the world. */
+  private place(node: number | null, point: three.Vector3): three.Vector3 {
+    return node === null ? point.clone() : point.clone().applyQuaternion(this.nodes[node].quaternion).add(this.nodes[node].position);
+  }
+
+  setTime(time: number): void {
+    this.time = time;
+    const { frameTimes, poses } = this.recording;
+    if (frameTimes.length > 0) this.moveNodes(frameTimes, poses, time);
+    for (const beam of this.beams) beam.update(this.nodes);
+    for (const { mesh, nodes, points } of this.rods) {
+      const [from, to] = points.map((point, side) => this.place(nodes[side], point));
+      stretch(mesh, from, to, 1);
+    }
+    for (const spring of this.springs) {
+      const [from, to] = spring.points.map((point, side) => this.place(spring.nodes[side], point));
+      const length = from.distanceTo(to);
+      // Wound at its first length, so that the wire stays round.
+      if (spring.rest === 0 && length > 0) {
+        spring.rest = length;
+        spring.mesh.geometry = coil(Math.min(0.035 * this.radius, 0.2 * length), length);
+      }
+      if (spring.rest > 0) stretch(spring.mesh, from, to, spring.rest);
+    }
+    this.moveArrows();
+    for (const symbol of this.jointGroup) symbol.visible = this.layers.joints;
+    if (this.grid) this.grid.visible = this.layers.grid;
+    const frame = placeOf(frameTimes, time);
+    for (const { whole, past } of this.trails.values()) {
+      whole.visible = past.visible = this.layers.trails;
+      past.geometry.instanceCount = Math.max(1, frame);
+    }
+    if (this.followed !== null) {
+      const move = this.nodes[this.followed].position.clone().sub(this.followedAt);
+      this.followedAt.add(move);
+      this.camera.position.add(move);
+      this.controls.target.add(move);
+      this.controls.update();
+    }
+    this.request();
+  }
+
+  private moveNodes(times: Float64Array, poses: Float32Array, time: number): void {
+    const frame = placeOf(times, time);
+    const next = Math.min(frame + 1, times.length - 1);
+    const part = next === frame ? 0 : Math.min(1, Math.max(0, (time - times[frame]) / (times[next] - times[frame])));
+    const other = new three.Vector3();
+    const turn = new three.Quaternion();
+    this.nodes.forEach((node, index) => {
+      const [a, b] = [frame, next].map((row) => 7 * (row * this.nodes.length + index));
+      node.position.fromArray(poses, a).lerp(other.fromArray(poses, b), part);
+      node.quaternion.set(poses[a + 4], poses[a + 5], poses[a + 6], poses[a + 3]);
+      node.quaternion.slerp(turn.set(poses[b + 4], poses[b + 5], poses[b + 6], poses[b + 3]), part);
+    });
+  }
+
+  private moveArrows(): void {
+    const vector = new three.Vector3();
+    for (const layer of ["forces", "reactions"] as const)
+      for (const { arrow, signals, node, point, scale } of this.arrows[layer]) {
+        vector.set(...(signals.map((signal) => this.recording.valueAt(signal, this.time)) as [number, number, number]));
+        arrow.point(this.place(node, point), vector.multiplyScalar(scale));
+        arrow.visible &&= this.layers[layer];
+      }
+  }
+
+  has(layer: "forces" | "reactions"): boolean {
+    return this.arrows[layer].length > 0;
+  }
+
+  /** Where a part is on the page, in pixels of the canvas. */
+  project(name: string): { x: number; y: number } | null {
+    const anchor = this.anchors.find((candidate) => candidate.name === name);
+    if (!anchor) return null;
+    const point = anchor.object.getWorldPosition(new three.Vector3()).project(this.camera);
+    if (point.z > 1) return null;
+    return { x: ((point.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - point.y) / 2) * this.canvas.clientHeight };
+  }
+
+  private pick(pointer: three.Vector2): string | null {
+    const caster = new three.Raycaster();
+    caster.setFromCamera(pointer, this.camera);
+    const shown = this.pickable.filter((object) => object.visible && (object.parent?.visible ?? true));
+    const hit = caster.intersectObjects(shown, false)[0];
+    return hit ? (hit.object.userData.part as string) : null;
+  }
+
+  private listen(): void {
+    new ResizeObserver(() => this.resize()).observe(this.box);
+    this.resize();
+    const place = (event: PointerEvent): three.Vector2 => {
+      const box = this.canvas.getBoundingClientRect();
+      return new three.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+    };
+    let down = { x: 0, y: 0 };
+    this.canvas.addEventListener("pointerdown", (event) => { down = { x: event.clientX, y: event.clientY }; });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (Math.hypot(event.clientX - down.x, event.clientY - down.y) < 5) this.onPick(this.pick(place(event)));
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons) return;
+      const waits = this.pointer !== null;
+      this.pointer = place(event);
+      if (!waits) requestAnimationFrame(() => this.hover());
+    });
+    this.canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+  }
+
+  private hover(): void {
+    if (!this.pointer) return;
+    const name = this.pick(this.pointer);
+    this.tip.hidden = name === null;
+    this.canvas.style.cursor = name === null ? "grab" : "pointer";
+    if (name !== null) {
+      this.tip.textContent = name;
+      this.tip.style.left = `${((this.pointer.x + 1) / 2) * this.canvas.clientWidth}px`;
+      this.tip.style.top = `${((1 - this.pointer.y) / 2) * this.canvas.clientHeight}px`;
+    }
+    this.pointer = null;
+  }
+
+  private resize(): void {
+    const [width, height] = [this.box.clientWidth, this.box.clientHeight];
+    if (width === 0 || height === 0) return;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.render();
+  }
+
+  private request(): void {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      this.render();
+    });
+  }
+
+  private render(): void {
+    // The grid fades with the distance, and nothing else does.
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    if (this.scene.fog instanceof three.Fog) [this.scene.fog.near, this.scene.fog.far] = [0.9 * distance, 0.9 * distance + 3.4 * this.radius];
+    this.renderer.render(this.scene, this.camera);
+    this.placeLabels();
+  }
+
+  private placeLabels(): void {
+    const wanted = this.anchors.filter((anchor) => this.layers.names || anchor.name === this.selected).slice(0, 80);
+    for (const [name, label] of this.labels)
+      if (!wanted.some((anchor) => anchor.name === name)) {
+        label.remove();
+        this.labels.delete(name);
+      }
+    for (const { name } of wanted) {
+      const point = this.project(name);
+      let label = this.labels.get(name);
+      if (!label) {
+        label = el("span", { class: "label" }, name);
+        this.labels.set(name, label);
+        this.labelBox.append(label);
+      }
+      label.hidden = point === null;
+      if (point) label.style.transform = `translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
+    }
+  }
+}
+
+/** Lays an object along z between two points. */
+function stretch(mesh: three.Object3D, from: three.Vector3, to: three.Vector3, rest: number): void {
+  const along = to.clone().sub(from);
+  const length = along.length();
+  mesh.position.copy(from);
+  mesh.scale.z = Math.max(1e-9, length / rest);
+  if (length > 1e-12) mesh.quaternion.setFromUnitVectors(new three.Vector3(0, 0, 1), along.divideScalar(length));
+}

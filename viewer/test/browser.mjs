@@ -1,0 +1,182 @@
+// Tests of the page in a real Chromium, and of exported files: node test/browser.mjs FOLDER
+//
+// FOLDER holds results: one folder per model, and `hostile`, whose title is markup.
+import { strict as assert } from "node:assert";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import validator from "gltf-validator";
+import { launch, open } from "./chromium.mjs";
+
+const folder = resolve(process.argv[2]);
+const HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>";
+let passed = 0;
+
+async function test(name, body) {
+  const start = Date.now();
+  await body();
+  passed += 1;
+  console.log(`passed  ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+/** Names and columns of a trajectory. */
+function readCsv(path) {
+  const [head, ...rows] = readFileSync(path, "utf8").trimEnd().split("\n");
+  const names = head.split(",").map((word) => word.replace(/ \[.*\]$/, ""));
+  const cells = rows.map((row) => row.split(",").map(Number));
+  return new Map(names.map((name, index) => [name, cells.map((row) => row[index])]));
+}
+
+function interpolate(table, name, time) {
+  const [times, values] = [table.get("time"), table.get(name)];
+  const next = Math.max(1, times.findIndex((t) => t >= time));
+  const part = (time - times[next - 1]) / (times[next] - times[next - 1]);
+  return values[next - 1] + part * (values[next] - values[next - 1]);
+}
+
+/** A number as the page writes it. */
+const parsed = (text) => Number(text.replaceAll("−", "-"));
+
+/** Colours of the canvas, thinned: enough to tell two pictures apart. */
+const picture = (page) => page.evaluate(() => {
+  const canvas = document.getElementById("canvas");
+  const small = document.createElement("canvas");
+  [small.width, small.height] = [160, 120];
+  const context = small.getContext("2d");
+  context.drawImage(canvas, 0, 0, 160, 120);
+  return Array.from(context.getImageData(0, 0, 160, 120).data);
+});
+
+const setTime = (page, part) => page.evaluate(async (part) => {
+  const slider = document.getElementById("time");
+  slider.value = String(Math.round(part * 100000));
+  slider.dispatchEvent(new Event("input"));
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return window.kreisel.clock.time;
+}, part);
+
+const differing = (a, b) => a.filter((value, index) => Math.abs(value - b[index]) > 24).length;
+
+async function checkModel(browser, name) {
+  const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
+  const table = readCsv(join(folder, name, "trajectory.csv"));
+
+  const early = await setTime(page, 0.1).then(() => picture(page));
+  assert(new Set(early).size > 12, "the canvas is empty");
+  const late = await setTime(page, 0.37).then(() => picture(page));
+  assert(differing(early, late) > 50, "the picture does not move");
+
+  const time = await setTime(page, 0.4321);
+  await page.locator("#plots").scrollIntoViewIfNeeded();
+  await page.waitForSelector(".plot .uplot");
+  const shown = await page.$$eval(".series", (series) => series.map((one) => [one.dataset.signal, one.querySelector(".value").textContent]));
+  const visible = shown.filter(([, text]) => text !== "");
+  assert(visible.length >= 5, `only ${visible.length} values are shown`);
+  for (const [signal, text] of visible) {
+    const column = table.get(signal);
+    const range = Math.max(...column.map(Math.abs));
+    // Six digits are written, of numbers in single precision.
+    assert(Math.abs(parsed(text) - interpolate(table, signal, time)) <= 2e-5 * range, `${signal}: ${text} at ${time}`);
+  }
+
+  await page.evaluate(() => window.scrollTo(0, 0));
+  const before = await page.evaluate(() => window.kreisel.clock.time);
+  await page.click("#play");
+  await page.waitForTimeout(400);
+  await page.click("#play");
+  const after = await page.evaluate(() => window.kreisel.clock.time);
+  assert.notEqual(before, after, "play does not move the time");
+
+  await checkPicking(page);
+  assert.deepEqual(problems, []);
+  await close();
+}
+
+/** Clicks on a body or beam where it is drawn; a joint may lie above its centre. */
+async function checkPicking(page) {
+  await page.click('[data-layer="joints"]');
+  const target = await page.evaluate(() => {
+    const { stage, recording } = window.kreisel;
+    const box = document.getElementById("canvas").getBoundingClientRect();
+    const parts = [...recording.scene.bodies, ...recording.scene.beams].map(({ name }) => ({ name, ...stage.project(name) }));
+    const body = parts[parts.length - 1];
+    return { name: body.name, x: box.left + body.x, y: box.top + body.y };
+  });
+  await page.mouse.move(target.x, target.y);
+  await page.waitForSelector(".tip:not([hidden])");
+  assert.equal(await page.textContent(".tip"), target.name);
+  await page.mouse.click(target.x, target.y);
+  const chosen = await page.textContent("#detail h3");
+  assert(chosen.startsWith(target.name), `picked ${chosen} in place of ${target.name}`);
+  assert((await page.$$("#detail td.number")).length >= 3, "a body without numbers");
+  await page.click('[data-layer="joints"]');
+}
+
+async function checkHostile(browser) {
+  const { page, problems, close } = await open(browser, pathToFileURL(join(folder, "hostile", "report.html")).href);
+  assert.equal(await page.textContent("h1"), HOSTILE);
+  assert.equal(await page.title(), HOSTILE);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal((await page.$$("img")).length, 0);
+  assert.deepEqual(problems, []);
+  await close();
+}
+
+async function checkPhone(browser, name) {
+  const url = pathToFileURL(join(folder, name, "report.html")).href;
+  const { page, problems, close } = await open(browser, url, { viewport: { width: 360, height: 740 }, hasTouch: true });
+  const widths = await page.evaluate(() => {
+    const wide = [...document.querySelectorAll("#app *")].filter((one) => one.getBoundingClientRect().right > 361 && !one.closest(".labels"));
+    return { page: document.documentElement.scrollWidth, wide: wide.map((one) => one.className || one.tagName).slice(0, 5) };
+  });
+  assert(widths.page <= 360, `the page is ${widths.page} pixels wide: ${widths.wide}`);
+  assert(await page.isVisible("#play") && await page.isVisible("#canvas"));
+  assert.deepEqual(problems, []);
+  await close();
+}
+
+async function checkKeyboard(browser, name) {
+  const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
+  const time = () => page.evaluate(() => window.kreisel.clock.time);
+  const frames = await page.evaluate(() => Array.from(window.kreisel.recording.frameTimes.slice(0, 12)));
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await time(), frames[1]);
+  await page.keyboard.press("Shift+ArrowRight");
+  assert.equal(await time(), frames[11]);
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await time(), frames[10]);
+  await page.keyboard.press(" ");
+  assert.equal(await page.getAttribute("#play", "aria-label"), await page.waitForSelector('#play[aria-label="Pause"]').then(() => "Pause"));
+  await page.keyboard.press(" ");
+  const unnamed = await page.$$eval("button, input, select, canvas", (all) =>
+    all.filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
+  assert.deepEqual(unnamed, [], "controls without a name for screen readers");
+  await page.locator(".plot .small").first().scrollIntoViewIfNeeded();
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.locator(".plot .small").first().click()]);
+  const text = readFileSync(await saved.path(), "utf8");
+  assert(text.startsWith("time [s],energy."), text.slice(0, 40));
+  await page.click('[aria-label="Light or dark"]');
+  assert(["light", "dark"].includes(await page.getAttribute("html", "data-theme")));
+  assert.deepEqual(problems, []);
+  await close();
+}
+
+async function checkGltf(path) {
+  const report = await validator.validateBytes(new Uint8Array(readFileSync(path)));
+  const { numErrors, numWarnings, messages } = report.issues;
+  assert.equal(numErrors + numWarnings, 0, JSON.stringify(messages.slice(0, 5)));
+  assert(report.info.animationCount === 1 && report.info.totalTriangleCount > 0, "no animation or no shape");
+}
+
+const models = readdirSync(folder).filter((name) => name !== "hostile");
+const browser = await launch();
+try {
+  for (const name of models) await test(`the page of ${name} moves, plots and answers`, () => checkModel(browser, name));
+  await test("a hostile title stays text", () => checkHostile(browser));
+  await test("a phone of 360 pixels shows everything", () => checkPhone(browser, models[0]));
+  await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));
+  for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));
+} finally {
+  await browser.close();
+}
+console.log(`${passed} browser tests passed`);
