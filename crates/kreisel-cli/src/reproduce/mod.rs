@@ -8,6 +8,7 @@ mod check;
 mod heavy_top;
 mod ladder;
 mod lie_algebra;
+mod lie_group;
 mod progress;
 mod projection;
 mod registry;
@@ -56,6 +57,8 @@ pub enum Paper {
     Projection,
     /// A Lie algebra approach to time integration.
     LieAlgebra,
+    /// Lie group generalized-α time integration of flexible systems.
+    LieGroup,
     /// A second order extension of the generalized-α method.
     Soi2,
     /// No paper's figure: what step sizes by the error achieve.
@@ -64,13 +67,15 @@ pub enum Paper {
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 4] = [Self::LieAlgebra, Self::Projection, Self::Soi2, Self::StepControl];
+    pub const ALL: [Self; 5] =
+        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
         match self {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
+            Self::LieGroup => "lie-group",
             Self::Soi2 => "soi2",
             Self::StepControl => "step-control",
         }
@@ -81,6 +86,7 @@ impl Paper {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
+            Self::LieGroup => "BrulsCardonaArnold2012",
             Self::Soi2 => "JayNegrut2008",
             Self::StepControl => "Soderlind2003",
         }

@@ -16,6 +16,7 @@
 
 mod differences;
 mod shape;
+pub(crate) mod turning;
 
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
@@ -250,6 +251,18 @@ pub trait Dae {
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         differences::tangent(self, at, weights, out);
+    }
+
+    /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.
+    ///
+    /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such part.
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        let _ = (at, out);
+    }
+
+    /// Adds the derivative of [`Dae::loads`] by the configuration to [`Tangent::stiffness`]; the default takes differences.
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        differences::load_stiffness(self, at, out);
     }
 
     /// Which groups meet in the derivatives; the default lets every pair meet.

@@ -348,6 +348,21 @@ impl Dae for System {
         self.assemble_tangent(at, weights, out);
     }
 
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.load(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+            });
+        }
+    }
+
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        self.assemble_load_stiffness(at, out);
+    }
+
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
