@@ -31,7 +31,7 @@ pub struct Modes {
     model: Model,
 
     /// Number of modes, the slowest first
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     count: usize,
 
     /// The state about which the machine moves

@@ -34,7 +34,7 @@ pub struct Static {
     factor: f64,
 
     /// Number of load steps to begin with; more are taken where they are needed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     load_steps: usize,
 
     /// Follow the path of equilibria by its arc length, past limit points, until the load factor is reached
@@ -42,7 +42,7 @@ pub struct Static {
     arc_length: bool,
 
     /// Most points on the path
-    #[arg(long, value_name = "N", default_value_t = PathSettings::default().most_points, requires = "arc_length")]
+    #[arg(long, value_name = "N", default_value_t = PathSettings::default().most_points, requires = "arc_length", allow_negative_numbers = true)]
     points: usize,
 
     /// Write the results into the folder DIR; `results/<model>` if not given

@@ -103,7 +103,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 4;
+const VERSION: u32 = 3;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -158,10 +158,8 @@ impl Reader<'_> {
     }
 
     fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
-        match self.bytes()? {
-            [0] => return Ok(None),
-            [1] => {}
-            _ => return Err(StateError::Damaged),
+        if !self.flag()? {
+            return Ok(None);
         }
         let count = u64::from_le_bytes(self.bytes()?);
         if count > (self.0.len() / 8) as u64 {

@@ -64,9 +64,9 @@ impl Machine {
         let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
         (size > AT_REST).then(|| {
             use crate::dae::Dae;
-            let where_ = self.system.describe(Equation::Equilibrium(index));
+            let place = self.system.describe(Equation::Equilibrium(index));
             format!(
-                "the machine accelerates by up to {size:.2e} (see {where_}): these are modes of a moment, \
+                "the machine accelerates by up to {size:.2e} (see {place}): these are modes of a moment, \
                  not of an equilibrium; use --about static"
             )
         })

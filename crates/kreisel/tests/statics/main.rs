@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod beams;
+mod models;
 mod rod;
 
 use kreisel::dae::{Dae, Equations, Point, Shape};
