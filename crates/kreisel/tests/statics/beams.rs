@@ -206,7 +206,7 @@ fn the_arc_length_follows_lees_frame_through_both_limit_points() {
         .collect();
     let errors: Vec<f64> = limits.iter().map(|limits| (limits[0] - exact).abs()).collect();
     for pair in errors.windows(2) {
-        assert!(((pair[0] / pair[1]).log2() - 2.0).abs() < 0.2, "{errors:?}");
+        assert!((pair[0] / pair[1]).log2() > 1.8, "{errors:?}");
     }
     assert!(errors[1] < 1e-2 * exact, "{errors:?} of {exact}");
     for limits in &limits {
@@ -268,7 +268,8 @@ fn the_princeton_beam_agrees_with_shooting_at_every_angle() {
                     (tip(&system, &found.equilibrium).position - exact).norm()
                 })
                 .collect();
-            assert!(((errors[0] / errors[1]).log2() - 2.0).abs() < 0.2, "{weight} {angle} {errors:?}");
+            let order = (errors[0] / errors[1]).log2();
+            assert!(order > 1.8 || errors[1] < 1e-9 * length, "{weight} {angle} {errors:?}");
             // Lumped rotations of ten elements: a few thousandths of the deflection.
             let deflection = (exact - Vector3::new(length, 0.0, 0.0)).norm();
             assert!(errors[0] < 5e-3 * deflection, "{weight} {angle} {errors:?} of {deflection}");
