@@ -200,7 +200,7 @@ fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
             JointLine {
                 name: system.joint_name(index).to_owned(),
                 kind: kind.to_owned(),
-                equations: system.joint_rows(index).len(),
+                equations: system.joint_equation_count(index),
                 implied,
             }
         })

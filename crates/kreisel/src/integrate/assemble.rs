@@ -51,15 +51,24 @@ impl AssemblyFailure {
 
 /// Misses in the words of the system's author.
 pub(super) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
-    misses.iter().map(|&(group, size)| Miss { name: dae.describe_group(group), size }).collect()
+    let holonomic = dae.shape().constraints.len();
+    let name = |group: usize| match group.checked_sub(holonomic) {
+        None => dae.describe_group(group),
+        Some(slip) => dae.describe_slip_group(slip),
+    };
+    misses.iter().map(|&(group, size)| Miss { name: name(group), size }).collect()
 }
 
-/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first.
+/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first. Residuals of
+/// nonholonomic constraints may follow the others, and their groups count on.
 pub(super) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
     let threshold = tolerance.max(1e-3 * largest(residual).1);
     let mut misses = Vec::new();
     let mut rest = residual;
-    for (group, &size) in shape.constraints.iter().enumerate() {
+    for (group, &size) in shape.constraints.iter().chain(&shape.slips).enumerate() {
+        if rest.is_empty() {
+            break;
+        }
         let (rows, after) = rest.split_at(size);
         rest = after;
         let norm = norm(rows);
@@ -267,17 +276,20 @@ impl Kkt {
         velocity: &[f64],
     ) -> Vec<(usize, f64)> {
         let system = &mut self.system;
-        if system.compliance.is_empty() {
+        if system.compliance.is_empty() && system.slip.is_empty() {
             return Vec::new();
         }
         let at = self.rest.point(time, configuration, velocity);
+        system.evaluate(dae, &at);
         let mut rates = vec![0.0; system.violation.len()];
         if system.shape.rheonomic {
             dae.violation_rate(&at, &mut rates);
         }
         system.hidden_residual(dae, &at);
         let size = largest(&rates).1 + largest(velocity).1 + AT_REST * dae.scales().length;
-        misses(&system.shape, &system.violation, CONTRADICTION * size)
+        let mut residual = system.violation.clone();
+        residual.extend_from_slice(&system.slip);
+        misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
     /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not meet.
@@ -308,6 +320,14 @@ impl Kkt {
         system.tangent.gradient.fill(0.0);
         dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
+        let mut slips = vec![0.0; system.slip.len()];
+        if !slips.is_empty() {
+            dae.slip_curvature(&at, &mut slips);
+            system.tangent.slip.fill(0.0);
+            dae.slip_gradient(&at, &mut system.tangent.slip);
+            system.tangent.slip.multiply_add(1.0, acceleration, &mut slips);
+        }
+        residual.extend_from_slice(&slips);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 

@@ -8,8 +8,9 @@ use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
 use super::soi2::{Soi2, Tilde};
 use super::state::{MatrixPoint, State};
+use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
 use crate::dae::{Couplings, Dae, Shape};
-use crate::solve::newton::{Newton, NewtonFailure};
+use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
 
 /// What a method needs beside trial values and workspace.
 pub(super) enum Formulation {
@@ -17,6 +18,7 @@ pub(super) enum Formulation {
     Index2(StabilizerProducts),
     HhtI3(Box<ForceLevel>),
     Soi2(Box<(ForceLevel, Tilde)>),
+    UpdatedLagrangian(Box<LocalCoordinates>),
 }
 
 /// The step that is solved for.
@@ -33,20 +35,12 @@ pub(super) struct Step<'a, D: ?Sized> {
     pub matrix_point: &'a mut MatrixPoint,
 }
 
-/// What Newton is asked for.
-#[derive(Clone, Copy)]
-enum Task {
-    Solve,
-    /// Make the factors again with this rate of contraction.
-    Restore(f64),
-}
-
 impl Formulation {
     /// The formulation of a method and the layout of its Newton matrix.
-    pub fn new(method: Method, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
+    pub fn new(settings: &Settings, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
         let layout = |copies: Copies| Layout::new(shape, couplings, copies, []);
         let force_level = || ForceLevel::new(shape, couplings);
-        match method {
+        match settings.method {
             Method::Index3 => (layout(Copies::ONE), Self::Index3),
             Method::Index2 => {
                 let (layout, products) = StabilizerProducts::new(shape, couplings);
@@ -57,12 +51,16 @@ impl Formulation {
                 let parts = (force_level(), Tilde::new(shape, couplings));
                 (layout(Copies::TWO), Self::Soi2(Box::new(parts)))
             }
+            Method::UpdatedLagrangian => {
+                let local = LocalCoordinates::new(settings.parametrization, shape, couplings);
+                (layout(Copies::ONE), Self::UpdatedLagrangian(Box::new(local)))
+            }
         }
     }
 
     fn force_level(&mut self) -> Option<&mut ForceLevel> {
         match self {
-            Self::Index3 | Self::Index2(_) => None,
+            Self::Index3 | Self::Index2(_) | Self::UpdatedLagrangian(_) => None,
             Self::HhtI3(force_level) => Some(force_level),
             Self::Soi2(parts) => Some(&mut parts.0),
         }
@@ -88,7 +86,8 @@ impl Formulation {
         newton: &mut Newton,
         step: Step<D>,
     ) -> Result<usize, NewtonFailure> {
-        self.run(newton, step, Task::Solve)
+        let settings = step.settings.newton;
+        self.with_equations(step, |equations| newton.solve(equations, &settings))
     }
 
     /// Makes the factors again that were in use at a point of the matrix.
@@ -114,62 +113,176 @@ impl Formulation {
             let distance = (1.0 + step.settings.parameters.offset()) * step.coefficients.step;
             force_level.set_mass(step.dae, &step.work.shape, &base, distance);
         }
-        self.run(newton, step, Task::Restore(rate)).map(|_| ())
+        self.with_equations(step, |equations| newton.restore(equations, rate))
     }
 
-    fn run<D: Dae + ?Sized>(
+    /// Shows the equations of a step to `visit`.
+    fn with_equations<D: Dae + ?Sized, R>(
         &mut self,
-        newton: &mut Newton,
         step: Step<D>,
-        task: Task,
-    ) -> Result<usize, NewtonFailure> {
+        visit: impl FnOnce(&mut dyn NonlinearSystem) -> R,
+    ) -> R {
         let Step { dae, settings, coefficients, time, base, trial, work, matrix_point } = step;
         match self {
             Self::Index3 => {
                 let force_level = None;
-                let mut equations =
+                visit(&mut Index3 {
+                    dae,
+                    settings,
+                    coefficients,
+                    base,
+                    trial,
+                    work,
+                    force_level,
+                    matrix_point,
+                })
+            }
+            Self::UpdatedLagrangian(local) => {
+                let force_level = None;
+                let linear =
                     Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point };
-                task.run(newton, &mut equations, settings)
+                visit(&mut UpdatedLagrangian { linear, local })
             }
             Self::HhtI3(force_level) => {
                 let force_level = Some(&**force_level);
-                let mut equations =
-                    Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point };
-                task.run(newton, &mut equations, settings)
+                visit(&mut Index3 {
+                    dae,
+                    settings,
+                    coefficients,
+                    base,
+                    trial,
+                    work,
+                    force_level,
+                    matrix_point,
+                })
             }
             Self::Index2(products) => {
                 let mut equations =
                     Index2 { dae, settings, coefficients, base, trial, work, products, matrix_point };
                 equations.set_base_gradient(time);
-                task.run(newton, &mut equations, settings)
+                visit(&mut equations)
             }
             Self::Soi2(parts) => {
                 let (force_level, tilde) = &mut **parts;
-                let mut equations =
-                    Soi2 { dae, settings, coefficients, base, trial, work, force_level, tilde, matrix_point };
-                task.run(newton, &mut equations, settings)
+                visit(&mut Soi2 {
+                    dae,
+                    settings,
+                    coefficients,
+                    base,
+                    trial,
+                    work,
+                    force_level,
+                    tilde,
+                    matrix_point,
+                })
             }
+        }
+    }
+
+    /// Turns the solution of a step into values on the group.
+    pub fn settle(&mut self, shape: &Shape, settings: &Settings, state: &State, trial: &mut Trial) {
+        if let Self::UpdatedLagrangian(local) = self {
+            local.settle(&shape.space, &settings.parameters, state, trial);
         }
     }
 
     /// Takes into the state what the next step needs of this one.
     pub fn accept(&mut self, state: &mut State) {
+        if let Self::UpdatedLagrangian(local) = self {
+            state.algorithmic_acceleration.copy_from_slice(local.algorithmic_acceleration());
+        }
         if let Some(force_level) = self.force_level() {
             force_level.accept(state);
         }
     }
 }
 
-impl Task {
-    fn run(
-        self,
-        newton: &mut Newton,
-        equations: &mut impl crate::solve::newton::NonlinearSystem,
-        settings: &Settings,
-    ) -> Result<usize, NewtonFailure> {
-        match self {
-            Self::Solve => newton.solve(equations, &settings.newton),
-            Self::Restore(rate) => newton.restore(equations, rate).map(|()| 0),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::integrate::{GeneralizedAlpha, Initial, Parameters};
+    use crate::lie::Group;
+    use crate::problem::{HeavyTop, NonlinearReactions};
+    use crate::solve::block::BlockMatrix;
+
+    const METHODS: [Method; 5] =
+        [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2];
+
+    fn parameters(method: Method) -> Parameters {
+        if method.is_hht() { Parameters::hht(0.2).unwrap() } else { Parameters::chung_hulbert(0.4).unwrap() }
+    }
+
+    /// Largest difference between the iteration matrix and differences of the residual, relative to the matrix.
+    fn deviation<D: Dae>(dae: &D, initial: Initial, method: Method) -> f64 {
+        // A large step makes every term count.
+        let h = 0.1;
+        let settings = Settings::new(method, parameters(method), h);
+        let run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
+        let mut state = run.state().clone();
+        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let (layout, mut formulation) = Formulation::new(&settings, &shape, &couplings);
+        let pattern = layout.pattern.clone();
+        let mut work = Workspace::new(dae, shape.clone(), &couplings, layout);
+        let mut trial = Trial::new(&shape);
+        formulation.prepare(dae, &shape, &settings, h, &mut state);
+        trial.predict(&state, &settings.parameters, settings.predictor, h);
+        let coefficients = Coefficients::new(&settings.parameters, h, 1.3, 0.7);
+        let base = state.configuration.clone();
+        let (time, mut matrix_point) = (state.time, MatrixPoint::default());
+        let step = Step {
+            dae,
+            settings: &settings,
+            coefficients,
+            time,
+            base: &base,
+            trial: &mut trial,
+            work: &mut work,
+            matrix_point: &mut matrix_point,
+        };
+        formulation.with_equations(step, |equations| {
+            let size = pattern.row_count();
+            // Away from the predicted values, so that no multiplier and no correction is zero.
+            let away: Vec<f64> = (0..size).map(|i| 0.02 * (1.0 + i as f64).sin()).collect();
+            equations.correct(&away, 1.0);
+            let mut residual = vec![0.0; size];
+            equations.residual(&mut residual);
+            let mut matrix = BlockMatrix::zeros(pattern.clone());
+            equations.matrix(&mut matrix);
+            let (mut largest, mut entries) = (0.0_f64, 0.0_f64);
+            for column in 0..size {
+                let unit: Vec<f64> = (0..size).map(|i| f64::from(u8::from(i == column))).collect();
+                let mut exact = vec![0.0; size];
+                matrix.multiply_add(1.0, &unit, &mut exact);
+                let distance = 1e-6;
+                let mut at = |fraction: f64| {
+                    equations.correct(&unit, fraction);
+                    let mut values = vec![0.0; size];
+                    equations.residual(&mut values);
+                    equations.correct(&unit, -fraction);
+                    values
+                };
+                let (forth, back) = (at(distance), at(-distance));
+                for ((forth, back), exact) in forth.iter().zip(&back).zip(&exact) {
+                    let slope = (forth - back) / (2.0 * distance);
+                    largest = largest.max((slope - exact).abs());
+                    entries = entries.max(exact.abs());
+                }
+            }
+            largest / entries
+        })
+    }
+
+    #[test]
+    fn iteration_matrices_are_the_derivatives_of_the_equations_of_a_step() {
+        for method in METHODS {
+            let found = deviation(&NonlinearReactions, NonlinearReactions.initial(), method);
+            // Central differences over 1e-6 are good to nine digits.
+            assert!(found < 1e-7, "{method:?} on R²: {found:e}");
+            for group in [Group::Se3, Group::So3xR3] {
+                let top = HeavyTop::new(group);
+                let found = deviation(&top, top.initial(), method);
+                assert!(found < 1e-7, "{method:?} on {group:?}: {found:e}");
+            }
         }
     }
 }

@@ -68,6 +68,8 @@ pub(super) struct Kkt {
 /// The block system with its arrays.
 pub(super) struct BlockSystem {
     pub shape: Shape,
+    /// The shape with reactions along B and A, whatever the system's own: for what is kinematic.
+    kinematic_shape: Shape,
     pub layout: Layout,
     pub tangent: Tangent,
     pub matrix: BlockMatrix,
@@ -89,6 +91,9 @@ pub(super) struct BlockSystem {
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
 pub(super) const MOST_ITERATIONS: usize = 50;
 
+/// Nonholonomic constraints count as met below this part of the velocities.
+pub(super) const SLIP_TOLERANCE: f64 = 1e-13;
+
 impl BlockSystem {
     fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
         let couplings = dae.couplings();
@@ -107,15 +112,27 @@ impl BlockSystem {
             slip: vec![0.0; shape.slip_count()],
             state_rates: vec![0.0; shape.state_count()],
             layout,
+            kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
             shape,
         }
     }
 
+    /// Factors the system for changes of position or velocity, which are the smallest with reactions along B and A.
     pub fn factor<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         at: &Point,
         increment: Option<&[f64]>,
+    ) -> Result<(), KktFailure> {
+        self.factor_with(dae, at, increment, true)
+    }
+
+    fn factor_with<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        at: &Point,
+        increment: Option<&[f64]>,
+        kinematic: bool,
     ) -> Result<(), KktFailure> {
         self.tangent.clear();
         let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false };
@@ -126,8 +143,13 @@ impl BlockSystem {
             self.operators.evaluate(&self.shape.space, increment);
             &self.operators
         });
-        self.layout.add_gradient(&self.shape, &self.tangent, operators, &mut self.matrix);
-        self.layout.add_slip(&self.shape, &self.tangent, &mut self.matrix);
+        let shape = if kinematic { &self.kinematic_shape } else { &self.shape };
+        self.layout.add_gradient(shape, &self.tangent, operators, &mut self.matrix);
+        if increment.is_some() {
+            self.free_slips();
+        } else {
+            self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
+        }
         if !self.compliance.is_empty() {
             let (holonomic, slips) = self.compliance.split_at(self.violation.len());
             self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
@@ -139,6 +161,16 @@ impl BlockSystem {
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
+        }
+    }
+
+    /// Positions need not heed conditions on velocities: their multipliers get an equation of their own.
+    fn free_slips(&mut self) {
+        for index in 0..self.shape.slips.len() {
+            let group = self.layout.constraint_group(Kind::Slip, index);
+            if let Some(block) = self.layout.pattern.find(group, group) {
+                self.matrix.block_mut(block).fill_diagonal(-1.0);
+            }
         }
     }
 
@@ -285,7 +317,10 @@ impl Kkt {
             system.hidden_residual(dae, &at);
             let slip = largest(&system.slip).1;
             before.get_or_insert(largest(&system.violation).1.max(slip));
-            if round > 0 && slip <= 1e-13 * largest(velocity).1.max(1.0) {
+            // Compliant constraints are met as well as they can be after one more round.
+            if round > 0
+                && (slip <= SLIP_TOLERANCE * largest(velocity).1.max(1.0) || !system.compliance.is_empty())
+            {
                 break;
             }
             system.unknowns.fill(0.0);
@@ -316,7 +351,7 @@ impl Kkt {
                 slip_multipliers: &out.slip_multipliers,
                 ..self.rest.point(time, configuration, velocity)
             };
-            system.factor(dae, &at, None)?;
+            system.factor_with(dae, &at, None, false)?;
             system.evaluate(dae, &at);
             let scale = -1.0 / system.mass_scale;
             system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
@@ -331,18 +366,20 @@ impl Kkt {
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
     }
 
-    /// The change of v with B Δv = B w that is smallest in the norm of the mass matrix
+    /// The change of v with B Δv = B w and A Δv = 0 that is smallest in the norm of the mass matrix
     /// [ArnoldCardonaBruls2015, Table 2, Step 6].
+    #[allow(clippy::too_many_arguments, reason = "a point and a vector in, a vector out")]
     pub fn constrained_part<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         time: f64,
         configuration: &[f64],
+        velocity: &[f64],
         w: &[f64],
         out: &mut [f64],
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), None)?;
+        system.factor(dae, &self.rest.point(time, configuration, velocity), None)?;
         system.violation.fill(0.0);
         system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
         system.unknowns.fill(0.0);

@@ -412,7 +412,8 @@ impl Workspace {
     }
 }
 
-fn coordinate_scales(shape: &Shape, length: f64) -> Vec<f64> {
+/// Size against which each velocity coordinate is judged: 1 rad or a length.
+pub(crate) fn coordinate_scales(shape: &Shape, length: f64) -> Vec<f64> {
     let mut scales = Vec::with_capacity(shape.velocity_count());
     for node in 0..shape.space.factor_count() {
         match shape.space.group(node) {

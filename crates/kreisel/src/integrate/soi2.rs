@@ -214,7 +214,8 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         if work.shape.slip_count() == 0 {
             return;
         }
-        let (layout, operators, factor) = (&work.layout, Some(&work.operators), h * self.coefficients.velocity);
+        let (layout, operators, factor) =
+            (&work.layout, Some(&work.operators), h * self.coefficients.velocity);
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = self.coefficients.force_weights(self.settings.iteration_matrix);

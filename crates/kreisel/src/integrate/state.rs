@@ -158,10 +158,8 @@ impl Reader<'_> {
     }
 
     fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
-        match self.bytes()? {
-            [0] => return Ok(None),
-            [1] => {}
-            _ => return Err(StateError::Damaged),
+        if !self.flag()? {
+            return Ok(None);
         }
         let count = u64::from_le_bytes(self.bytes()?);
         if count > (self.0.len() / 8) as u64 {

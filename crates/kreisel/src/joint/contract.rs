@@ -1,6 +1,8 @@
 //! What every coordinate and joint keeps, at random motions: derivatives against dual numbers of values that are
 //! written here once more, and independence of where the world's frame lies.
 
+mod slips;
+
 use std::sync::Arc;
 
 use num_dual::{Dual2_64, DualNum, HyperDual64};

@@ -2,7 +2,8 @@
 //!
 //! Joints that lock relative coordinates are data, not types: [`CoordinateJoint`] holds rows Σ c_k x_k − f(t) = 0 of
 //! [`Coordinate`]s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
-//! new equations: they implement [`Joint`].
+//! new equations: they implement [`Joint`]. A joint may also hold velocities ([`Rolling`], [`KnifeEdge`],
+//! [`VelocityCoupling`]) by nonholonomic equations.
 
 #[cfg(test)]
 mod contract;
@@ -10,8 +11,12 @@ pub mod coordinate;
 mod coordinate_joint;
 pub mod frame;
 mod guided_body;
+mod knife_edge;
+mod lock;
 pub mod lower_pair;
 mod plain;
+mod rolling;
+mod velocity_coupling;
 
 pub use coordinate::Coordinate;
 pub use coordinate_joint::{
@@ -19,6 +24,10 @@ pub use coordinate_joint::{
 };
 pub use frame::{Frame, Relative};
 pub use guided_body::{Guide, GuidedBody, Turn};
+pub use knife_edge::KnifeEdge;
+pub use lock::Lock;
+pub use rolling::{Rolling, Wheel};
+pub use velocity_coupling::{Rate, RateTerm, VelocityCoupling};
 
 use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
@@ -63,7 +72,8 @@ pub trait Joint: Send + Sync {
 
     /// Adds D(Bᵀλ): how the reaction wrenches change with the configuration.
     fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        differences::add_reaction_stiffness(self, at, multipliers, out);
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.gradient(at, out);
+        differences::add_reaction_stiffness(gradient, at, multipliers, out);
     }
 
     /// Writes the violation Φ and adds the reaction wrenches Bᵀλ; a joint may do both in one pass.
@@ -85,7 +95,8 @@ pub trait Joint: Send + Sync {
 
     /// Derivative of B v + Φ_t by the configuration at fixed twists.
     fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        differences::rate_gradient(self, at, out);
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.gradient(at, out);
+        differences::rate_gradient(gradient, at, self.size(), out);
     }
 
     /// Whether the equations depend on time.
@@ -98,6 +109,46 @@ pub trait Joint: Send + Sync {
     fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
         let _ = at;
         ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
+    }
+
+    /// Number of nonholonomic equations, [`MOST_ROWS`] at most: conditions on velocities that no condition on positions
+    /// implies.
+    fn slip_count(&self) -> usize {
+        0
+    }
+
+    /// Derivative A of the nonholonomic equations κ = A(q) V + b(t) by the body twists V, on which it does not depend.
+    fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        let _ = (at, out);
+        debug_assert_eq!(
+            self.slip_count(),
+            0,
+            "a joint with nonholonomic equations must give their gradient"
+        );
+    }
+
+    /// b and its time derivative in each nonholonomic equation κ = A(q) V + b(t).
+    fn slip_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+        let _ = at;
+        ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
+    }
+
+    /// Adds D(Aᵀψ): how the reaction wrenches change with the configuration.
+    fn add_slip_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.slip_gradient(at, out);
+        differences::add_reaction_stiffness(gradient, at, multipliers, out);
+    }
+
+    /// Derivative of κ by the configuration at fixed twists.
+    fn slip_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.slip_gradient(at, out);
+        differences::rate_gradient(gradient, at, self.slip_count(), out);
+    }
+
+    /// Whether the multiplier of a nonholonomic equation is a torque rather than a force.
+    fn is_slip_torque(&self, row: usize) -> bool {
+        let _ = row;
+        false
     }
 
     /// Whether the multiplier of an equation is a torque rather than a force.
@@ -113,6 +164,12 @@ pub trait Joint: Send + Sync {
 
     /// Renews the remembered angles after an accepted step.
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let _ = (at, memory);
+    }
+
+    /// Called when the joint is switched on while the machine runs: what it holds from now on may follow from where
+    /// the machine is.
+    fn engage(&self, at: &Motion, memory: &mut [f64]) {
         let _ = (at, memory);
     }
 
@@ -148,15 +205,15 @@ fn evaluate_apart<J: Joint + ?Sized>(
 mod differences {
     //! Derivatives by central differences, for joints that give none.
 
-    use super::{Joint, LocalGradient, MOST_NODES};
+    use super::{LocalGradient, MOST_NODES};
     use crate::element::{LocalTangent, Motion, shift_pose};
     use crate::system::NodeMotion;
 
     const STEP: f64 = 6e-6;
 
     /// Gradient with one node moved along one direction, forth minus back over the distance.
-    fn gradient_slope<J: Joint + ?Sized>(
-        joint: &J,
+    fn gradient_slope(
+        gradient_at: &impl Fn(&Motion, &mut LocalGradient),
         at: &Motion,
         node: usize,
         direction: usize,
@@ -166,7 +223,7 @@ mod differences {
             let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(count - 1)]);
             shift_pose(&mut nodes[node], direction, distance);
             let mut gradient = LocalGradient::zeros();
-            joint.gradient(&Motion { nodes: &nodes[..count], ..*at }, &mut gradient);
+            gradient_at(&Motion { nodes: &nodes[..count], ..*at }, &mut gradient);
             gradient
         };
         let (mut forth, back) = (moved_gradient(STEP), moved_gradient(-STEP));
@@ -176,15 +233,15 @@ mod differences {
         forth
     }
 
-    pub fn add_reaction_stiffness<J: Joint + ?Sized>(
-        joint: &J,
+    pub fn add_reaction_stiffness(
+        gradient_at: impl Fn(&Motion, &mut LocalGradient),
         at: &Motion,
         multipliers: &[f64],
         out: &mut LocalTangent,
     ) {
         for node in 0..at.nodes.len() {
             for direction in 0..6 {
-                let slope = gradient_slope(joint, at, node, direction);
+                let slope = gradient_slope(&gradient_at, at, node, direction);
                 for (row, lambda) in slope.rows.iter().zip(multipliers) {
                     for (i, change) in row[..at.nodes.len()].iter().enumerate() {
                         let mut column = out.stiffness(i, node).column_mut(direction);
@@ -195,11 +252,16 @@ mod differences {
         }
     }
 
-    pub fn rate_gradient<J: Joint + ?Sized>(joint: &J, at: &Motion, out: &mut LocalGradient) {
+    pub fn rate_gradient(
+        gradient_at: impl Fn(&Motion, &mut LocalGradient),
+        at: &Motion,
+        size: usize,
+        out: &mut LocalGradient,
+    ) {
         for node in 0..at.nodes.len() {
             for direction in 0..6 {
-                let slope = gradient_slope(joint, at, node, direction);
-                for (row, target) in slope.rows.iter().zip(&mut out.rows).take(joint.size()) {
+                let slope = gradient_slope(&gradient_at, at, node, direction);
+                for (row, target) in slope.rows.iter().zip(&mut out.rows).take(size) {
                     let rate: f64 = row.iter().zip(at.nodes).map(|(g, node)| g.dot(&node.velocity)).sum();
                     target[node][direction] += rate;
                 }

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::beam::{BeamEntry, Station};
+use super::event::Event;
+use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
@@ -15,7 +17,7 @@ use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::{NodeMotion, SystemBuilder};
+use crate::system::{NodeMotion, SwitchId, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -96,6 +98,7 @@ pub struct Assembler {
     pub(super) settings: Option<RunSettings>,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
+    pub(super) events: Vec<EventDraft>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
@@ -107,6 +110,8 @@ pub struct Assembler {
     beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
+    /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
+    pub(super) lengths: Vec<f64>,
     pub(super) assumptions: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
@@ -122,6 +127,7 @@ impl Assembler {
             settings: None,
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
+            events: Vec::new(),
             used_markers: RefCell::default(),
             bodies: Vec::new(),
             bodies_by_name: HashMap::new(),
@@ -131,6 +137,7 @@ impl Assembler {
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             deferred: Vec::new(),
+            lengths: Vec::new(),
             assumptions: Vec::new(),
             warnings: Vec::new(),
         }
@@ -331,6 +338,21 @@ impl Assembler {
         self.builder.joint_names()
     }
 
+    /// Makes the part of a name switchable.
+    pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
+        if let Some(switch) = self.builder.switch(&reference.name, on_at_start) {
+            let is_body = self.bodies_by_name.contains_key(&reference.name);
+            return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
+        }
+        Err(self.not_switchable(reference))
+    }
+
+    fn not_switchable(&self, reference: &Reference) -> ModelError {
+        let bodies = &self.bodies_by_name;
+        let names = self.builder.joint_names().chain(self.builder.element_names());
+        reference.unknown("force, joint or lock", names.filter(|name| !bodies.contains_key(*name)))
+    }
+
     /// Full names of markers that nothing is attached to.
     fn unused_markers(&self) -> Vec<String> {
         let used = self.used_markers.borrow();
@@ -460,7 +482,7 @@ impl Assembler {
             errors.keep(work(&mut self));
         }
         errors.into_result()?;
-        let settings = self.settings.take().unwrap_or_default();
+        let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -473,6 +495,7 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
+        let events = self.finish_events(&sensors)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -485,10 +508,21 @@ impl Assembler {
             joints: self.joints,
             beams: self.beams,
             sensors,
+            events,
             settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
+    }
+
+    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let mut events = Vec::new();
+        for draft in std::mem::take(&mut self.events) {
+            events.extend(errors.keep(draft.finish(self, sensors)));
+        }
+        errors.into_result()?;
+        Ok(events)
     }
 
     /// Mean mass, and the extent of bodies, markers and joints as length.
@@ -498,7 +532,8 @@ impl Assembler {
         Scales { length: self.extent(), mass: mean, stiffness: 0.0 }
     }
 
-    /// Largest distance of a joint or marker from its body's centre, or length of a rod; 1 m if there is none.
+    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1 m if there is
+    /// none.
     fn extent(&self) -> f64 {
         let arms = (self.joints.iter())
             .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
@@ -512,7 +547,8 @@ impl Assembler {
             (end(1) - end(0)).norm()
         });
         let beams = self.beams.iter().map(BeamEntry::length);
-        let largest = arms.chain(markers).chain(rods).chain(beams).fold(0.0, f64::max);
+        let lengths = self.lengths.iter().copied();
+        let largest = arms.chain(markers).chain(rods).chain(beams).chain(lengths).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }
@@ -550,14 +586,21 @@ impl Default for RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
+            rtol: 1e-4,
+            atol: 1e-8,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
             output_step: None,
             method: newton.method,
+            parametrization: newton.parametrization,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
+            start: super::settings::StartFrom::Given,
         }
     }
 }

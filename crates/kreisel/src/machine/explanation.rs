@@ -17,7 +17,7 @@ const MOST_MOVED: usize = 5;
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
-        GeneralizedAlpha::with(settings).start(&self.system, self.initial.clone())
+        GeneralizedAlpha::with(settings).start(&self.system, self.starting_values()?)
     }
 
     /// The machine's size in m, against which lengths are judged.
@@ -103,7 +103,7 @@ impl Machine {
             warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
         }
         for &(joint, count) in &mobility.implied {
-            let (name, rows) = (self.joint_words(joint), self.system.joint_rows(joint).len());
+            let (name, rows) = (self.joint_words(joint), self.system.joint_equation_count(joint));
             let verb = if count == 1 { "is" } else { "are" };
             warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
         }

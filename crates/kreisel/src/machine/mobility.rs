@@ -1,4 +1,4 @@
-//! Degrees of freedom of a machine, by the rank of its constraint gradient.
+//! Degrees of freedom of a machine, by the rank of its constraint gradients: how many velocities can be chosen freely.
 
 use crate::dae::Dae;
 use crate::integrate::Redundancy;
@@ -33,27 +33,31 @@ impl Mobility {
     /// Counts by joint what an analysis found.
     pub fn of(system: &System, redundancy: &Redundancy) -> Self {
         let shape = system.shape();
+        let (first_slip, idle) = (shape.constraint_count(), &redundancy.idle);
+        // What is switched off follows from nothing; it only takes no freedom.
+        let works = |row: &usize| idle.binary_search(row).is_err();
+        let implied: Vec<usize> = redundancy.implied.iter().copied().filter(works).collect();
+        let slips = redundancy.implied_slips.iter().copied();
+        let implied_slips: Vec<usize> = slips.filter(|row| works(&(first_slip + row))).collect();
         Self {
             velocity_coordinates: shape.velocity_count(),
-            equations: shape.constraint_count(),
-            independent: shape.constraint_count() - redundancy.implied.len(),
-            implied: by_joint(system, &redundancy.implied),
-            shared: by_joint(system, &redundancy.shared),
+            equations: shape.constraint_count() + shape.slip_count(),
+            independent: shape.constraint_count() - redundancy.implied.len() + shape.slip_count()
+                - redundancy.implied_slips.len(),
+            implied: by_joint(system, &implied, &implied_slips),
+            shared: by_joint(system, &redundancy.shared, &redundancy.shared_slips),
         }
     }
 }
 
 /// How many of some equations each joint has; joints with none are left out.
-fn by_joint(system: &System, equations: &[usize]) -> Vec<(usize, usize)> {
-    let mut rest = equations;
-    let mut counts = Vec::new();
-    for joint in 0..system.joint_count() {
-        let end = system.joint_rows(joint).end;
-        let count = rest.partition_point(|&equation| equation < end);
-        if count > 0 {
-            counts.push((joint, count));
-        }
-        rest = &rest[count..];
-    }
-    counts
+fn by_joint(system: &System, equations: &[usize], slips: &[usize]) -> Vec<(usize, usize)> {
+    let count = |rows: std::ops::Range<usize>, equations: &[usize]| {
+        equations.partition_point(|&row| row < rows.end) - equations.partition_point(|&row| row < rows.start)
+    };
+    let counts = (0..system.joint_count()).map(|joint| {
+        let holonomic = count(system.joint_rows(joint), equations);
+        (joint, holonomic + count(system.joint_slips(joint), slips))
+    });
+    counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -95,9 +95,7 @@ impl Dae for NonlinearReactions {
                 a2 - 2.0 * e * z1,
                 y1 * a2 - (0.5 * z2 - 2.0 * y1 * z1 * z2 + lambda * lambda) / e + y1 * z1 * cube,
             ]);
-            out.gradient_rate
-                .values_mut()
-                .copy_from_slice(&[2.0 * y2 * z1 + 2.0 * y1 * z2, 2.0 * y1 * z1]);
+            out.gradient_rate.values_mut().copy_from_slice(&[2.0 * y2 * z1 + 2.0 * y1 * z2, 2.0 * y1 * z1]);
             out.slip_stiffness.values_mut().copy_from_slice(&[z1 * z2, 0.0]);
         }
     }
@@ -114,7 +112,8 @@ mod tests {
     #[test]
     fn the_printed_solution_satisfies_the_equations() {
         for time in [0.0, 0.4, 1.0] {
-            let ([y, z, a], [lambda, psi]) = (NonlinearReactions.motion(time), NonlinearReactions.multipliers(time));
+            let ([y, z, a], [lambda, psi]) =
+                (NonlinearReactions.motion(time), NonlinearReactions.multipliers(time));
             let (mut equilibrium, mut violation, mut slip) = ([0.0; 2], [0.0], [0.0]);
             NonlinearReactions.evaluate(
                 &Point {
@@ -136,7 +135,10 @@ mod tests {
             );
             let all = equilibrium.iter().chain(&violation).chain(&slip);
             // Terms of size e³ with a few roundings each.
-            assert!(all.into_iter().all(|value| value.abs() < 1e-13), "{equilibrium:?} {violation:?} {slip:?}");
+            assert!(
+                all.into_iter().all(|value| value.abs() < 1e-13),
+                "{equilibrium:?} {violation:?} {slip:?}"
+            );
         }
     }
 }

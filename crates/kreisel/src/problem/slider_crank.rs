@@ -69,17 +69,7 @@ impl SliderCrank {
         let bar = |mass: f64, length: f64| mass * length * length / 12.0;
         // The slider does not turn: any moment of inertia does.
         let slider_inertia = slider * 1e-3;
-        [
-            crank,
-            crank,
-            bar(crank, self.crank),
-            rod,
-            rod,
-            bar(rod, self.rod),
-            slider,
-            slider,
-            slider_inertia,
-        ]
+        [crank, crank, bar(crank, self.crank), rod, rod, bar(rod, self.rod), slider, slider, slider_inertia]
     }
 
     /// Vectors from the centres of crank and rod to their ends.

@@ -99,7 +99,8 @@ impl Dae for SpringPendulum {
         let lambda = at.multipliers;
         out.equilibrium[0] += lambda[0];
         out.equilibrium[1] += self.mass * self.gravity + lambda[1];
-        out.equilibrium[2] += self.damping * at.velocity[2] + self.stiffness * (q[2] - HANGING)
+        out.equilibrium[2] += self.damping * at.velocity[2]
+            + self.stiffness * (q[2] - HANGING)
             + l * (sin * lambda[0] - cos * lambda[1]);
         out.violation.copy_from_slice(&[q[0] - l * cos, q[1] - l * sin]);
     }

@@ -232,13 +232,17 @@ impl Newton {
     }
 
     /// Makes the factors that a saved state was using, and takes up its rate of contraction.
-    pub fn restore<S: NonlinearSystem>(&mut self, system: &mut S, rate: f64) -> Result<(), NewtonFailure> {
+    pub fn restore<S: NonlinearSystem + ?Sized>(
+        &mut self,
+        system: &mut S,
+        rate: f64,
+    ) -> Result<(), NewtonFailure> {
         self.refresh(system)?;
         self.rate = rate;
         Ok(())
     }
 
-    fn refresh<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
+    fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
         self.matrix.fill(0.0);
         system.matrix(&mut self.matrix);
         self.counts.matrices += 1;
@@ -250,7 +254,7 @@ impl Newton {
         Ok(())
     }
 
-    fn evaluate<S: NonlinearSystem>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
+    fn evaluate<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
         system.residual(&mut self.residual);
         self.counts.residuals += 1;
         let square: f64 = self.residual.iter().map(|value| value * value).sum();
@@ -268,7 +272,7 @@ impl Newton {
     }
 
     /// Solves for the increment and gives its size in units of the tolerances.
-    fn solve_increment<S: NonlinearSystem>(&mut self, system: &S) -> f64 {
+    fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &S) -> f64 {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver.solve(&mut self.increment);
         system.tolerances(&mut self.tolerances);
@@ -276,7 +280,7 @@ impl Newton {
     }
 
     /// Iterates from the system's present unknowns; gives the number of iterations.
-    pub fn solve<S: NonlinearSystem>(
+    pub fn solve<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
         settings: &NewtonSettings,
@@ -334,7 +338,7 @@ impl Newton {
     }
 
     /// Armijo's rule after a full correction; `None` if a kept matrix should be renewed instead.
-    fn search<S: NonlinearSystem>(
+    fn search<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
         merit: f64,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{ElementEntry, JointEntry, Node, System};
+use super::switch::Switch;
+use super::{ElementEntry, JointEntry, Node, SwitchId, System};
 use crate::dae::{Couplings, Scales, Shape};
 use crate::element::{Element, MOST_NODES, NodeId};
 use crate::integrate::Initial;
@@ -50,6 +51,8 @@ pub struct SystemBuilder {
     elements: Vec<(String, Box<dyn Element>)>,
     joints: Vec<(String, Box<dyn Joint>)>,
     scales: Option<Scales>,
+    /// Names of switchable parts, and whether they are on at the start.
+    switches: Vec<(String, bool)>,
 }
 
 struct NodeEntry {
@@ -100,6 +103,26 @@ impl SystemBuilder {
         self.joints.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Makes the elements and the joint of a name switchable; `None` if there are none.
+    ///
+    /// They are on at the start unless one of the calls for the name says otherwise.
+    pub fn switch(&mut self, name: &str, on_at_start: bool) -> Option<SwitchId> {
+        if let Some(index) = self.switches.iter().position(|(known, _)| known == name) {
+            self.switches[index].1 &= on_at_start;
+            return Some(SwitchId(index));
+        }
+        let known = self.elements.iter().any(|(known, _)| known == name) || self.joint_named(name).is_some();
+        known.then(|| {
+            self.switches.push((name.to_string(), on_at_start));
+            SwitchId(self.switches.len() - 1)
+        })
+    }
+
+    /// Names of all elements.
+    pub fn element_names(&self) -> impl Iterator<Item = &str> {
+        self.elements.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Sets typical sizes.
     pub fn scales(&mut self, scales: Scales) {
         self.scales = Some(scales);
@@ -120,7 +143,8 @@ impl SystemBuilder {
             .collect();
         let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
         let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
-        let mut shape = Shape::new(space).with_constraints(sizes);
+        let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
+        let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes);
         shape.rheonomic = rheonomic;
         let couplings = self.couplings(&shape);
         let mut memory = 0;
@@ -132,15 +156,18 @@ impl SystemBuilder {
             let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
+        let switch_names = self.switches;
+        let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
         let elements = (self.elements.into_iter())
             .map(|(name, element)| ElementEntry {
+                switch: switch_of(&name),
                 memory: remember(element.memory_count()),
                 blocks: blocks_of(element.nodes()),
                 name,
                 element,
             })
             .collect();
-        let mut first_row = 0;
+        let (mut first_row, mut first_slip, mut slip_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
                 let rows = first_row..first_row + joint.size();
@@ -150,7 +177,19 @@ impl SystemBuilder {
                         couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
                     })
                     .collect();
+                let slips = first_slip..first_slip + joint.slip_count();
+                first_slip = slips.end;
+                let mut slip_blocks = Vec::new();
+                if !slips.is_empty() {
+                    let find = |node: &NodeId| couplings.slip_node.find(slip_group, node.0);
+                    let blocks = joint.nodes().iter().map(find);
+                    slip_blocks.extend(blocks.map(|block| block.expect("the block is in the pattern")));
+                    slip_group += 1;
+                }
                 JointEntry {
+                    switch: switch_of(&name),
+                    slips,
+                    slip_blocks,
                     memory: remember(joint.memory_count()),
                     blocks: blocks_of(joint.nodes()),
                     gradient_blocks,
@@ -160,9 +199,12 @@ impl SystemBuilder {
                 }
             })
             .collect();
+        let switches = (switch_names.iter())
+            .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
+            .collect();
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
-        Ok((System { nodes, elements, joints, shape, couplings, scales }, initial))
+        Ok((System { nodes, elements, joints, shape, couplings, scales, switches }, initial))
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
@@ -180,9 +222,10 @@ impl SystemBuilder {
                 });
             }
         }
-        match self.joints.iter().find(|(_, joint)| joint.size() > MOST_ROWS) {
+        let count = |joint: &dyn Joint| joint.size().max(joint.slip_count());
+        match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MOST_ROWS) {
             Some((name, joint)) => {
-                Err(AssemblyError::TooManyRows { joint: name.clone(), count: joint.size() })
+                Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
             }
             None => Ok(()),
         }
@@ -232,7 +275,11 @@ impl SystemBuilder {
             .chain(diagonal);
         let gradient = (self.joints.iter().enumerate())
             .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+        let with_slips = self.joints.iter().filter(|(_, joint)| joint.slip_count() > 0).enumerate();
+        let slips =
+            with_slips.flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
         Couplings {
+            slip_node: Arc::new(BlockPattern::new(&shape.slips, &node_sizes, slips)),
             force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
             ..Couplings::dense(&Shape::new(Space::new([])))

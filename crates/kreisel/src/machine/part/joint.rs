@@ -19,17 +19,17 @@ use crate::model::{
 };
 use crate::system::NodeMotion;
 
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+pub(super) const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
     Key { name, value, need, doc }
 }
 
-const BODIES: Key = key(
+pub(super) const BODIES: Key = key(
     "bodies",
     ValueKind::References(&[2]),
     Need::Required,
     "The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.",
 );
-const POINT: Key = key(
+pub(super) const POINT: Key = key(
     "point",
     ValueKind::Vector3(Dimension::LENGTH),
     Need::Optional,
@@ -59,7 +59,7 @@ const AXIS: Key = key(
     Need::Optional,
     "Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.",
 );
-const NORMAL: Key = key(
+pub(super) const NORMAL: Key = key(
     "axis",
     ValueKind::Vector3(Dimension::NONE),
     Need::Optional,
@@ -243,7 +243,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
 }
 
 /// A point mass cannot turn, so that a joint that holds rotations has nothing to hold.
-fn refuse_point_masses(
+pub(super) fn refuse_point_masses(
     reader: &PartReader,
     assembler: &Assembler,
     kind: &str,
@@ -300,7 +300,11 @@ pub(in crate::machine) fn initial_pose(assembler: &Assembler, node: Option<NodeI
 }
 
 /// Frames of a joint in body axes: markers as they are, otherwise a common frame at the initial configuration.
-fn frames(reader: &PartReader, kind: &PartKind, sides: &[Attachment; 2]) -> Result<[Pose; 2], ModelErrors> {
+pub(super) fn frames(
+    reader: &PartReader,
+    kind: &PartKind,
+    sides: &[Attachment; 2],
+) -> Result<[Pose; 2], ModelErrors> {
     let markers = sides.map(|side| side.marker.map(|marker| side.body.compose(&marker)));
     let positions = match markers {
         [Some(first), Some(second)] => [first.position, second.position],
@@ -338,7 +342,7 @@ fn joint_point(
 fn common_rotation(reader: &PartReader, kind: &PartKind) -> Result<Option<UnitQuaternion>, ModelErrors> {
     let rotation = if kind.keys.contains(&FIRST_AXIS) {
         cross_rotation(reader)?
-    } else if kind.keys.contains(&X_AXIS) {
+    } else if kind.keys.iter().any(|key| key.name == X_AXIS.name) {
         axis_rotation(reader)?
     } else {
         None
@@ -386,7 +390,7 @@ fn from_axes(x: Vector3, y: Vector3, z: Vector3) -> UnitQuaternion {
 }
 
 /// The shortest rotation that takes z to a direction.
-fn turn_z_to(axis: &Vector3) -> UnitQuaternion {
+pub(super) fn turn_z_to(axis: &Vector3) -> UnitQuaternion {
     UnitQuaternion::rotation_between(&Vector3::z(), axis)
         .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI))
 }

@@ -7,18 +7,23 @@ pub mod bushing;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
+pub mod event;
 pub mod force;
 pub mod friction;
 pub mod gravity;
 pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
+pub mod knife_edge;
+pub mod lock;
 pub mod marker;
 pub mod point_mass;
+pub mod rolling;
 pub mod sensor;
 pub mod shape;
 pub mod simulation;
 pub mod spring;
+pub mod velocity_coupling;
 
 use super::Assembler;
 use crate::model::{ModelErrors, Part, PartKind};
@@ -50,8 +55,11 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &joint::DISTANCE, add: joint::add },
     PartEntry { kind: &joint::POINT_ON_LINE, add: joint::add },
     PartEntry { kind: &joint::POINT_ON_PLANE, add: joint::add },
+    PartEntry { kind: &rolling::KIND, add: rolling::add },
+    PartEntry { kind: &knife_edge::KIND, add: knife_edge::add },
     PartEntry { kind: &coupling::GEAR, add: coupling::add_gear },
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
+    PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
     PartEntry { kind: &force::KIND, add: force::add },
     PartEntry { kind: &joint_force::KIND, add: joint_force::add },
@@ -61,7 +69,9 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
+    PartEntry { kind: &event::KIND, add: event::add },
 ];
 
 /// Every kind, for the document layer.

@@ -1,0 +1,225 @@
+//! What every joint that holds velocities keeps: its slip and its derivatives against dual numbers of velocities that are
+//! written here once more.
+
+use super::*;
+use crate::joint::{KnifeEdge, Rate, RateTerm, Rolling, VelocityCoupling, Wheel};
+
+/// κ of a wheel that rolls, written down without the derivatives: velocities of the two points that touch.
+fn rolling_slip(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize) -> HyperDual64 {
+    // Poses moved by exp(ε₁ e_b), then along the twists by ε₂: the derivative by ε₂ is the velocity.
+    let eps1 = HyperDual64::new(0.0, 1.0, 0.0, 0.0);
+    let eps2 = HyperDual64::new(0.0, 0.0, 1.0, 0.0);
+    let constant = |value: f64| HyperDual64::from(value);
+    let [first, second] = std::array::from_fn(|body| {
+        let mut small = [constant(0.0); 6];
+        if b / 6 == body {
+            small[b % 6] = eps1;
+        }
+        let moved = DualPose::constant(&two.bodies[body]).compose(&DualPose::exp(small));
+        let along = DualPose::exp(std::array::from_fn(|i| eps2 * two.twists[body][i]));
+        let offset = DualPose::constant(&two.offsets[body]);
+        (moved.compose(&offset), moved.compose(&along).compose(&offset))
+    });
+    let between = |frames: (&DualPose<HyperDual64>, &DualPose<HyperDual64>)| -> Triple<HyperDual64> {
+        let (plane, wheel) = frames;
+        let way: Triple<HyperDual64> = std::array::from_fn(|i| wheel.position[i] - plane.position[i]);
+        std::array::from_fn(|i| dot(column(&plane.rotation, i), way))
+    };
+    let axis =
+        |plane: &DualPose<HyperDual64>, wheel: &DualPose<HyperDual64>, j: usize| -> Triple<HyperDual64> {
+            std::array::from_fn(|i| dot(column(&plane.rotation, i), column(&wheel.rotation, j)))
+        };
+    // Arm at the moved pose; the material point keeps its coordinates in the wheel while the time passes.
+    let n = axis(&first.0, &second.0, 2);
+    let arm: Triple<HyperDual64> = match wheel {
+        Wheel::Sphere => [constant(0.0), constant(0.0), constant(-radius)],
+        Wheel::Disc => {
+            let s = (constant(1.0) - n[2] * n[2]).sqrt();
+            let up = [constant(0.0), constant(0.0), constant(1.0)];
+            std::array::from_fn(|i| (up[i] - n[2] * n[i]) / s * constant(-radius))
+        }
+    };
+    let in_wheel: Triple<HyperDual64> = std::array::from_fn(|j| dot(axis(&first.0, &second.0, j), arm));
+    let later = between((&first.1, &second.1));
+    let turned =
+        (0..3).fold(later[direction], |sum, j| sum + axis(&first.1, &second.1, j)[direction] * in_wheel[j]);
+    turned
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_rolling_wheel_has_the_slip_and_the_derivatives_of_dual_numbers(two in two(), radius in 0.1..2.0) {
+        let nodes = [Some(NodeId(0)), Some(NodeId(1))];
+        let motions = two.motions();
+        let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+        let [first, second] = std::array::from_fn(|i| two.bodies[i] * two.offsets[i]);
+        let relative = first.inverse() * second;
+        // Near a flat disc all derivatives grow without bound.
+        prop_assume!(relative.rotation.to_rotation_matrix()[(2, 2)].abs() < 0.9);
+        for wheel in [Wheel::Disc, Wheel::Sphere] {
+            let joint = Rolling::new(nodes, two.offsets, wheel, radius);
+            check_slips(&joint, &at, |row, b| rolling_slip(wheel, radius, &two, row, b))?;
+            check_holonomic_by_differences(&joint, &at)?;
+        }
+    }
+
+    #[test]
+    fn a_blade_has_the_slip_and_the_derivatives_of_dual_numbers(two in two()) {
+        let nodes = [Some(NodeId(0)), Some(NodeId(1))];
+        let motions = two.motions();
+        let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+        let joint = KnifeEdge::new(nodes, two.offsets);
+        check_slips(&joint, &at, |_, b| {
+            // The rate of d along the axis y of the second frame as it is before the time passes.
+            let still = Two { twists: [Vector6::zeros(); 2], ..two.clone() };
+            let across: Triple<HyperDual64> =
+                std::array::from_fn(|i| still.along(Direction(i, 1), b));
+            (0..3).fold(HyperDual64::from(0.0), |sum, i| sum + across[i] * two.along(Translation(i), b))
+        })?;
+    }
+
+    #[test]
+    fn a_velocity_coupling_has_the_derivatives_of_dual_numbers(two in two(), law in any_law()) {
+        let nodes = [Some(NodeId(0)), Some(NodeId(1))];
+        let motions = two.motions();
+        let at = Motion { time: TIME, nodes: &motions, memory: &[] };
+        let term = |rate: Rate, factor: f64| RateTerm { nodes, offsets: two.offsets, rate, factor };
+        let terms = [
+            term(Rate::Coordinate(Translation(1)), 0.7),
+            term(Rate::Coordinate(Direction(0, 2)), -1.3),
+            term(Rate::OwnVelocity(2), 0.4),
+            term(Rate::OwnAngularVelocity(0), 2.1),
+            term(Rate::AngularVelocity(1), -0.6),
+        ];
+        let joint = VelocityCoupling::new(&terms, Arc::new(law));
+        // Differences of the gradient are what the derivatives are compared with here: rates have no simpler form.
+        check_slips_by_differences(&joint, &at)?;
+        let (values, rates) = joint.slip_targets(&at);
+        let exact = law.value(time());
+        prop_assert!(close(values[0], -exact.re) && close(rates[0], -exact.v1));
+    }
+}
+
+impl Two {
+    /// Value of a coordinate with the bodies moved by exp(ε₁ e_b) and then along their twists by ε₂.
+    fn along(&self, coordinate: Coordinate, b: usize) -> HyperDual64 {
+        let eps1 = HyperDual64::new(0.0, 1.0, 0.0, 0.0);
+        let eps2 = HyperDual64::new(0.0, 0.0, 1.0, 0.0);
+        let [first, second] = std::array::from_fn(|body| {
+            let mut small = [HyperDual64::from(0.0); 6];
+            if b / 6 == body {
+                small[b % 6] = eps1;
+            }
+            let along = DualPose::exp(std::array::from_fn(|i| eps2 * self.twists[body][i]));
+            DualPose::constant(&self.bodies[body])
+                .compose(&DualPose::exp(small))
+                .compose(&along)
+                .compose(&DualPose::constant(&self.offsets[body]))
+        });
+        value(coordinate, &first, &second)
+    }
+}
+
+/// κ is the derivative by ε₂ of `exact`, ∂κ/∂q along direction b the mixed one; A is κ's derivative by the twists,
+/// on which κ depends linearly, and the stiffness belongs to A.
+fn check_slips(
+    joint: &impl Joint,
+    at: &Motion,
+    exact: impl Fn(usize, usize) -> HyperDual64,
+) -> Result<(), TestCaseError> {
+    let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
+    joint.slip_gradient(at, &mut gradient);
+    joint.slip_rate_gradient(at, &mut rate_gradient);
+    for row in 0..joint.slip_count() {
+        let slip: f64 =
+            gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
+        for b in 0..12 {
+            let exact = exact(row, b);
+            prop_assert!(close(slip, exact.eps2), "row {row}: slip {slip}, {exact}");
+            let found = rate_gradient.rows[row][b / 6][b % 6];
+            prop_assert!(close(found, exact.eps1eps2), "row {row}, {b}: {found}, {exact}");
+        }
+    }
+    check_slips_by_differences(joint, at)
+}
+
+/// Hand-written stiffness and rate gradient against the trait's own differences, good to about eight digits.
+fn check_slips_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
+    struct Plain<'j, J>(&'j J);
+    impl<J: Joint> Joint for Plain<'_, J> {
+        fn nodes(&self) -> &[NodeId] {
+            self.0.nodes()
+        }
+        fn size(&self) -> usize {
+            0
+        }
+        fn violation(&self, _: &Motion, _: &mut [f64]) {}
+        fn gradient(&self, _: &Motion, _: &mut LocalGradient) {}
+        fn slip_count(&self) -> usize {
+            self.0.slip_count()
+        }
+        fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+            self.0.slip_gradient(at, out);
+        }
+    }
+    let multipliers = [0.8, -1.7, 0.3, 0.1, 0.2, 0.5];
+    let multipliers = &multipliers[..joint.slip_count()];
+    let (mut exact, mut differenced) = (LocalTangent::zeros(2), LocalTangent::zeros(2));
+    joint.add_slip_reaction_stiffness(at, multipliers, &mut exact);
+    Plain(joint).add_slip_reaction_stiffness(at, multipliers, &mut differenced);
+    let (mut rate, mut differenced_rate) = (LocalGradient::zeros(), LocalGradient::zeros());
+    joint.slip_rate_gradient(at, &mut rate);
+    Plain(joint).slip_rate_gradient(at, &mut differenced_rate);
+    for i in 0..2 {
+        for j in 0..2 {
+            let (exact, differenced) = (*exact.stiffness(i, j), *differenced.stiffness(i, j));
+            let size = 1.0 + exact.norm();
+            prop_assert!((exact - differenced).norm() < 1e-6 * size, "{exact} {differenced}");
+        }
+        for row in 0..joint.slip_count() {
+            let (exact, differenced) = (rate.rows[row][i], differenced_rate.rows[row][i]);
+            prop_assert!((exact - differenced).norm() < 1e-6 * (1.0 + exact.norm()), "{exact} {differenced}");
+        }
+    }
+    Ok(())
+}
+
+/// Gradient, stiffness and rate gradient of Φ against differences, good to about eight digits.
+fn check_holonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
+    const STEP: f64 = 6e-6;
+    let mut gradient = LocalGradient::zeros();
+    joint.gradient(at, &mut gradient);
+    let mut stiffness = LocalTangent::zeros(2);
+    joint.add_reaction_stiffness(at, &[1.0], &mut stiffness);
+    let mut rate = LocalGradient::zeros();
+    joint.rate_gradient(at, &mut rate);
+    for b in 0..12 {
+        let moved = |distance: f64| {
+            let mut nodes = [at.nodes[0], at.nodes[1]];
+            crate::element::shift_pose(&mut nodes[b / 6], b % 6, distance);
+            let at = Motion { nodes: &nodes, ..*at };
+            let (mut violation, mut gradient) = ([0.0], LocalGradient::zeros());
+            joint.violation(&at, &mut violation);
+            joint.gradient(&at, &mut gradient);
+            (violation[0], gradient)
+        };
+        let ((forth, forth_gradient), (back, back_gradient)) = (moved(STEP), moved(-STEP));
+        let slope = (forth - back) / (2.0 * STEP);
+        prop_assert!((gradient.rows[0][b / 6][b % 6] - slope).abs() < 1e-6 * (1.0 + slope.abs()));
+        let mut rate_slope = 0.0;
+        let mut size = 1.0;
+        for a in 0..12 {
+            let change =
+                (forth_gradient.rows[0][a / 6][a % 6] - back_gradient.rows[0][a / 6][a % 6]) / (2.0 * STEP);
+            let found = stiffness.stiffness(a / 6, b / 6)[(a % 6, b % 6)];
+            prop_assert!((found - change).abs() < 1e-6 * (1.0 + change.abs()), "{a} {b}: {found} {change}");
+            rate_slope += change * at.nodes[a / 6].velocity[a % 6];
+            size += change.abs();
+        }
+        let found = rate.rows[0][b / 6][b % 6];
+        prop_assert!((found - rate_slope).abs() < 1e-6 * size, "{b}: rate {found} {rate_slope}");
+    }
+    Ok(())
+}
