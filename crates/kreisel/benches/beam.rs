@@ -51,7 +51,7 @@ fn right_angle(elements: &str) -> Machine {
 
 fn flying(elements: &str) -> Machine {
     let text = FLYING_BEAM.replace("ELEMENTS", elements);
-    Machine::from_text("flying.toml", text).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    Machine::from_text("flying.toml", &text).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
 fn cases() -> [Case; 7] {
