@@ -7,7 +7,8 @@ microseconds, error of the position at the end.
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from exudyn_common import cpu_seconds, exu, report, runs, settings
+from exudyn_common import cpu_seconds, exu, settings
+from peer_common import report, request
 from exudyn.utilities import (AngularVelocity2EulerParameters_t, LoadMassProportional, MarkerBodyMass,
                               MarkerBodyPosition, NodeRigidBodyEP, NodeRigidBodyRotVecLG, ObjectGround,
                               ObjectRigidBody, SphericalJoint, eulerParameters0)
@@ -68,7 +69,7 @@ def exact_position():
 def main():
     exact = exact_position()
     cases = [("exudyn", lie_group_node, False), ("exudyn euler-parameters", euler_parameter_node, True)]
-    for _ in range(runs()):
+    for _ in range(request().runs):
         for program, kind_of_node, modified_newton in cases:
             system, node = build(kind_of_node)
             seconds = cpu_seconds(system, settings(STEP, END_TIME, modified_newton=modified_newton))

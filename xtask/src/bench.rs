@@ -2,7 +2,8 @@
 //!
 //! Programs take turns, round after round, so that what else the computer does falls on all of them; within a
 //! round each runs a few times. A program prints one line per run, with tabs: benchmark, program, CPU time per
-//! step in µs, error.
+//! step in µs, error; or, instead of a time, the word `cannot` and why. Kreisel also prints what it promises of
+//! itself: the word `limit`, what is measured, the value, the most it may be.
 
 use crate::python::{environment, output};
 use crate::{root, say};
@@ -13,15 +14,21 @@ use std::process::{Command, ExitCode};
 /// The program that ratios refer to.
 const PEER: &str = "exudyn";
 
-/// One model that Kreisel and the peer both run. A new one is one line.
+/// Models that Kreisel and its peers run in turn. A new one is one line.
 struct Benchmark {
     /// Target of `cargo bench`.
     target: &'static str,
-    /// Script in `benches/`.
-    script: &'static str,
+    /// Scripts in `benches/`, one per peer.
+    scripts: &'static [&'static str],
 }
 
-const BENCHMARKS: &[Benchmark] = &[Benchmark { target: "heavy_top", script: "heavy_top.py" }];
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark { target: "heavy_top", scripts: &["heavy_top.py"] },
+    Benchmark { target: "chain", scripts: &["chain.py", "mujoco_chain.py"] },
+];
+
+/// Target of `cargo bench` that measures what Kreisel promises of itself, without peers.
+const LIMITS: &str = "limits";
 
 /// What was asked for.
 #[derive(Debug, PartialEq)]
@@ -43,35 +50,43 @@ pub fn run(words: &[&str]) -> ExitCode {
 }
 
 fn measure(request: Request) -> Result<(), String> {
-    let python = environment("peers", &[PEER, "numpy", "scipy"])?;
+    let python = environment("peers", &[PEER, "mujoco", "numpy", "scipy"])?;
+    let runs = request.runs.to_string();
     let mut results = Results::default();
     for round in 0..request.rounds {
-        for benchmark in BENCHMARKS {
-            say(&format!("{}: round {} of {}\n", benchmark.target, round + 1, request.rounds));
-            let runs = request.runs.to_string();
-            let script = root().join("benches").join(benchmark.script);
-            // -B: no compiled copies of the scripts beside them.
-            results
-                .take(round, &output(Command::new(&python).arg("-B").arg(script).args(["--runs", &runs]))?);
-            let target = ["bench", "--quiet", "--package", "kreisel", "--bench", benchmark.target];
-            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let mut command = Command::new(cargo);
-            results.take(round, &output(command.args(target).args(["--", "--runs", &runs]))?);
+        for Benchmark { target, scripts } in BENCHMARKS {
+            say(&format!("{target}: round {} of {}\n", round + 1, request.rounds));
+            for script in *scripts {
+                let script = root().join("benches").join(script);
+                // -B: no compiled copies of the scripts beside them.
+                let mut command = Command::new(&python);
+                results.take(round, &output(command.arg("-B").arg(script).args(["--runs", &runs]))?);
+            }
+            results.take(round, &output(kreisel(target).args(["--runs", &runs]))?);
         }
     }
+    results.take(0, &output(&mut kreisel(LIMITS))?);
     let rows = results.rows();
     say(&table(&rows));
+    say(&results.remarks());
     match request.json {
         None => Ok(()),
         Some(path) => std::fs::write(&path, json(&rows)).map_err(|e| format!("{}: {e}", path.display())),
     }
 }
 
+/// A target of `cargo bench`, ready for its own arguments.
+fn kreisel(target: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["bench", "--quiet", "--package", "kreisel", "--bench", target, "--"]);
+    command
+}
+
 fn parse(words: &[&str]) -> Result<Request, String> {
     let mut request = Request { rounds: 7, runs: 5, json: None };
     for word in words {
         match word.split_once('=') {
-            None if *word == "--quick" => (request.rounds, request.runs) = (3, 3),
+            None if *word == "--quick" => (request.rounds, request.runs) = (3, 1),
             Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
             _ => {
                 return Err(format!("`{word}` is no option; there are --quick and --json=FILE"));
@@ -104,9 +119,16 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Every run so far, by benchmark and program.
+/// Everything that was printed so far.
 #[derive(Default)]
-struct Results(BTreeMap<(String, String), Runs>);
+struct Results {
+    /// By benchmark and program.
+    runs: BTreeMap<(String, String), Runs>,
+    /// Why a program cannot run a benchmark, by benchmark and program.
+    refusals: BTreeMap<(String, String), String>,
+    /// What Kreisel promises: what, value, limit.
+    limits: Vec<[String; 3]>,
+}
 
 /// One line of the table.
 #[derive(Debug, PartialEq)]
@@ -117,7 +139,7 @@ struct Row {
     error: f64,
     /// Against the peer's median.
     ratio: f64,
-    /// Smallest and largest ratio of a single round.
+    /// Smallest and largest ratio of a single round in which both ran.
     spread: (f64, f64),
 }
 
@@ -127,16 +149,25 @@ impl Results {
         for line in printed.lines() {
             let words: Vec<&str> = line.split('\t').collect();
             let [benchmark, program, time, error] = words[..] else { continue };
-            let (Ok(time), Ok(error)) = (time.parse(), error.parse()) else { continue };
-            let runs = self.0.entry((benchmark.to_owned(), program.to_owned())).or_default();
-            runs.times.push((round, time));
-            runs.error = error;
+            let key = (benchmark.to_owned(), program.to_owned());
+            match (benchmark, time, time.parse(), error.parse()) {
+                ("limit", ..) => self.limits.push([program, time, error].map(str::to_owned)),
+                (_, "cannot", ..) => {
+                    self.refusals.insert(key, error.to_owned());
+                }
+                (_, _, Ok(time), Ok(error)) => {
+                    let runs = self.runs.entry(key).or_default();
+                    runs.times.push((round, time));
+                    runs.error = error;
+                }
+                _ => {}
+            }
         }
     }
 
     fn rows(&self) -> Vec<Row> {
         let row = |((benchmark, program), runs): (&(String, String), &Runs)| {
-            let peer = self.0.get(&(benchmark.clone(), PEER.to_owned()))?;
+            let peer = self.runs.get(&(benchmark.clone(), PEER.to_owned()))?;
             let rounds: Vec<usize> = runs.times.iter().map(|&(round, _)| round).collect();
             let ratios =
                 rounds.iter().map(|&round| runs.median_of_round(round) / peer.median_of_round(round));
@@ -151,7 +182,22 @@ impl Results {
                 spread,
             })
         };
-        self.0.iter().filter_map(row).collect()
+        self.runs.iter().filter_map(row).collect()
+    }
+
+    /// What a peer cannot do, and what Kreisel keeps to.
+    fn remarks(&self) -> String {
+        let mut text = String::new();
+        for ((benchmark, program), why) in &self.refusals {
+            text += &format!("\n{program} does not run {benchmark}: {why}");
+        }
+        if !self.limits.is_empty() {
+            text += "\n\n| what | measured | at most |\n|---|---|---|\n";
+        }
+        for [what, value, limit] in &self.limits {
+            text += &format!("| {what} | {value} | {limit} |\n");
+        }
+        text
     }
 }
 
@@ -162,19 +208,26 @@ fn table(rows: &[Row]) -> String {
     for row in rows {
         let Row { benchmark, program, cpu_us_per_step, error, ratio, spread: (low, high) } = row;
         text += &format!(
-            "| {benchmark} | {program} | {ratio:.3} | {low:.3} to {high:.3} | {cpu_us_per_step:.2} | {error:.2e} |\n"
+            "| {benchmark} | {program} | {ratio:.3} | {low:.3} to {high:.3} | {cpu_us_per_step:.2} | {} |\n",
+            shown(*error)
         );
     }
     text
 }
 
+/// An error in few digits; what was not measured is not a number.
+fn shown(error: f64) -> String {
+    if error.is_finite() { format!("{error:.2e}") } else { "–".to_owned() }
+}
+
 /// The rows as JSON; names hold no characters that JSON escapes.
 fn json(rows: &[Row]) -> String {
     let object = |row: &Row| {
+        let error = if row.error.is_finite() { format!("{:e}", row.error) } else { "null".to_owned() };
         format!(
-            "  {{\"benchmark\": \"{}\", \"program\": \"{}\", \"cpu_us_per_step\": {}, \"error\": {:e}, \
+            "  {{\"benchmark\": \"{}\", \"program\": \"{}\", \"cpu_us_per_step\": {}, \"error\": {error}, \
              \"ratio_to_exudyn\": {}}}",
-            row.benchmark, row.program, row.cpu_us_per_step, row.error, row.ratio
+            row.benchmark, row.program, row.cpu_us_per_step, row.ratio
         )
     };
     format!("[\n{}\n]\n", rows.iter().map(object).collect::<Vec<_>>().join(",\n"))
@@ -211,6 +264,24 @@ mod tests {
         let text = json(&two_rounds());
         assert_eq!(text.matches("\"benchmark\": \"top\"").count(), 2);
         assert!(text.contains("\"program\": \"kreisel\", \"cpu_us_per_step\": 4.4, \"error\": 1e-5,"));
+    }
+
+    #[test]
+    fn what_a_peer_cannot_do_is_stated_and_what_kreisel_promises_is_listed() {
+        let mut results = Results::default();
+        results.take(0, "top\tmujoco\tcannot\tno such joint\nlimit\tmemory a body\t3 kB\t20 kB\n");
+        assert_eq!(results.rows(), []);
+        let text = results.remarks();
+        assert!(text.contains("mujoco does not run top: no such joint"), "{text}");
+        assert!(text.contains("| memory a body | 3 kB | 20 kB |"), "{text}");
+    }
+
+    #[test]
+    fn an_error_that_was_not_measured_is_null() {
+        let mut results = Results::default();
+        results.take(0, "top\texudyn\t10\tnan\n");
+        assert!(json(&results.rows()).contains("\"error\": null"));
+        assert!(table(&results.rows()).contains("| – |"));
     }
 
     #[test]

@@ -1,39 +1,58 @@
-//! What the benchmarks share: a clock of CPU time and the line in which a measurement is reported.
+//! What the benchmarks share: a clock of CPU time, model files, and the line in which a measurement is reported.
+
+#![allow(dead_code, reason = "every benchmark takes a part of it")]
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::path::Path;
+
+use kreisel::machine::{Machine, SettingTexts};
 
 /// A stopwatch for the CPU time of this thread.
 ///
 /// On a busy machine the time on the wall counts the work of others too; CPU time does not.
-pub struct Stopwatch {
-    cpu: Option<u64>,
-    wall: Instant,
-}
+pub struct Stopwatch(f64);
 
 impl Stopwatch {
     pub fn start() -> Self {
-        Self { cpu: thread_nanoseconds(), wall: Instant::now() }
+        Self(thread_time())
     }
 
-    /// Seconds since the start; where the system tells no CPU time, those on the wall.
+    /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
-        match (self.cpu, thread_nanoseconds()) {
-            (Some(start), Some(end)) => 1e-9 * (end - start) as f64,
-            _ => self.wall.elapsed().as_secs_f64(),
-        }
+        thread_time() - self.0
     }
 }
 
-/// CPU time of this thread, on Linux.
-fn thread_nanoseconds() -> Option<u64> {
-    // The kernel brings the number up to date when it schedules; giving way makes it do so now.
-    std::thread::yield_now();
-    let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    line.split(' ').next()?.parse().ok()
+/// CPU time of this thread in seconds.
+#[cfg(unix)]
+pub fn thread_time() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Times a repetition `runs` times and reports every time in µs per step, with the error of the last.
+/// Where the system tells no CPU time, the time on the wall in seconds.
+#[cfg(not(unix))]
+pub fn thread_time() -> f64 {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
+}
+
+/// A machine of `models/` with parameters of its own.
+pub fn machine(model: &str, parameters: &[(&str, &str)]) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
+    Machine::read_with(&path, parameters, &SettingTexts::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+/// The middle one of some values.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Times a repetition `runs` times and reports every time in µs per step, with its error.
 pub fn report(benchmark: &str, program: &str, runs: usize, mut repetition: impl FnMut() -> Measurement) {
     for _ in 0..runs {
         let Measurement { seconds, steps, error } = repetition();
@@ -54,4 +73,21 @@ pub struct Measurement {
 pub fn runs() -> usize {
     let mut words = std::env::args().skip_while(|word| word != "--runs").skip(1);
     words.next().and_then(|word| word.parse().ok()).unwrap_or(5)
+}
+
+/// Whether a benchmark is asked for: those named in the arguments, or all.
+pub fn asked(benchmark: &str) -> bool {
+    let mut words = std::env::args().skip(1).peekable();
+    let mut any = false;
+    while let Some(word) = words.next() {
+        if word == "--runs" {
+            words.next();
+        } else if !word.starts_with("--") {
+            any = true;
+            if word == benchmark {
+                return true;
+            }
+        }
+    }
+    !any
 }

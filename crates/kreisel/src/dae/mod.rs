@@ -80,6 +80,8 @@ pub struct Tangent {
     pub gradient: BlockMatrix,
     /// ∂(B v + Φ_t)/∂q, constraints × nodes; with [`TangentWeights::stiffness`] only.
     pub gradient_rate: BlockMatrix,
+    /// Whether [`Tangent::gradient_rate`] is looked at: a system may leave it out otherwise.
+    pub gradient_rate_wanted: bool,
     /// ∂r/∂λ, nodes × constraints; filled only with [`Reactions::General`].
     pub reaction: BlockMatrix,
     /// A = ∂κ/∂v, nonholonomic constraints × nodes.
@@ -109,6 +111,7 @@ impl Tangent {
             stiffness: zeros(&couplings.force_node),
             gradient: zeros(&couplings.constraint_node),
             gradient_rate: zeros(&couplings.constraint_node),
+            gradient_rate_wanted: true,
             reaction: zeros(&couplings.force_constraint),
             slip: zeros(&couplings.slip_node),
             slip_stiffness: zeros(&couplings.slip_node),
@@ -127,7 +130,6 @@ impl Tangent {
             &mut self.dynamic,
             &mut self.stiffness,
             &mut self.gradient,
-            &mut self.gradient_rate,
             &mut self.reaction,
             &mut self.slip,
             &mut self.slip_stiffness,
@@ -139,6 +141,9 @@ impl Tangent {
             &mut self.state_reaction,
         ] {
             matrix.fill(0.0);
+        }
+        if self.gradient_rate_wanted {
+            self.gradient_rate.fill(0.0);
         }
     }
 }

@@ -57,6 +57,12 @@ impl LocalTangent {
         }
     }
 
+    /// Zero stiffness again, for another number of nodes: joints have nothing else.
+    pub(crate) fn reset_stiffness(&mut self, node_count: usize) {
+        self.node_count = node_count;
+        self.stiffness[..node_count * node_count].fill(Matrix6::zeros());
+    }
+
     /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.node_count

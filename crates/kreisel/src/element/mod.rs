@@ -1,5 +1,6 @@
 //! What pushes: elements add forces to the nodes they touch. One file each.
 
+pub mod beam;
 mod body;
 mod bushing;
 mod joint_force;

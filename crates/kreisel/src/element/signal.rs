@@ -44,7 +44,7 @@ pub const MOST_SIGNALS: usize = 8;
 
 impl Quantity {
     /// Value, and derivatives by the signals.
-    pub(super) fn evaluate(&self, time: f64, signals: &[f64]) -> (f64, [f64; MOST_SIGNALS]) {
+    pub(in crate::element) fn evaluate(&self, time: f64, signals: &[f64]) -> (f64, [f64; MOST_SIGNALS]) {
         let mut slopes = [0.0; MOST_SIGNALS];
         let value = match self {
             Self::Constant(value) => *value,
@@ -54,7 +54,7 @@ impl Quantity {
     }
 
     /// Times between two others at which the quantity is not smooth.
-    pub(super) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+    pub(in crate::element) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         match self {
             Self::Constant(_) => Vec::new(),
             Self::Function(function) => function.corners(from, to),

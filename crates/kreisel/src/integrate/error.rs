@@ -47,6 +47,14 @@ pub enum StartError {
         /// Its value.
         value: f64,
     },
+    /// The limits of a variable step size leave nothing between them.
+    #[error("min-step = {min} s and max-step = {max} s must be positive, and the second not below the first")]
+    StepLimits {
+        /// Smallest step.
+        min: f64,
+        /// Largest step.
+        max: f64,
+    },
     /// Parameters with α_m ≠ 0 for a method of the HHT family.
     #[error(
         "`hht-i3` and `hht-soi2` are the methods with α_m = 0, not {0}: give the α of the HHT method, or take `soi2`"
@@ -163,6 +171,46 @@ pub enum StepError {
         step: f64,
         /// The unknown without an equation.
         unknown: String,
+    },
+    /// The tolerance would need smaller steps than are allowed or can be resolved.
+    #[error(
+        "the tolerance needs steps below {least:.1e} s at t = {time} s: with h = {step:.1e} s the error is {error:.1e} times the \
+         tolerance, largest in {worst}. Something changes suddenly there (an impact, a stiff stop, a force that jumps), or \
+         the tolerance is too small: try a larger `rtol`, a smaller `min-step`, or an event where forces jump"
+    )]
+    ErrorTooLarge {
+        /// Time at the start of the step.
+        time: f64,
+        /// The last step size tried.
+        step: f64,
+        /// Smallest step size.
+        least: f64,
+        /// Error in units of the tolerance.
+        error: f64,
+        /// Where the error is largest.
+        worst: String,
+    },
+    /// No step, however small, could be computed.
+    #[error("no step could be computed down to h = {step:.1e} s, the smallest allowed: {cause}")]
+    NoStep {
+        /// The last step size tried.
+        step: f64,
+        /// Why it failed.
+        cause: Box<StepError>,
+    },
+    /// Constraints that cannot hold together any more.
+    #[error(
+        "the constraints cannot all hold at t = {time} s (h = {step:e} s): {}. Drives of the same motion must agree, and a \
+         drive must not ask for more than the machine can reach",
+        in_words(misses)
+    )]
+    Contradiction {
+        /// Time at the end of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The constraints that conflict where they come closest, worst first.
+        misses: Vec<Miss>,
     },
     /// The end of the run lies before the present time.
     #[error("the end time {end} s lies before the present time {time} s")]

@@ -54,6 +54,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
+        work.tangent.gradient_rate_wanted = false;
         match self.force_level {
             None => work.differentiate(self.dae, self.trial, coefficients, matrix),
             Some(force_level) => {

@@ -1,16 +1,16 @@
-//! An integration under way: one step at a time, interpolation between steps, changes of step size.
+//! An integration under way: its start, one step, changes of step size.
 
+use super::GeneralizedAlpha;
+use super::control::ControlMemory;
 use super::error::{StartError, StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::kkt::{Kkt, KktFailure};
-use super::observer::{Control, Observer};
 use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
-use super::{GeneralizedAlpha, Sample};
 use crate::dae::{Dae, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure};
@@ -30,45 +30,67 @@ pub struct Statistics {
     pub factorisations: u64,
     /// Corrections halved by the line search.
     pub line_search_cuts: u64,
+    /// Steps taken back because their error was too large.
+    pub rejections: u64,
+    /// Steps taken back because they could not be computed.
+    pub failures: u64,
 }
 
 /// What one step took.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Step size.
     pub step: f64,
-    /// Newton iterations.
+    /// Newton iterations, those of steps taken back not counted.
     pub iterations: usize,
+    /// Error of the step in units of the tolerance; 0 without error control.
+    pub error: f64,
+    /// Steps taken back before this one: too large an error, or not computed.
+    pub rejections: usize,
 }
 
 /// An integration of a system, between two steps.
 pub struct Integration<'d, D: ?Sized> {
-    dae: &'d D,
-    settings: Settings,
-    state: State,
+    pub(super) dae: &'d D,
+    pub(super) settings: Settings,
+    pub(super) state: State,
     /// The state before the last step, for interpolation.
-    previous: State,
+    pub(super) previous: State,
     /// Increment h Δq of the last step, for interpolation.
-    last_increment: Vec<f64>,
-    trial: Trial,
-    work: Workspace,
+    pub(super) last_increment: Vec<f64>,
+    pub(super) trial: Trial,
+    pub(super) work: Workspace,
     formulation: Formulation,
-    newton: Newton,
-    kkt: Kkt,
+    pub(super) newton: Newton,
+    pub(super) kkt: Kkt,
     mass_scale: f64,
     stiffness_scale: f64,
     start_report: StartReport,
     redundancy: Redundancy,
+    /// What a pending step changed in the state, as it was before.
+    before: Unprepared,
+    /// Rates of the local error, one per velocity coordinate.
+    pub(super) error_rates: Vec<f64>,
+    pub(super) last_report: StepReport,
     steps: u64,
+    pub(super) rejections: u64,
+    pub(super) failures: u64,
+}
+
+/// Values of the state that are prepared for a step of a certain size.
+#[derive(Default)]
+struct Unprepared {
+    step: f64,
+    velocity: Vec<f64>,
+    algorithmic_acceleration: Vec<f64>,
+    previous_algorithmic_acceleration: Vec<f64>,
+    inertia_force: Vec<f64>,
+    previous_inertia_force: Vec<f64>,
 }
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-const COMPLIANCE: f64 = 1e-9;
-
-/// Part of a step by which a sum of millions of steps may miss its end through rounding: a step so small would only
-/// magnify it.
-const SLIVER: f64 = 1e-6;
+pub(super) const COMPLIANCE: f64 = 1e-9;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
@@ -76,10 +98,6 @@ const SAME_STEP: f64 = 1e-12;
 /// A first acceleration that changes by less than this part is settled, and no more than this many times.
 const SETTLED: f64 = 1e-10;
 const MOST_REPETITIONS: usize = 50;
-
-/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if rounding of the
-/// time allows: without effect on anything smooth.
-const EARLY: f64 = 1e-12;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -114,6 +132,12 @@ impl GeneralizedAlpha {
         integration.previous = state.clone();
         integration.state = state;
         integration.start_report = report;
+        integration.state.prepared_step = integration.settings.step;
+        if integration.settings.error_control.is_some() {
+            let prepared = integration.choose_and_prepare(initial.time, Side::Both);
+            prepared.map_err(|failure| failure.at_start(dae, initial.time))?;
+            integration.previous = integration.state.clone();
+        }
         Ok(integration)
     }
 
@@ -141,6 +165,7 @@ impl GeneralizedAlpha {
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
         let (layout, formulation) = Formulation::new(settings.method, &shape, &couplings);
+        let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
             dae,
             settings,
@@ -156,7 +181,12 @@ impl GeneralizedAlpha {
             stiffness_scale,
             start_report: StartReport::default(),
             redundancy: Redundancy::default(),
+            before: Unprepared::default(),
+            error_rates,
+            last_report: StepReport::default(),
             steps: 0,
+            rejections: 0,
+            failures: 0,
         })
     }
 }
@@ -230,7 +260,14 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             matrices: counts.matrices,
             factorisations: counts.matrices,
             line_search_cuts: counts.cuts,
+            rejections: self.rejections,
+            failures: self.failures,
         }
+    }
+
+    /// What the last accepted step took; zeros before the first.
+    pub fn last_report(&self) -> StepReport {
+        self.last_report
     }
 
     /// The scaled iteration matrix that was factored last.
@@ -285,26 +322,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.memory.copy_from_slice(&state.memory);
     }
 
-    /// One step of the settings' size.
-    pub fn step(&mut self) -> Result<StepReport, StepError> {
-        self.step_by(self.settings.step)
-    }
-
-    /// One step of the given size; on a change of size the state is corrected so that no order is lost.
-    pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
-        if !(step > 0.0 && step.is_finite()) {
-            return Err(StepError::Step(step));
-        }
-        self.change_step(step)?;
-        self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
-        let mut iterations = self.correct(step)?;
-        if self.state.step == 0.0 && self.settings.start == Start::Implicit {
-            iterations += self.settle_first_acceleration(step)?;
-        }
-        self.accept(step);
-        Ok(StepReport { step, iterations })
-    }
-
     /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
     ///
     /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back multiplied by
@@ -325,7 +342,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
             state.inertia_force.clear();
             state.previous_inertia_force.clear();
-            self.trial.predict(state, &self.settings.parameters, self.settings.predictor, step);
+            self.predict(step);
             iterations += self.correct(step)?;
             if change <= SETTLED * size {
                 break;
@@ -334,41 +351,10 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         Ok(iterations)
     }
 
-    /// Steps of the settings' size until the end time, the last one shortened if need be.
-    pub fn advance(&mut self, end: f64) -> Result<(), StepError> {
-        self.run(end, &mut ())
-    }
-
-    /// Steps until the end time, showing every accepted step to an observer.
-    pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
-        self.run_until(end, 0.0, observer)
-    }
-
-    /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
-    ///
-    /// Call [`Integration::restart`] next: it sees them as they are just after.
-    pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
-        let early = (EARLY * self.settings.step).max(4.0 * f64::EPSILON * corner.abs());
-        self.run_until(corner, early, observer)
-    }
-
-    fn run_until(&mut self, end: f64, early: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
-        if end < self.state.time {
-            return Err(StepError::EndBeforeNow { end, time: self.state.time });
-        }
-        while self.remaining(end) > 0.0 {
-            let (remaining, step) = (self.remaining(end), self.settings.step);
-            let last = remaining <= step * (1.0 + SLIVER);
-            let length = if last && remaining < step * (1.0 - SLIVER) { remaining } else { step };
-            self.step_by(if last { length - early } else { length })?;
-            if last {
-                self.state.time = end;
-            }
-            if observer.accepted(self) == Control::Stop {
-                break;
-            }
-        }
-        Ok(())
+    /// First guess of Newton's iteration.
+    pub(super) fn predict(&mut self, step: f64) {
+        self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
+        self.trial.time = self.state.time_after(step);
     }
 
     /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
@@ -377,7 +363,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
     /// machine by the impulse that is smallest in the norm of the mass matrix.
     pub fn restart(&mut self) -> Result<(), StepError> {
-        let step = self.settings.step;
         let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
         // Inputs that jump here must be seen after the jump.
         let time = state.time.next_up();
@@ -385,13 +370,38 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let outcome = kkt
             .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
             .and_then(|_| {
-                state.shown_velocity.copy_from_slice(&state.velocity);
-                starting_values(dae, &self.work.shape, &self.settings, state, time, Side::After, kkt)
+                self.state.shown_velocity.copy_from_slice(&self.state.velocity);
+                self.choose_and_prepare(time, Side::After)
             });
-        state.step = 0.0;
-        state.stabilizers.fill(0.0);
+        self.state.step = 0.0;
+        self.state.after_corner = true;
+        self.state.stabilizers.fill(0.0);
+        self.state.matrix_point = None;
         self.newton.forget();
-        outcome.map_err(|failure| self.kkt_error(failure, step))
+        self.state.newton_rate = self.newton.rate();
+        outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
+    }
+
+    /// Chooses the first step if the error decides, and finds the starting values for it.
+    fn choose_and_prepare(&mut self, time: f64, side: Side) -> Result<(), KktFailure> {
+        let step = match self.settings.error_control {
+            Some(control) => {
+                let step = self.choose_first_step(&control, time, side)?;
+                self.state.control = ControlMemory::starting(step);
+                step
+            }
+            None => self.settings.step,
+        };
+        self.prepare_start(step, time, side)
+    }
+
+    /// Starting values for a step of a size, from the velocity that is shown.
+    fn prepare_start(&mut self, step: f64, time: f64, side: Side) -> Result<(), KktFailure> {
+        let settings = Settings { step, ..self.settings };
+        let state = &mut self.state;
+        state.velocity.copy_from_slice(&state.shown_velocity);
+        state.prepared_step = step;
+        starting_values(self.dae, &self.work.shape, &settings, state, time, side, &mut self.kkt)
     }
 
     fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
@@ -406,19 +416,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
     }
 
-    /// Time left until the end; a sliver that sums of steps miss it by is none.
-    fn remaining(&self, end: f64) -> f64 {
-        let remaining = end - self.state.time;
-        if remaining <= SLIVER * self.settings.step { 0.0 } else { remaining }
-    }
-
     /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass
     /// matrix [ArnoldCardonaBruls2015Projection, Eqs. (7)].
     ///
     /// With `index3` this costs an order in the multipliers for some hundred steps: the residual it removes
     /// is what keeps them accurate [ArnoldCardonaBruls2015Projection, §3].
     pub fn project_velocity(&mut self) -> Result<(), StepError> {
-        self.scale_hidden_residual(0.0, self.settings.step)?;
+        self.scale_hidden_residual(0.0, self.state.prepared_step)?;
         self.state.shown_velocity.copy_from_slice(&self.state.velocity);
         Ok(())
     }
@@ -432,19 +436,68 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             .map_err(|failure| self.kkt_error(failure, step))
     }
 
-    /// Corrections on a change of step size from h_old to h_new.
+    /// Computes a step without taking it; [`Integration::accept`] or [`Integration::discard`] ends it.
+    ///
+    /// After an error the state is as it was.
+    pub(super) fn attempt(&mut self, step: f64) -> Result<usize, StepError> {
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(StepError::Step(step));
+        }
+        self.keep_unprepared();
+        let outcome = self.change_step(step).and_then(|()| {
+            self.predict(step);
+            let iterations = self.correct_or_yield(step)?;
+            let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
+            Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
+        });
+        if outcome.is_err() {
+            self.discard();
+        }
+        outcome
+    }
+
+    fn keep_unprepared(&mut self) {
+        let (before, state) = (&mut self.before, &self.state);
+        before.step = state.prepared_step;
+        before.velocity.clone_from(&state.velocity);
+        before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
+        before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
+        before.inertia_force.clone_from(&state.inertia_force);
+        before.previous_inertia_force.clone_from(&state.previous_inertia_force);
+    }
+
+    /// Takes a pending step back.
+    pub(super) fn discard(&mut self) {
+        let (before, state) = (&self.before, &mut self.state);
+        state.prepared_step = before.step;
+        state.velocity.clone_from(&before.velocity);
+        state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
+        state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
+        state.inertia_force.clone_from(&before.inertia_force);
+        state.previous_inertia_force.clone_from(&before.previous_inertia_force);
+    }
+
+    /// Prepares the state for a step of another size than the last.
     ///
     /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs. (14)]. With `index3`
     /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
+    /// Before the first step the starting values are found anew.
     fn change_step(&mut self, step: f64) -> Result<(), StepError> {
-        let old = if self.state.step > 0.0 { self.state.step } else { self.settings.step };
-        let ratio = step / old;
+        let ratio = step / self.state.prepared_step;
         if (ratio - 1.0).abs() <= SAME_STEP {
             return Ok(());
         }
         self.newton.forget();
-        let shift = self.settings.parameters.offset() * (ratio - 1.0);
+        if self.state.step == 0.0 {
+            let (time, side) = match self.state.after_corner {
+                true => (self.state.time.next_up(), Side::After),
+                false => (self.state.time, Side::Both),
+            };
+            self.kkt.set_states(&self.state.states, &self.state.memory);
+            return self.prepare_start(step, time, side).map_err(|failure| self.kkt_error(failure, step));
+        }
         if self.settings.step_change.adjust_acceleration {
+            let shift = self.settings.parameters.offset() * (ratio - 1.0);
             let state = &mut self.state;
             move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
             move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
@@ -454,15 +507,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         if carries_residual && self.settings.step_change.rescale_residual {
             self.scale_hidden_residual(ratio * ratio, step)?;
         }
+        self.state.prepared_step = step;
         Ok(())
     }
 
-    fn coefficients(&self, step: f64) -> Coefficients {
+    pub(super) fn coefficients(&self, step: f64) -> Coefficients {
         Coefficients::new(&self.settings.parameters, step, self.mass_scale, self.stiffness_scale)
     }
 
     /// Newton's iteration from the predicted values.
-    fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+    pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
@@ -492,7 +546,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Takes the trial values as the new state.
-    fn accept(&mut self, step: f64) {
+    pub(super) fn accept(&mut self, step: f64) {
         let parameters = &self.settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         copy_solution(&self.state, &mut self.previous);
@@ -519,8 +573,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             trial.configuration.copy_from_slice(&state.configuration);
             self.dae.remember(&trial.point(), &mut state.memory);
         }
-        state.time = trial.time;
-        state.step = step;
+        state.count_step(step);
+        state.after_corner = false;
+        state.prepared_step = step;
         state.newton_rate = self.newton.rate();
         self.steps += 1;
     }
@@ -548,33 +603,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (velocity, rate) = (&point.base_velocity, self.state.newton_rate);
         // Factors that cannot be made are made in the next step, which then says why it fails.
         let _ = self.formulation.restore(&mut self.newton, step, velocity, rate);
-    }
-
-    /// Values at a time within the last step: on the group along q_n ∘ exp(ϑ h Δq̃) [ArnoldCardonaBruls2015,
-    /// Remark 2.2], otherwise linear; second order in q, v and λ.
-    pub fn interpolate(&self, time: f64, out: &mut Sample) {
-        let (from, to) = (&self.previous, &self.state);
-        let length = to.time - from.time;
-        let part = if length > 0.0 { ((time - from.time) / length).clamp(0.0, 1.0) } else { 1.0 };
-        out.time = time;
-        let linear = |from: &[f64], to: &[f64], out: &mut Vec<f64>| {
-            out.clear();
-            out.extend(from.iter().zip(to).map(|(from, to)| from + part * (to - from)));
-        };
-        out.increment.clear();
-        out.increment.resize(self.work.shape.velocity_count(), 0.0);
-        out.configuration.resize(from.configuration.len(), 0.0);
-        if part == 1.0 || length <= 0.0 {
-            out.configuration.copy_from_slice(&to.configuration);
-        } else {
-            out.increment.iter_mut().zip(&self.last_increment).for_each(|(x, d)| *x = part * d);
-            self.work.shape.space.compose_exp(&from.configuration, &out.increment, &mut out.configuration);
-        }
-        linear(&from.shown_velocity, &to.shown_velocity, &mut out.velocity);
-        linear(&from.acceleration, &to.acceleration, &mut out.acceleration);
-        linear(&from.multipliers, &to.multipliers, &mut out.multipliers);
-        linear(&from.slip_multipliers, &to.slip_multipliers, &mut out.slip_multipliers);
-        linear(&from.states, &to.states, &mut out.states);
     }
 }
 
@@ -609,6 +637,9 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
         if !(value > 0.0 && value.is_finite()) {
             return Err(StartError::Tolerance { name, value });
         }
+    }
+    if let Some(control) = &settings.error_control {
+        control.check()?;
     }
     if shape.state_count() > 0 {
         return Err(StartError::Unsupported("first-order states"));

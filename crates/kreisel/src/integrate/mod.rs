@@ -12,13 +12,17 @@
 //!
 //! with v̇_{n+1} and λ_{n+1} from equilibrium and constraints at t_{n+1}.
 
+mod advance;
 mod assemble;
+mod control;
 mod error;
+mod estimate;
 mod force_level;
 mod formulation;
 mod index2;
 mod index3;
 mod integration;
+mod interpolate;
 mod kkt;
 mod layout;
 mod observer;
@@ -26,10 +30,12 @@ mod parameters;
 mod redundancy;
 mod scheme;
 mod settings;
+mod singular;
 mod soi2;
 mod start;
 mod state;
 
+pub use control::{ControlMemory, ErrorControl};
 pub use error::{Miss, StartError, StateError, StepError};
 pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};

@@ -16,6 +16,15 @@ pub trait Observer<D: ?Sized> {
     /// Called after every accepted step.
     fn accepted(&mut self, integration: &Integration<'_, D>) -> Control;
 
+    /// Called before a step is accepted: the time at which it is to end instead, to land on an event.
+    ///
+    /// [`Integration::interpolate_pending`] shows the step. A time after its end makes it longer: after a shorter
+    /// step that ended before the event. It is called again for the step that ends there.
+    fn landing(&mut self, integration: &Integration<'_, D>) -> Option<f64> {
+        let _ = integration;
+        None
+    }
+
     /// Called where the method starts, and starts anew at a corner of the inputs: forces may jump here.
     fn started(&mut self, integration: &Integration<'_, D>) {
         let _ = integration;

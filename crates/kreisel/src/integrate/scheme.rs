@@ -159,6 +159,8 @@ pub(super) struct Workspace {
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
+    /// Whether all constraints give way, to pass a singular position.
+    pub yielding: bool,
     /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more rounding.
     pub round_off: f64,
     /// Rounding of a violation.
@@ -188,6 +190,7 @@ impl Workspace {
             coordinate_scales: coordinate_scales(&shape, length),
             length,
             compliance: Vec::new(),
+            yielding: false,
             round_off: ROUND_OFF,
             violation_round_off: VIOLATION_ROUND_OFF * length,
             scratch: vec![0.0; velocity_count],
@@ -269,12 +272,13 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
+        let doubt = self.singular_round_off();
         for copy in 0..self.layout.node_copies() {
             let mut first = 0;
             for (start, size) in self.layout.node_starts(copy) {
                 for i in 0..size {
                     let (scale, x) = (self.coordinate_scales[first + i], trial.increment[first + i]);
-                    out[start + i] = atol * scale + rtol * x.abs();
+                    out[start + i] = atol * scale + rtol * x.abs() + doubt;
                 }
                 first += size;
             }
@@ -357,6 +361,16 @@ impl Workspace {
             Some(&compliance) if compliance > 0.0 => self.violation_round_off / compliance,
             _ => 0.0,
         }
+    }
+
+    /// Rounding of an increment where constraints lose rank: with the compliance ε a singular value σ of B turns a
+    /// violation into an increment σ/(σ² + ε) times as large, which is at most 1/(2 √ε).
+    fn singular_round_off(&self) -> f64 {
+        if !self.yielding {
+            return 0.0;
+        }
+        let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
+        0.5 * self.violation_round_off / smallest.sqrt()
     }
 
     /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers

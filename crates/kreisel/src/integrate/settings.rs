@@ -1,5 +1,6 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
+use super::control::ErrorControl;
 use super::parameters::Parameters;
 use crate::solve::newton::NewtonSettings;
 
@@ -104,8 +105,10 @@ pub struct Settings {
     pub method: Method,
     /// Parameters of the generalized-α family.
     pub parameters: Parameters,
-    /// Step size h in s.
+    /// Step size h in s; with error control only a size to start from.
     pub step: f64,
+    /// Lets the local error decide on the step size.
+    pub error_control: Option<ErrorControl>,
     /// What is corrected where the step size changes.
     pub step_change: StepChange,
     /// Starting values.
@@ -137,6 +140,7 @@ impl Settings {
             method,
             parameters,
             step,
+            error_control: None,
             step_change: StepChange::default(),
             start: Start::default(),
             past_mass: PastMass::default(),
@@ -149,6 +153,14 @@ impl Settings {
             stiffness_scale: None,
             allow_unstable: false,
         }
+    }
+}
+
+impl Settings {
+    /// The defaults for a method and its parameters with a step size that the local error decides on.
+    pub fn auto(method: Method, parameters: Parameters, control: ErrorControl) -> Self {
+        let step = control.initial_step.unwrap_or(control.horizon);
+        Self { error_control: Some(control), ..Self::new(method, parameters, step) }
     }
 }
 

@@ -10,6 +10,11 @@ use crate::dae::{Dae, Equation, Equations, Point, Shape};
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
 
+/// Step size for which v̈ is differenced over a distance.
+pub(super) fn jerk_distance(distance: f64) -> f64 {
+    distance / OFFSET
+}
+
 /// From which side of the present time v̈ is differenced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
@@ -33,7 +38,7 @@ pub struct StartReport {
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
-const POSITION_TOLERANCE: f64 = 2e-14;
+pub(super) const POSITION_TOLERANCE: f64 = 2e-14;
 
 /// A configuration that satisfies the constraints, and what was changed in the user's one.
 pub(super) fn assembled<D: Dae + ?Sized>(
@@ -149,7 +154,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 ///
 /// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
 #[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
-fn jerk<D: Dae + ?Sized>(
+pub(super) fn jerk<D: Dae + ?Sized>(
     dae: &D,
     shape: &Shape,
     settings: &Settings,

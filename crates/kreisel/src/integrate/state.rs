@@ -1,5 +1,6 @@
 //! What a restart needs, and its form in bytes.
 
+use super::control::ControlMemory;
 use super::error::StateError;
 
 /// State of an integration between two steps.
@@ -12,6 +13,16 @@ pub struct State {
     pub time: f64,
     /// Size of the step that led here; 0 at the start.
     pub step: f64,
+    /// Size of the step for which v_n and a_n are prepared.
+    pub prepared_step: f64,
+    /// Time from which steps of the present size are counted.
+    pub origin: f64,
+    /// How many steps of the present size were taken from there.
+    pub count: u64,
+    /// What the control of the step size remembers.
+    pub control: ControlMemory,
+    /// Whether the method started here at a corner of the inputs, and has not taken a step since.
+    pub after_corner: bool,
     /// Configuration q_n.
     pub configuration: Vec<f64>,
     /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
@@ -108,6 +119,14 @@ impl Reader<'_> {
         Ok(f64::from_le_bytes(self.bytes()?))
     }
 
+    fn flag(&mut self) -> Result<bool, StateError> {
+        match self.bytes()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(StateError::Damaged),
+        }
+    }
+
     fn numbers(&mut self) -> Result<Vec<f64>, StateError> {
         let count = u64::from_le_bytes(self.bytes()?);
         // A count beyond the bytes that are left is damage, not a reason to allocate.
@@ -119,14 +138,47 @@ impl Reader<'_> {
 }
 
 impl State {
+    /// Time after another step of a size.
+    ///
+    /// Steps of one size are counted from where the size began: sums of many steps would drift by rounding.
+    pub(super) fn time_after(&self, step: f64) -> f64 {
+        if step == self.step && self.count > 0 {
+            self.origin + (self.count + 1) as f64 * step
+        } else {
+            self.time + step
+        }
+    }
+
+    /// Moves the clock by a step.
+    pub(super) fn count_step(&mut self, step: f64) {
+        let time = self.time_after(step);
+        if step == self.step && self.count > 0 {
+            self.count += 1;
+        } else {
+            (self.origin, self.count) = (self.time, 1);
+        }
+        (self.time, self.step) = (time, step);
+    }
+
+    /// Sets the clock to a time that a sum of steps was to reach.
+    pub(super) fn set_time(&mut self, time: f64) {
+        if time != self.time {
+            (self.time, self.count) = (time, 0);
+        }
+    }
+
     /// The state as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer(Vec::new());
         writer.0.extend_from_slice(MAGIC);
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
-        for value in [self.time, self.step, self.newton_rate] {
+        let ControlMemory { next_step, last_error, last_ratio } = self.control;
+        let clock = [self.time, self.step, self.prepared_step, self.origin];
+        for value in clock.into_iter().chain([next_step, last_error, last_ratio, self.newton_rate]) {
             writer.number(value);
         }
+        writer.0.extend_from_slice(&self.count.to_le_bytes());
+        writer.0.push(u8::from(self.after_corner));
         for values in self.arrays() {
             writer.numbers(values);
         }
@@ -154,14 +206,22 @@ impl State {
         let mut state = State {
             time: reader.number()?,
             step: reader.number()?,
+            prepared_step: reader.number()?,
+            origin: reader.number()?,
+            control: ControlMemory {
+                next_step: reader.number()?,
+                last_error: reader.number()?,
+                last_ratio: reader.number()?,
+            },
             newton_rate: reader.number()?,
+            count: u64::from_le_bytes(reader.bytes()?),
+            after_corner: reader.flag()?,
             ..State::default()
         };
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
-        let [has_point] = reader.bytes()?;
-        if has_point == 1 {
+        if reader.flag()? {
             let mut point =
                 MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
             for values in point.arrays_mut() {
@@ -169,7 +229,7 @@ impl State {
             }
             state.matrix_point = Some(point);
         }
-        if has_point > 1 || !reader.0.is_empty() {
+        if !reader.0.is_empty() {
             return Err(StateError::Damaged);
         }
         Ok(state)
@@ -256,6 +316,9 @@ mod tests {
         State {
             time: 0.1,
             step: 1e-3,
+            count: 7,
+            after_corner: true,
+            control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
             configuration: vec![1.0, f64::MIN_POSITIVE],
             velocity: vec![-0.0],
             multipliers: vec![1e300],
@@ -271,6 +334,15 @@ mod tests {
     }
 
     #[test]
+    fn a_million_steps_of_one_size_end_without_rounding() {
+        let mut state = State { time: 0.3, ..State::default() };
+        for _ in 0..1_000_000 {
+            state.count_step(1e-3);
+        }
+        assert_eq!(state.time, 0.3 + 1e6 * 1e-3);
+    }
+
+    #[test]
     fn damaged_bytes_are_refused() {
         let bytes = sample().to_bytes();
         for length in 0..bytes.len() {
@@ -280,7 +352,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        huge[36..44].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, eight numbers, the count and a flag.
+        huge[85..93].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;

@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use super::coordinate::Coordinate;
 use super::frame::{Frame, PairMatrix, PairVector, Relative};
-use super::{Joint, LocalGradient, MOST_ROWS};
+use super::{Joint, LocalGradient, MOST_ROWS, evaluate_apart};
 use crate::element::{LocalTangent, Motion, NodeId};
 use crate::lie::{Matrix6, Pose, Vector3, Vector6};
-use crate::system::NodeMotion;
 
 /// A function of time with two derivatives.
 pub trait TimeLaw: Send + Sync + Debug {
@@ -49,18 +48,18 @@ impl FramePair {
     }
 
     /// The relative motion.
+    #[inline]
     pub fn relative(&self, at: &Motion) -> Relative {
-        let ground = NodeMotion::at_rest(Pose::identity());
-        let [first, second] = self.nodes.map(|node| node.map_or(&ground, |node| &at.nodes[node]));
-        Relative::new(&self.frames, [first, second])
+        Relative::between(&self.frames, self.nodes.map(|node| node.map(|node| &at.nodes[node])))
     }
 
     /// Adds a derivative by the frames' twists to derivatives by the nodes' twists.
+    #[inline]
     pub fn add_to_nodes(&self, factor: f64, gradient: &PairVector, out: &mut [Vector6]) {
         for (side, node) in self.nodes.iter().enumerate() {
             if let Some(node) = *node {
-                let part = gradient.fixed_rows::<6>(6 * side);
-                out[node] += factor * self.frames[side].twist_from_body.tr_mul(&part);
+                let part = |first: usize| -> Vector3 { factor * gradient.fixed_rows::<3>(6 * side + first) };
+                out[node] += self.frames[side].to_body(part(0), part(3));
             }
         }
     }
@@ -76,9 +75,7 @@ impl FramePair {
             for (column_side, column_node) in self.nodes.iter().enumerate() {
                 if let (Some(i), Some(j)) = (*row_node, *column_node) {
                     let part: Matrix6 = matrix.fixed_view::<6, 6>(6 * row_side, 6 * column_side).into();
-                    let (left, right) =
-                        (&self.frames[row_side].twist_from_body, &self.frames[column_side].twist_from_body);
-                    add(i, j, left.tr_mul(&part) * right);
+                    add(i, j, Frame::to_bodies(&self.frames[row_side], &self.frames[column_side], &part));
                 }
             }
         }
@@ -224,6 +221,75 @@ impl CoordinateJoint {
         }
     }
 
+    /// The relative motions of one or two pairs, the usual number; nothing for more.
+    #[inline]
+    fn relatives(&self, at: &Motion) -> Option<[Relative; 2]> {
+        match self.pairs.as_slice() {
+            [only] => Some([only.relative(at); 2]),
+            [first, second] => Some([first.relative(at), second.relative(at)]),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn write_violation(&self, at: &Motion, relative: impl Fn(usize) -> Relative, out: &mut [f64]) {
+        let mut turning = 0;
+        for (row, out) in self.rows.iter().zip(out) {
+            let target = self.target(row, at.time)[0];
+            // What is large and does not change within a step (counted turns, the target) is summed apart from what
+            // Newton's iteration changes: after thousands of turns the sum still has all its digits.
+            let (mut constant, mut change) = (-target, 0.0);
+            for term in &row.terms {
+                let relative = relative(term.pair);
+                if !term.coordinate.counts_turns() {
+                    change += term.factor * term.coordinate.value(&relative, 0.0);
+                    continue;
+                }
+                turning += 1;
+                // A single angle is led: the value nearest to its target needs no memory.
+                let single = row.terms.len() == 1;
+                let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
+                let within_turn = near - TAU * (near / TAU).round();
+                constant += term.factor * near;
+                change += term.factor * (term.coordinate.value(&relative, within_turn) - within_turn);
+            }
+            *out = constant + change;
+        }
+    }
+
+    fn write_gradient(&self, pair_index: usize, relative: &Relative, out: &mut LocalGradient) {
+        for (row, out) in self.rows.iter().zip(&mut out.rows) {
+            for term in row.terms.iter().filter(|term| term.pair == pair_index) {
+                self.pairs[pair_index].add_to_nodes(term.factor, &term.coordinate.gradient(relative), out);
+            }
+        }
+    }
+
+    fn add_pair_stiffness(
+        &self,
+        pair_index: usize,
+        relative: &Relative,
+        multipliers: &[f64],
+        out: &mut LocalTangent,
+    ) {
+        let mut hessian = PairMatrix::zeros();
+        if let Some(weights) = plain_weights(&self.rows, multipliers, pair_index) {
+            relative.add_translation_hessian(&weights, &mut hessian);
+        }
+        for (row, lambda) in self.rows.iter().zip(multipliers) {
+            for term in row.terms.iter().filter(|term| term.pair == pair_index) {
+                if !matches!(term.coordinate, Coordinate::Translation(_)) {
+                    term.coordinate.add_hessian(relative, lambda * term.factor, &mut hessian);
+                }
+            }
+        }
+        self.pairs[pair_index].add_to_blocks(&hessian, out);
+    }
+
+    fn uses(&self, pair_index: usize) -> bool {
+        self.rows.iter().flat_map(|row| &row.terms).any(|term| term.pair == pair_index)
+    }
+
     /// Remembered angle of a term, by its place among the terms that count turns. What is kept is the change
     /// since the start, so that a memory of zeros is right at the start.
     fn remembered(&self, at: &Motion, index: usize, term: &Term) -> f64 {
@@ -261,61 +327,52 @@ impl Joint for CoordinateJoint {
     }
 
     fn violation(&self, at: &Motion, out: &mut [f64]) {
-        let mut turning = 0;
-        let mut last_pair = None;
-        for (row, out) in self.rows.iter().zip(out) {
-            let target = self.target(row, at.time)[0];
-            // What is large and does not change within a step (counted turns, the target) is summed apart from what
-            // Newton's iteration changes: after thousands of turns the sum still has all its digits.
-            let (mut constant, mut change) = (-target, 0.0);
-            for term in &row.terms {
-                let relative = match last_pair {
-                    Some((pair, relative)) if pair == term.pair => relative,
-                    _ => self.pairs[term.pair].relative(at),
-                };
-                last_pair = Some((term.pair, relative));
-                if !term.coordinate.counts_turns() {
-                    change += term.factor * term.coordinate.value(&relative, 0.0);
-                    continue;
-                }
-                turning += 1;
-                // A single angle is led: the value nearest to its target needs no memory.
-                let single = row.terms.len() == 1;
-                let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
-                let within_turn = near - TAU * (near / TAU).round();
-                constant += term.factor * near;
-                change += term.factor * (term.coordinate.value(&relative, within_turn) - within_turn);
-            }
-            *out = constant + change;
+        match self.relatives(at) {
+            Some(relatives) => self.write_violation(at, |pair| relatives[pair], out),
+            None => self.write_violation(at, |pair| self.pairs[pair].relative(at), out),
         }
     }
 
     fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        for (pair_index, pair) in self.pairs.iter().enumerate() {
-            let relative = pair.relative(at);
-            for (row, out) in self.rows.iter().zip(&mut out.rows) {
-                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
-                    pair.add_to_nodes(term.factor, &term.coordinate.gradient(&relative), out);
-                }
-            }
+        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
+            self.write_gradient(index, &pair.relative(at), out);
         }
     }
 
     fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        for (pair_index, pair) in self.pairs.iter().enumerate() {
-            let relative = pair.relative(at);
-            let mut hessian = PairMatrix::zeros();
-            if let Some(weights) = plain_weights(&self.rows, multipliers, pair_index) {
-                relative.add_translation_hessian(&weights, &mut hessian);
-            }
+        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
+            self.add_pair_stiffness(index, &pair.relative(at), multipliers, out);
+        }
+    }
+
+    /// Sums the gradients of a pair before they are moved to the nodes.
+    fn evaluate(&self, at: &Motion, multipliers: &[f64], violation: &mut [f64], wrenches: &mut [Vector6]) {
+        let Some(relatives) = self.relatives(at) else {
+            return evaluate_apart(self, at, multipliers, violation, wrenches);
+        };
+        self.write_violation(at, |pair| relatives[pair], violation);
+        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
+            let mut sum = PairVector::zeros();
             for (row, lambda) in self.rows.iter().zip(multipliers) {
-                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
-                    if !matches!(term.coordinate, Coordinate::Translation(_)) {
-                        term.coordinate.add_hessian(&relative, lambda * term.factor, &mut hessian);
-                    }
+                for term in row.terms.iter().filter(|term| term.pair == index) {
+                    sum += lambda * term.factor * term.coordinate.gradient(&relatives[index]);
                 }
             }
-            pair.add_to_blocks(&hessian, out);
+            pair.add_to_nodes(1.0, &sum, wrenches);
+        }
+    }
+
+    fn linearize(
+        &self,
+        at: &Motion,
+        multipliers: &[f64],
+        gradient: &mut LocalGradient,
+        stiffness: &mut LocalTangent,
+    ) {
+        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
+            let relative = pair.relative(at);
+            self.write_gradient(index, &relative, gradient);
+            self.add_pair_stiffness(index, &relative, multipliers, stiffness);
         }
     }
 

@@ -16,7 +16,7 @@
 use nalgebra::{SMatrix, SVector};
 
 use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, skew};
-use crate::system::{NodeMotion, split};
+use crate::system::{NodeMotion, join, split};
 
 /// One number per component of the two frames' twists: (Θ₁, X₁, Θ₂, X₂).
 pub type PairVector = SVector<f64, 12>;
@@ -30,22 +30,101 @@ pub struct Frame {
     pub offset: Pose,
     /// Twist of the frame in its own axes from the twist of the body.
     pub twist_from_body: Matrix6,
+    /// Body from frame; products with it are left out where the frame is not turned.
+    rotation: Option<Matrix3>,
 }
 
 impl Frame {
     /// A frame at a pose given in body axes.
     pub fn new(offset: Pose) -> Self {
-        let transposed = offset.rotation.to_rotation_matrix().into_inner().transpose();
+        let rotation = offset.rotation.to_rotation_matrix().into_inner();
+        let transposed = rotation.transpose();
         let mut twist_from_body = Matrix6::zeros();
         twist_from_body.fixed_view_mut::<3, 3>(0, 0).copy_from(&transposed);
         twist_from_body.fixed_view_mut::<3, 3>(3, 3).copy_from(&transposed);
         twist_from_body.fixed_view_mut::<3, 3>(3, 0).copy_from(&(-transposed * skew(&offset.position)));
-        Self { offset, twist_from_body }
+        let turned = rotation != Matrix3::identity();
+        Self { offset, twist_from_body, rotation: turned.then_some(rotation) }
     }
 
     /// Pose of the frame in the world.
     pub fn pose(&self, node: &NodeMotion) -> Pose {
         node.pose.compose(&self.offset)
+    }
+
+    /// Position of the frame's origin in the world, and its rotation: world from frame.
+    #[inline]
+    fn placed(&self, node: &NodeMotion) -> (Vector3, Matrix3) {
+        let rotation = self.rotation.map_or(node.rotation, |rotation| node.rotation * rotation);
+        (node.pose.position + node.rotation * self.offset.position, rotation)
+    }
+
+    /// Twist of the frame in its own axes.
+    #[inline]
+    fn twist(&self, body_twist: &Vector6) -> Vector6 {
+        let (omega, u) = split(body_twist);
+        let u = u + omega.cross(&self.offset.position);
+        match &self.rotation {
+            Some(rotation) => join(&rotation.tr_mul(&omega), &rotation.tr_mul(&u)),
+            None => join(&omega, &u),
+        }
+    }
+
+    /// The same wrench about the body's origin in body axes: `twist_from_body`ᵀ times one in the frame's axes.
+    #[inline]
+    pub fn to_body(&self, torque: Vector3, force: Vector3) -> Vector6 {
+        let (torque, force) = match &self.rotation {
+            Some(rotation) => (rotation * torque, rotation * force),
+            None => (torque, force),
+        };
+        join(&(torque + self.offset.position.cross(&force)), &force)
+    }
+
+    /// A matrix over the frame's twists becomes one over the body's: `row`.twist_from_bodyᵀ · matrix ·
+    /// `column`.twist_from_body, with zero parts left out.
+    ///
+    /// With Q = Rᵀ and the arm p of a frame its twist is (Q Ω, Q (U − p̃ Ω)), which gives for the parts A, B, C, D of
+    /// the matrix, turned to body axes: A − B p̃_c + p̃_r (C − D p̃_c), B + p̃_r D, C − D p̃_c, D.
+    #[inline]
+    pub fn to_bodies(row: &Frame, column: &Frame, matrix: &Matrix6) -> Matrix6 {
+        let turned = |first_row: usize, first_column: usize| {
+            let mut part: Matrix3 = matrix.fixed_view::<3, 3>(first_row, first_column).into();
+            if part == Matrix3::zeros() {
+                return None;
+            }
+            if let Some(rotation) = &row.rotation {
+                part = rotation * part;
+            }
+            if let Some(rotation) = &column.rotation {
+                part *= rotation.transpose();
+            }
+            Some(part)
+        };
+        let (row_arm, column_arm) = (skew(&row.offset.position), skew(&column.offset.position));
+        let mut out = Matrix6::zeros();
+        let mut add_part = |i: usize, j: usize, part: &Matrix3| {
+            let mut view = out.fixed_view_mut::<3, 3>(i, j);
+            view += part;
+        };
+        if let Some(a) = turned(0, 0) {
+            add_part(0, 0, &a);
+        }
+        if let Some(b) = turned(0, 3) {
+            add_part(0, 3, &b);
+            add_part(0, 0, &(-b * column_arm));
+        }
+        if let Some(c) = turned(3, 0) {
+            add_part(3, 0, &c);
+            add_part(0, 0, &(row_arm * c));
+        }
+        if let Some(d) = turned(3, 3) {
+            let with_arm = d * column_arm;
+            add_part(3, 3, &d);
+            add_part(3, 0, &-with_arm);
+            add_part(0, 3, &(row_arm * d));
+            add_part(0, 0, &(-row_arm * with_arm));
+        }
+        out
     }
 }
 
@@ -65,14 +144,37 @@ pub struct Relative {
 impl Relative {
     /// The relative motion of two frames on two nodes.
     pub fn new(frames: &[Frame; 2], nodes: [&NodeMotion; 2]) -> Self {
-        let (first, second) = (frames[0].pose(nodes[0]), frames[1].pose(nodes[1]));
-        let first_rotation = first.rotation.to_rotation_matrix().into_inner();
-        let second_rotation = second.rotation.to_rotation_matrix().into_inner();
+        Self::from_placed(
+            [frames[0].placed(nodes[0]), frames[1].placed(nodes[1])],
+            [frames[0].twist(&nodes[0].velocity), frames[1].twist(&nodes[1].velocity)],
+        )
+    }
+
+    /// The relative motion of two frames of which either may stand on the ground (`None`).
+    #[inline]
+    pub fn between(frames: &[Frame; 2], nodes: [Option<&NodeMotion>; 2]) -> Self {
+        let placed = |side: usize| match nodes[side] {
+            Some(node) => (frames[side].placed(node), frames[side].twist(&node.velocity)),
+            None => {
+                let frame = &frames[side];
+                let rotation = frame.rotation.unwrap_or_else(Matrix3::identity);
+                ((frame.offset.position, rotation), Vector6::zeros())
+            }
+        };
+        let ((first, first_twist), (second, second_twist)) = (placed(0), placed(1));
+        Self::from_placed([first, second], [first_twist, second_twist])
+    }
+
+    #[inline]
+    fn from_placed(
+        [first, second]: [(Vector3, Matrix3); 2],
+        [first_twist, second_twist]: [Vector6; 2],
+    ) -> Self {
         Self {
-            displacement: first_rotation.tr_mul(&(second.position - first.position)),
-            rotation: first_rotation.tr_mul(&second_rotation),
-            first_twist: frames[0].twist_from_body * nodes[0].velocity,
-            second_twist: frames[1].twist_from_body * nodes[1].velocity,
+            displacement: first.1.tr_mul(&(second.0 - first.0)),
+            rotation: first.1.tr_mul(&second.1),
+            first_twist,
+            second_twist,
         }
     }
 
@@ -97,12 +199,17 @@ impl Relative {
     }
 
     /// Derivative of the component of d along axis `i`.
+    #[inline]
     pub fn translation_gradient(&self, i: usize) -> PairVector {
         let mut gradient = PairVector::zeros();
-        let axis = Vector3::ith(i, 1.0);
-        gradient.fixed_rows_mut::<3>(0).copy_from(&axis.cross(&self.displacement));
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        // e_i × d.
+        gradient[j] = -self.displacement[k];
+        gradient[k] = self.displacement[j];
         gradient[3 + i] = -1.0;
-        gradient.fixed_rows_mut::<3>(9).copy_from(&self.rotation.row(i).transpose());
+        for axis in 0..3 {
+            gradient[9 + axis] = self.rotation[(i, axis)];
+        }
         gradient
     }
 
@@ -118,24 +225,42 @@ impl Relative {
     }
 
     /// Derivative of the entry R_ij: the cosine between axis `i` of the first and axis `j` of the second frame.
+    #[inline]
     pub fn direction_gradient(&self, i: usize, j: usize) -> PairVector {
         let mut gradient = PairVector::zeros();
-        let column: Vector3 = self.rotation.column(j).into();
-        let row: Vector3 = self.rotation.row(i).transpose();
-        gradient.fixed_rows_mut::<3>(0).copy_from(&Vector3::ith(i, 1.0).cross(&column));
-        gradient.fixed_rows_mut::<3>(6).copy_from(&Vector3::ith(j, 1.0).cross(&row));
+        let next = |axis: usize| [(axis + 1) % 3, (axis + 2) % 3];
+        // e_i × column j, and e_j × row i.
+        let [a, b] = next(i);
+        gradient[a] = -self.rotation[(b, j)];
+        gradient[b] = self.rotation[(a, j)];
+        let [a, b] = next(j);
+        gradient[6 + a] = -self.rotation[(i, b)];
+        gradient[6 + b] = self.rotation[(i, a)];
         gradient
     }
 
     /// Adds `weight` times the derivative of ∇R_ij.
     pub fn add_direction_hessian(&self, i: usize, j: usize, weight: f64, out: &mut PairMatrix) {
-        let (first, second) = (skew(&Vector3::ith(i, weight)), skew(&Vector3::ith(j, 1.0)));
         let column: Vector3 = self.rotation.column(j).into();
         let row: Vector3 = self.rotation.row(i).transpose();
-        add(out, 0, 0, &(first * skew(&column)));
-        add(out, 0, 6, &(-first * self.rotation * second));
-        add(out, 6, 0, &(-second * self.rotation.transpose() * first));
-        add(out, 6, 6, &(weight * second * skew(&row)));
+        let cosine = weight * self.rotation[(i, j)];
+        // ẽ_i c̃ = c e_iᵀ − (e_i·c) I with the column c, and likewise with the row.
+        for axis in 0..3 {
+            out[(axis, i)] += weight * column[axis];
+            out[(axis, axis)] -= cosine;
+            out[(6 + axis, 6 + j)] += weight * row[axis];
+            out[(6 + axis, 6 + axis)] -= cosine;
+        }
+        // −ẽ_i R ẽ_j has four entries, those of R in the other rows and columns; the part (6, 0) is its transpose.
+        let others = |axis: usize| [((axis + 1) % 3, 1.0), ((axis + 2) % 3, -1.0)];
+        for ((a, sign_a), (b, _)) in others(i).into_iter().zip(others(i).into_iter().rev()) {
+            for ((c, sign_c), (d, _)) in others(j).into_iter().zip(others(j).into_iter().rev()) {
+                // Row a of ẽ_i picks row b of R with the sign −sign_a; column c of ẽ_j picks column d with sign_c.
+                let value = weight * sign_a * sign_c * self.rotation[(b, d)];
+                out[(a, 6 + c)] += value;
+                out[(6 + c, a)] += value;
+            }
+        }
     }
 }
 

@@ -44,6 +44,11 @@ impl LocalGradient {
     pub fn zeros() -> Self {
         Self { rows: [[Vector6::zeros(); MOST_NODES]; MOST_ROWS] }
     }
+
+    /// Zero derivatives again in the first rows and nodes.
+    pub fn reset(&mut self, row_count: usize, node_count: usize) {
+        self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
+    }
 }
 
 /// What holds: equations between nodes that reactions keep.
@@ -66,6 +71,23 @@ pub trait Joint: Send + Sync {
     fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
         let gradient = |at: &Motion, out: &mut LocalGradient| self.gradient(at, out);
         differences::add_reaction_stiffness(gradient, at, multipliers, out);
+    }
+
+    /// Writes the violation Φ and adds the reaction wrenches Bᵀλ; a joint may do both in one pass.
+    fn evaluate(&self, at: &Motion, multipliers: &[f64], violation: &mut [f64], wrenches: &mut [Vector6]) {
+        evaluate_apart(self, at, multipliers, violation, wrenches);
+    }
+
+    /// Adds the gradient B and D(Bᵀλ); a joint may do both in one pass.
+    fn linearize(
+        &self,
+        at: &Motion,
+        multipliers: &[f64],
+        gradient: &mut LocalGradient,
+        stiffness: &mut LocalTangent,
+    ) {
+        self.gradient(at, gradient);
+        self.add_reaction_stiffness(at, multipliers, stiffness);
     }
 
     /// Derivative of B v + Φ_t by the configuration at fixed twists.
@@ -152,6 +174,22 @@ pub trait Joint: Send + Sync {
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let _ = (from, to);
         Vec::new()
+    }
+}
+
+/// Violation and reaction wrenches from [`Joint::violation`] and [`Joint::gradient`].
+fn evaluate_apart<J: Joint + ?Sized>(
+    joint: &J,
+    at: &Motion,
+    multipliers: &[f64],
+    violation: &mut [f64],
+    wrenches: &mut [Vector6],
+) {
+    joint.violation(at, violation);
+    let mut gradient = LocalGradient::zeros();
+    joint.gradient(at, &mut gradient);
+    for (row, lambda) in gradient.rows.iter().zip(multipliers) {
+        wrenches.iter_mut().zip(row).for_each(|(wrench, row)| *wrench += *lambda * row);
     }
 }
 

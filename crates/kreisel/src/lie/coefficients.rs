@@ -21,6 +21,14 @@ pub(super) struct Coefficients {
     pub beta: f64,
 }
 
+impl Coefficients {
+    /// Those of the transposed operator: θ̃ is skew and θ̃² symmetric.
+    #[inline]
+    pub(super) fn transposed(self) -> Self {
+        Self { alpha: -self.alpha, beta: self.beta }
+    }
+}
+
 /// Terms of the longest series; the first neglected one at s = 10 is below 1e-18 of the sum.
 const TERMS: usize = 14;
 

@@ -132,6 +132,63 @@ pub fn inverse_tangent_derivative(v: &Vector6, w: &Vector6) -> Result<Matrix6, L
     Ok(operator_derivative(coefficients::inverse_tangent_jet(rotation_square(v))?, v, w))
 }
 
+/// T⁻¹(v) at one twist, with its transpose and the derivatives of both, sharing their coefficients.
+///
+/// T⁻ᵀ of SO(3) has the odd coefficient with the other sign, and for (a, b) = T⁻ᵀ (w₁, w₂) the pair (b, a) is what
+/// the transposed SO(3) operator at the dual vector Ω + ε U makes of w₂ + ε w₁.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseTangent {
+    twist: Vector6,
+    jet: [Coefficients; 3],
+}
+
+impl InverseTangent {
+    /// The operator at a twist; an error at |Ω| = 2π, 4π, ….
+    #[inline]
+    pub fn at(v: &Vector6) -> Result<Self, LieError> {
+        Ok(Self { twist: *v, jet: coefficients::inverse_tangent_jet(rotation_square(v))? })
+    }
+
+    /// T⁻¹(v).
+    #[inline]
+    pub fn matrix(&self) -> Matrix6 {
+        operator([self.jet[0], self.jet[1]], &self.twist)
+    }
+
+    /// T⁻¹(v) w.
+    #[inline]
+    pub fn multiply(&self, w: &Vector6) -> Vector6 {
+        operator_multiply([self.jet[0], self.jet[1]], &self.twist, w)
+    }
+
+    /// ∂(T⁻¹(v) w)/∂v.
+    #[inline]
+    pub fn derivative(&self, w: &Vector6) -> Matrix6 {
+        operator_derivative(self.jet, &self.twist, w)
+    }
+
+    /// T⁻ᵀ(v) w.
+    #[inline]
+    pub fn transpose_multiply(&self, w: &Vector6) -> Vector6 {
+        let [value, slope, _] = self.jet.map(Coefficients::transposed);
+        exchanged(&operator_multiply([value, slope], &self.twist, &exchanged(w)))
+    }
+
+    /// ∂(T⁻ᵀ(v) w)/∂v.
+    #[inline]
+    pub fn transpose_derivative(&self, w: &Vector6) -> Matrix6 {
+        let jet = self.jet.map(Coefficients::transposed);
+        let swapped = operator_derivative(jet, &self.twist, &exchanged(w));
+        Matrix6::from_fn(|row, column| swapped[((row + 3) % 6, column)])
+    }
+}
+
+/// The two halves in the other order.
+#[inline]
+fn exchanged(v: &Vector6) -> Vector6 {
+    Vector6::new(v[3], v[4], v[5], v[0], v[1], v[2])
+}
+
 #[inline]
 fn rotation_square(v: &Vector6) -> f64 {
     v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
@@ -233,6 +290,26 @@ mod tests {
             let error = relative_error(&inverse_tangent_derivative(&v, &w).unwrap(), &exact);
             let rotational = so3::inverse_tangent_operator(&halves(&v).0).unwrap().norm();
             assert!(error < 32.0 * EPSILON * rotational, "{v}: {}", error / EPSILON);
+        }
+    }
+
+    #[test]
+    fn transposed_inverse_and_its_derivative_agree_with_the_matrices() {
+        let w = Vector6::new(0.3, -1.1, 0.7, 0.5, 0.9, -0.4);
+        for v in sweep().filter(|v| v.norm() < 10.0) {
+            let inverse = InverseTangent::at(&v).unwrap();
+            let size = 64.0 * EPSILON * (1.0 + inverse.matrix().norm());
+            assert!((inverse.transpose_multiply(&w) - inverse.matrix().tr_mul(&w)).norm() < size);
+            let transposed = inverse.transpose_derivative(&w);
+            for k in 0..6 {
+                // eₖᵀ ∂(T⁻ᵀ w) = ∂(wᵀ T⁻¹ eₖ) = wᵀ ∂(T⁻¹ eₖ)
+                let mut unit = Vector6::zeros();
+                unit[k] = 1.0;
+                let slopes = inverse.derivative(&unit);
+                let expected = slopes.tr_mul(&w);
+                let error = (transposed.row(k).transpose() - expected).norm();
+                assert!(error < 64.0 * EPSILON * (1.0 + slopes.norm()), "{v}: {error}");
+            }
         }
     }
 

@@ -16,6 +16,7 @@ pub struct BlockId(u32);
 
 impl BlockId {
     /// Position of the block in column order, from 0 to [`BlockPattern::block_count`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -127,11 +128,13 @@ impl BlockPattern {
     }
 
     /// Scalar rows of a row group.
+    #[inline]
     pub fn row_range(&self, group: usize) -> Range<usize> {
         self.row_offsets[group]..self.row_offsets[group + 1]
     }
 
     /// Scalar columns of a column group.
+    #[inline]
     pub fn column_range(&self, group: usize) -> Range<usize> {
         self.column_offsets[group]..self.column_offsets[group + 1]
     }
@@ -162,16 +165,19 @@ impl BlockPattern {
     }
 
     /// Where the values of a block stand in [`BlockMatrix::values`].
+    #[inline]
     pub fn value_range(&self, block: BlockId) -> Range<usize> {
         self.value_offsets[block.index()]..self.value_offsets[block.index() + 1]
     }
 
     /// Row and column group of a block.
+    #[inline]
     pub fn groups_of(&self, block: BlockId) -> (usize, usize) {
         (self.rows[block.index()] as usize, self.columns[block.index()] as usize)
     }
 
     /// Scalar rows and columns of a block.
+    #[inline]
     pub fn shape_of(&self, block: BlockId) -> (usize, usize) {
         let (row, column) = self.groups_of(block);
         (self.row_range(row).len(), self.column_range(column).len())
@@ -198,11 +204,13 @@ impl BlockMatrix {
     }
 
     /// All values, block after block.
+    #[inline]
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// All values, block after block, to be written.
+    #[inline]
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
@@ -223,6 +231,19 @@ impl BlockMatrix {
         let (rows, columns) = self.pattern.shape_of(block);
         let range = self.pattern.value_range(block);
         DMatrixViewMut::from_slice(&mut self.values[range], rows, columns)
+    }
+
+    /// Values of one block, column by column.
+    #[inline]
+    pub fn block_values(&self, block: BlockId) -> &[f64] {
+        &self.values[self.pattern.value_range(block)]
+    }
+
+    /// Values of one block, column by column, to be written.
+    #[inline]
+    pub fn block_values_mut(&mut self, block: BlockId) -> &mut [f64] {
+        let range = self.pattern.value_range(block);
+        &mut self.values[range]
     }
 
     /// `y += factor · A x`.

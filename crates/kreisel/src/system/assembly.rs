@@ -1,10 +1,10 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
 use super::motion::{TwistDerivatives, add_force, force_by_configuration, twist_from_velocity};
-use super::{JointEntry, LocalMotion, System};
+use super::{JointEntry, NodeMotion, System};
 use crate::dae::{Point, Tangent, TangentWeights};
 use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId};
-use crate::joint::{LocalGradient, MOST_ROWS};
+use crate::joint::LocalGradient;
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
@@ -21,11 +21,11 @@ impl System {
     pub(super) fn add_forces(
         &self,
         nodes: &[NodeId],
-        local: &LocalMotion,
+        motions: &[NodeMotion],
         wrenches: &[Vector6],
         out: &mut [f64],
     ) {
-        for ((node, motion), wrench) in nodes.iter().zip(&local.nodes).zip(wrenches) {
+        for ((node, motion), wrench) in nodes.iter().zip(motions).zip(wrenches) {
             let node = &self.nodes[node.0];
             add_force(node.group, motion, wrench, &mut out[node.velocities.clone()]);
         }
@@ -36,58 +36,22 @@ impl System {
         &self,
         nodes: &[NodeId],
         blocks: &[BlockId],
-        rows: usize,
-        local: &LocalMotion,
+        row_count: usize,
+        motions: &[NodeMotion],
         gradient: &LocalGradient,
         out: &mut BlockMatrix,
     ) {
         for (index, (node, &block)) in nodes.iter().zip(blocks).enumerate() {
             let group = self.nodes[node.0].group;
-            let mut target = out.block_mut(block);
-            for (r, row) in gradient.rows.iter().take(rows).enumerate() {
+            let target = out.block_values_mut(block);
+            for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
                 let mut values = [0.0; 6];
                 // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
                 let count = group.dimension();
-                add_force(group, &local.nodes[index], &row[index], &mut values[..count]);
-                for (c, value) in values[..count].iter().enumerate() {
-                    target[(r, c)] += value;
+                add_force(group, &motions[index], &row[index], &mut values[..count]);
+                for (target, value) in target[r..].iter_mut().step_by(row_count).zip(&values[..count]) {
+                    *target += value;
                 }
-            }
-        }
-    }
-
-    /// κ = A V + b of one joint.
-    pub(super) fn joint_slip_values(&self, entry: &JointEntry, at: &Point) -> [f64; MOST_ROWS] {
-        let mut values = [0.0; MOST_ROWS];
-        if entry.slips.is_empty() {
-            return values;
-        }
-        let local = self.local_motion(entry.joint.nodes(), at);
-        let motion = local.motion(at, &entry.memory);
-        let mut gradient = LocalGradient::zeros();
-        entry.joint.slip_gradient(&motion, &mut gradient);
-        (values, _) = entry.joint.slip_targets(&motion);
-        for (value, row) in values.iter_mut().zip(&gradient.rows) {
-            *value += row.iter().zip(motion.nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
-        }
-        values
-    }
-
-    /// dκ/dt − A v̇ of one joint.
-    pub(super) fn joint_slip_curvature(&self, entry: &JointEntry, at: &Point, out: &mut [f64]) {
-        let nodes = entry.joint.nodes();
-        let local = self.local_motion(nodes, at);
-        let motion = local.motion(at, &entry.memory);
-        let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-        entry.joint.slip_rate_gradient(&motion, &mut rate_gradient);
-        entry.joint.slip_gradient(&motion, &mut gradient);
-        let (_, target_rates) = entry.joint.slip_targets(&motion);
-        for (r, out) in out.iter_mut().enumerate() {
-            *out = target_rates[r];
-            for (n, &node) in nodes.iter().enumerate() {
-                *out += rate_gradient.rows[r][n].dot(&local.nodes[n].velocity);
-                // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
-                *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
             }
         }
     }
@@ -95,27 +59,27 @@ impl System {
     /// d/dt (B v + Φ_t) − B v̇ of one joint.
     pub(super) fn joint_curvature(&self, entry: &JointEntry, at: &Point, out: &mut [f64]) {
         let nodes = entry.joint.nodes();
-        let local = self.local_motion(nodes, at);
-        let motion = local.motion(at, &entry.memory);
-        let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-        entry.joint.rate_gradient(&motion, &mut rate_gradient);
-        entry.joint.gradient(&motion, &mut gradient);
-        let (_, second) = entry.joint.time_derivatives(&motion);
-        for (r, out) in out.iter_mut().enumerate() {
-            *out = second[r];
-            for (n, &node) in nodes.iter().enumerate() {
-                *out += rate_gradient.rows[r][n].dot(&local.nodes[n].velocity);
-                // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
-                *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
+        self.with_motion(nodes, at, &entry.memory, |motion| {
+            let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
+            entry.joint.rate_gradient(motion, &mut rate_gradient);
+            entry.joint.gradient(motion, &mut gradient);
+            let (_, second) = entry.joint.time_derivatives(motion);
+            for (r, out) in out.iter_mut().enumerate() {
+                *out = second[r];
+                for (n, &node) in nodes.iter().enumerate() {
+                    *out += rate_gradient.rows[r][n].dot(&motion.nodes[n].velocity);
+                    // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
+                    *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
+                }
             }
-        }
+        });
     }
 
     /// V̇ of a node for v̇ = 0.
-    fn twist_rate_at_rest(&self, node: NodeId, at: &Point) -> Vector6 {
+    pub(super) fn twist_rate_at_rest(&self, node: NodeId, at: &Point) -> Vector6 {
         let node = &self.nodes[node.0];
         let zero = [0.0; 6];
-        super::NodeMotion::new(
+        NodeMotion::new(
             node.group,
             &at.configuration[node.coordinates.clone()],
             &at.velocity[node.velocities.clone()],
@@ -124,10 +88,10 @@ impl System {
         .acceleration
     }
 
-    fn node_changes(&self, nodes: &[NodeId], local: &LocalMotion) -> [Option<NodeChange>; MOST_NODES] {
+    fn node_changes(&self, nodes: &[NodeId], motions: &[NodeMotion]) -> [Option<NodeChange>; MOST_NODES] {
         std::array::from_fn(|index| {
             let node = nodes.get(index)?;
-            let (group, motion) = (self.nodes[node.0].group, &local.nodes[index]);
+            let (group, motion) = (self.nodes[node.0].group, &motions[index]);
             Some(NodeChange {
                 group,
                 twist_from_velocity: twist_from_velocity(group, motion),
@@ -140,106 +104,93 @@ impl System {
         let mut tangent = LocalTangent::zeros(0);
         for entry in &self.elements {
             let nodes = entry.element.nodes();
-            let local = self.local_motion(nodes, at);
-            let motion = local.motion(at, &entry.memory);
-            tangent.reset(nodes.len());
-            entry.element.tangent(&motion, weights, &mut tangent);
-            let residual = |motion: &Motion| {
-                let mut forces = LocalForces::zeros();
-                entry.element.residual(motion, &mut forces);
-                forces.wrenches
-            };
-            let part = LocalPart { nodes, local: &local, blocks: &entry.blocks };
-            self.add_tangent(&part, &tangent, || residual(&motion), weights, out);
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                tangent.reset(nodes.len());
+                entry.element.tangent(motion, weights, &mut tangent);
+                let residual = || {
+                    let mut forces = LocalForces::zeros();
+                    entry.element.residual(motion, &mut forces);
+                    forces.wrenches
+                };
+                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+                self.add_tangent(&part, &tangent, residual, weights, out);
+            });
         }
+        let mut gradient = LocalGradient::zeros();
         for entry in &self.joints {
-            self.add_joint_tangent(entry, at, weights, &mut tangent, out);
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                gradient.reset(entry.rows.len(), motion.nodes.len());
+                if weights.stiffness {
+                    let multipliers = &at.multipliers[entry.rows.clone()];
+                    self.add_joint_tangent(entry, motion, multipliers, (&mut gradient, &mut tangent), out);
+                } else {
+                    entry.joint.gradient(motion, &mut gradient);
+                    let (nodes, blocks) = (entry.joint.nodes(), &entry.gradient_blocks);
+                    let (rows, motions) = (entry.rows.len(), motion.nodes);
+                    self.write_rows(nodes, blocks, rows, motions, &gradient, &mut out.gradient);
+                }
+            });
         }
     }
 
     fn add_joint_tangent(
         &self,
         entry: &JointEntry,
-        at: &Point,
-        weights: TangentWeights,
-        tangent: &mut LocalTangent,
+        motion: &Motion,
+        multipliers: &[f64],
+        (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
         out: &mut Tangent,
     ) {
         let nodes = entry.joint.nodes();
-        let local = self.local_motion(nodes, at);
-        let motion = local.motion(at, &entry.memory);
-        let (mut gradient, mut slip_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-        entry.joint.gradient(&motion, &mut gradient);
-        let (rows, slips) = (entry.rows.len(), entry.slips.len());
-        self.write_rows(nodes, &entry.gradient_blocks, rows, &local, &gradient, &mut out.gradient);
-        if slips > 0 {
-            entry.joint.slip_gradient(&motion, &mut slip_gradient);
-            self.write_rows(nodes, &entry.slip_blocks, slips, &local, &slip_gradient, &mut out.slip);
-        }
-        if !weights.stiffness {
-            return;
-        }
-        let multipliers = &at.multipliers[entry.rows.clone()];
-        let slip_multipliers = &at.slip_multipliers[entry.slips.clone()];
-        tangent.reset(nodes.len());
-        entry.joint.add_reaction_stiffness(&motion, multipliers, tangent);
-        let mut rate = LocalGradient::zeros();
-        entry.joint.rate_gradient(&motion, &mut rate);
-        if slips > 0 {
-            entry.joint.add_slip_reaction_stiffness(&motion, slip_multipliers, tangent);
-        }
+        tangent.reset_stiffness(nodes.len());
+        entry.joint.linearize(motion, multipliers, gradient, tangent);
+        let (blocks, rows) = (&entry.gradient_blocks, entry.rows.len());
+        self.write_rows(nodes, blocks, rows, motion.nodes, gradient, &mut out.gradient);
         let reaction = || {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (gradient, multipliers) in [(&gradient, multipliers), (&slip_gradient, slip_multipliers)] {
-                for (row, lambda) in gradient.rows.iter().zip(multipliers) {
-                    for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                        *wrench += *lambda * row;
-                    }
+            for (row, lambda) in gradient.rows.iter().zip(multipliers) {
+                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
+                    *wrench += *lambda * row;
                 }
             }
             wrenches
         };
-        let part = LocalPart { nodes, local: &local, blocks: &entry.blocks };
-        self.add_tangent(&part, tangent, reaction, weights, out);
-        let blocks = &entry.gradient_blocks;
-        self.add_rate_gradient(nodes, blocks, rows, &local, [&gradient, &rate], &mut out.gradient_rate);
-        if slips > 0 {
+        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+        self.add_stiffness(&part, tangent, reaction, out);
+        if out.gradient_rate_wanted {
             let mut rate = LocalGradient::zeros();
-            entry.joint.slip_rate_gradient(&motion, &mut rate);
-            let gradients = [&slip_gradient, &rate];
-            self.add_rate_gradient(
-                nodes,
-                &entry.slip_blocks,
-                slips,
-                &local,
-                gradients,
-                &mut out.slip_stiffness,
-            );
+            entry.joint.rate_gradient(motion, &mut rate);
+            self.add_rate_rows(nodes, blocks, rows, motion.nodes, [gradient, &rate], &mut out.gradient_rate);
         }
     }
 
-    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the rotation.
-    fn add_rate_gradient(
+    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the
+    /// rotation.
+    pub(super) fn add_rate_rows(
         &self,
         nodes: &[NodeId],
         blocks: &[BlockId],
-        rows: usize,
-        local: &LocalMotion,
+        row_count: usize,
+        motions: &[NodeMotion],
         [gradient, rate]: [&LocalGradient; 2],
         out: &mut BlockMatrix,
     ) {
-        self.write_rows(nodes, blocks, rows, local, rate, out);
+        self.write_rows(nodes, blocks, row_count, motions, rate, out);
         for (index, node) in nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
-            let Some(derivatives) = TwistDerivatives::new(group, &local.nodes[index]) else { continue };
-            let mut target = out.block_mut(blocks[index]);
-            for (r, row) in gradient.rows.iter().take(rows.min(MOST_ROWS)).enumerate() {
+            let Some(derivatives) = TwistDerivatives::new(group, &motions[index]) else { continue };
+            let target = out.block_values_mut(blocks[index]);
+            for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
                 let change = derivatives.velocity_by_configuration.tr_mul(&row[index]);
-                for (c, value) in change.iter().enumerate() {
-                    target[(r, c)] += value;
+                for (target, value) in target[r..].iter_mut().step_by(row_count).zip(change.iter()) {
+                    *target += value;
                 }
             }
         }
+    }
+
+    fn all_on_se3(&self, nodes: &[NodeId]) -> bool {
+        nodes.iter().all(|node| self.nodes[node.0].group == Group::Se3)
     }
 
     /// Adds local derivatives in body twists as blocks in the coordinates of the nodes.
@@ -247,37 +198,33 @@ impl System {
         &self,
         part: &LocalPart,
         tangent: &LocalTangent,
-        wrenches: impl Fn() -> [Vector6; MOST_NODES],
+        wrenches: impl FnOnce() -> [Vector6; MOST_NODES],
         weights: TangentWeights,
         out: &mut Tangent,
     ) {
         let n = part.nodes.len();
-        if part.nodes.iter().all(|node| self.nodes[node.0].group == Group::Se3) {
-            for i in 0..n {
-                for j in 0..n {
-                    let (mass, damping, stiffness) = tangent.block(i, j);
-                    let block = part.blocks[i * n + j];
-                    add_block(&mut out.dynamic, block, &(weights.mass * mass + weights.damping * damping));
-                    if weights.stiffness {
-                        add_block(&mut out.stiffness, block, stiffness);
-                    }
+        if self.all_on_se3(part.nodes) {
+            for (index, &block) in part.blocks.iter().enumerate() {
+                let (mass, damping, stiffness) = tangent.block(index / n, index % n);
+                add_block(&mut out.dynamic, block, &(weights.mass * mass + weights.damping * damping));
+                if weights.stiffness {
+                    add_block(&mut out.stiffness, block, stiffness);
                 }
             }
             return;
         }
-        let changes = self.node_changes(part.nodes, part.local);
+        let changes = self.node_changes(part.nodes, part.motions);
         let wrenches = wrenches();
         for (i, row) in changes.iter().flatten().enumerate() {
             for (j, column) in changes.iter().flatten().enumerate() {
                 let (mass, damping, stiffness) = tangent.block(i, j);
                 let (dynamic, stiffness) = changed(mass, damping, stiffness, column, weights);
                 let block = part.blocks[i * n + j];
-                let left = &row.twist_from_velocity;
-                add_block(&mut out.dynamic, block, &left.tr_mul(&dynamic));
+                add_block(&mut out.dynamic, block, &row.twist_from_velocity.tr_mul(&dynamic));
                 if weights.stiffness {
-                    let mut stiffness = left.tr_mul(&stiffness);
+                    let mut stiffness = row.twist_from_velocity.tr_mul(&stiffness);
                     if i == j {
-                        let turning = force_by_configuration(row.group, &part.local.nodes[i], &wrenches[i]);
+                        let turning = force_by_configuration(row.group, &part.motions[i], &wrenches[i]);
                         stiffness += turning.unwrap_or_else(Matrix6::zeros);
                     }
                     add_block(&mut out.stiffness, block, &stiffness);
@@ -285,13 +232,46 @@ impl System {
             }
         }
     }
+
+    /// [`System::add_tangent`] of forces that depend on the configuration alone: those of a joint.
+    pub(super) fn add_stiffness(
+        &self,
+        part: &LocalPart,
+        tangent: &LocalTangent,
+        wrenches: impl FnOnce() -> [Vector6; MOST_NODES],
+        out: &mut Tangent,
+    ) {
+        let n = part.nodes.len();
+        if self.all_on_se3(part.nodes) {
+            for (index, &block) in part.blocks.iter().enumerate() {
+                add_block(&mut out.stiffness, block, tangent.block(index / n, index % n).2);
+            }
+            return;
+        }
+        let wrenches = wrenches();
+        let change = |i: usize| {
+            let group = self.nodes[part.nodes[i].0].group;
+            (group, twist_from_velocity(group, &part.motions[i]))
+        };
+        for i in 0..n {
+            let (group, left) = change(i);
+            for j in 0..n {
+                let mut stiffness = left.tr_mul(tangent.block(i, j).2) * change(j).1;
+                if i == j {
+                    let turning = force_by_configuration(group, &part.motions[i], &wrenches[i]);
+                    stiffness += turning.unwrap_or_else(Matrix6::zeros);
+                }
+                add_block(&mut out.stiffness, part.blocks[i * n + j], &stiffness);
+            }
+        }
+    }
 }
 
 /// The nodes of an element or joint, their motion, and their blocks in the pattern of forces.
-struct LocalPart<'a> {
-    nodes: &'a [NodeId],
-    local: &'a LocalMotion,
-    blocks: &'a [BlockId],
+pub(super) struct LocalPart<'a> {
+    pub nodes: &'a [NodeId],
+    pub motions: &'a [NodeMotion],
+    pub blocks: &'a [BlockId],
 }
 
 /// Derivatives by a node's coordinates from those by its body twist: dynamic and stiffness.
@@ -315,11 +295,13 @@ fn changed(
 
 /// Adds the leading part of a matrix to a block, which is smaller for nodes with fewer coordinates.
 fn add_block(matrix: &mut BlockMatrix, block: BlockId, values: &Matrix6) {
-    let mut target = matrix.block_mut(block);
-    let (rows, columns) = target.shape();
-    for c in 0..columns {
-        for r in 0..rows {
-            target[(r, c)] += values[(r, c)];
-        }
+    let (rows, _) = matrix.pattern().shape_of(block);
+    let target = matrix.block_values_mut(block);
+    if let Some(target) = target.as_mut_array::<36>() {
+        target.iter_mut().zip(values.as_slice()).for_each(|(target, value)| *target += value);
+        return;
+    }
+    for (target, column) in target.chunks_exact_mut(rows.max(1)).zip(values.column_iter()) {
+        target.iter_mut().zip(column.iter()).for_each(|(target, value)| *target += value);
     }
 }

@@ -6,6 +6,7 @@
 mod assembly;
 mod builder;
 mod motion;
+mod slips;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
@@ -15,7 +16,7 @@ use std::ops::Range;
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
 use crate::joint::{Joint, LocalGradient, MOST_ROWS};
-use crate::lie::{Group, Pose, Vector6};
+use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
 /// A machine as a system of equations; immutable once built.
@@ -59,14 +60,9 @@ struct JointEntry {
     slip_blocks: Vec<BlockId>,
 }
 
-/// Motion of a few nodes on the stack.
-struct LocalMotion {
-    nodes: [NodeMotion; MOST_NODES],
-    count: usize,
-}
-
 impl System {
     /// Motion of a node at a point.
+    #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {
         let node = &self.nodes[node.0];
         NodeMotion::new(
@@ -77,13 +73,30 @@ impl System {
         )
     }
 
-    fn local_motion(&self, nodes: &[NodeId], at: &Point) -> LocalMotion {
-        let mut local =
-            LocalMotion { nodes: [NodeMotion::at_rest(Pose::identity()); MOST_NODES], count: nodes.len() };
-        for (motion, &node) in local.nodes.iter_mut().zip(nodes) {
-            *motion = self.motion(node, at);
+    /// Does something with the motion of the nodes of one part, which stands on the stack.
+    #[inline]
+    fn with_motion<R>(
+        &self,
+        nodes: &[NodeId],
+        at: &Point,
+        memory: &Range<usize>,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let motion = |node: NodeId| self.motion(node, at);
+        let act = |nodes: &[NodeMotion]| {
+            action(&Motion { time: at.time, nodes, memory: &at.memory[memory.clone()] })
+        };
+        // One and two nodes are nearly all there is.
+        match *nodes {
+            [] => act(&[]),
+            [only] => act(&[motion(only)]),
+            [first, second] => act(&[motion(first), motion(second)]),
+            [.., last] => {
+                let motions: [NodeMotion; MOST_NODES] =
+                    std::array::from_fn(|index| motion(nodes.get(index).copied().unwrap_or(last)));
+                act(&motions[..nodes.len()])
+            }
         }
-        local
     }
 
     /// Number of nodes.
@@ -130,8 +143,9 @@ impl System {
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.energies(&local.motion(at, &entry.memory));
+            sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.energies(motion)
+            });
         }
         sum
     }
@@ -140,82 +154,47 @@ impl System {
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            sum += entry.element.power(&local.motion(at, &entry.memory));
+            sum += self
+                .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
         }
         for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (targets, _) = entry.joint.slip_targets(&local.motion(at, &entry.memory));
-            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
-            let multipliers = &at.slip_multipliers[entry.slips.clone()];
-            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
-        }
+        sum.applied += self.slip_power(at);
         sum
     }
 
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
     pub fn reaction(&self, joint: usize, at: &Point) -> Vector6 {
         let entry = &self.joints[joint];
-        let local = self.local_motion(entry.joint.nodes(), at);
-        let motion = local.motion(at, &entry.memory);
-        let mut gradient = LocalGradient::zeros();
-        entry.joint.gradient(&motion, &mut gradient);
-        let mut slip_gradient = LocalGradient::zeros();
-        entry.joint.slip_gradient(&motion, &mut slip_gradient);
-        let on_node = |node: usize| -> Vector6 {
-            let sum = |gradient: &LocalGradient, multipliers: &[f64]| -> Vector6 {
-                gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]).sum()
-            };
-            sum(&gradient, &at.multipliers[entry.rows.clone()])
-                + sum(&slip_gradient, &at.slip_multipliers[entry.slips.clone()])
-        };
-        match entry.joint.reaction_frame() {
-            (Some(node), offset) => {
-                let (torque, force) = split(&on_node(node));
-                // From the body's origin to the joint's point.
-                let torque = torque - offset.position.cross(&force);
-                let rotation = local.nodes[node].rotation;
-                join(&(rotation * torque), &(rotation * force))
-            }
-            (None, offset) => {
-                // The ground is second: it feels the opposite of what the first body feels.
-                let first = &local.nodes[0];
-                let (torque, force) = split(&on_node(0));
-                let (torque, force) = (first.rotation * torque, first.rotation * force);
-                let arm = first.pose.position - offset.position;
-                -join(&(torque + arm.cross(&force)), &force)
-            }
-        }
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let motion = local.motion(at, &entry.memory);
-            let mut violation = [0.0; MOST_ROWS];
-            let rows = entry.rows.len();
-            entry.joint.violation(&motion, &mut violation[..rows]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(&motion);
-            for row in 0..rows {
-                let twists = gradient.rows[row].iter().zip(motion.nodes);
-                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                squares[0] += violation[row] * violation[row];
-                squares[1] += (rate + rates[row]) * (rate + rates[row]);
-            }
-            let slips = self.joint_slip_values(entry, at);
-            squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                let mut violation = [0.0; MOST_ROWS];
+                let rows = entry.rows.len();
+                entry.joint.violation(motion, &mut violation[..rows]);
+                let mut gradient = LocalGradient::zeros();
+                entry.joint.gradient(motion, &mut gradient);
+                let (rates, _) = entry.joint.time_derivatives(motion);
+                for row in 0..rows {
+                    let twists = gradient.rows[row].iter().zip(motion.nodes);
+                    let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+                    squares[0] += violation[row] * violation[row];
+                    squares[1] += (rate + rates[row]) * (rate + rates[row]);
+                }
+            });
         }
+        squares[1] += self.slip_square(at);
         squares.map(f64::sqrt)
     }
 
@@ -237,9 +216,34 @@ impl System {
     }
 }
 
-impl LocalMotion {
-    fn motion<'a>(&'a self, at: &'a Point, memory: &Range<usize>) -> Motion<'a> {
-        Motion { time: at.time, nodes: &self.nodes[..self.count], memory: &at.memory[memory.clone()] }
+impl JointEntry {
+    /// Wrench on the second body at the joint's point, in world axes.
+    fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
+        let mut gradient = LocalGradient::zeros();
+        self.joint.gradient(motion, &mut gradient);
+        let multipliers = &at.multipliers[self.rows.clone()];
+        let slip_reaction = self.slip_reaction(motion, at);
+        let on_node = |node: usize| -> Vector6 {
+            let terms = gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]);
+            terms.sum::<Vector6>() - slip_reaction[node]
+        };
+        match self.joint.reaction_frame() {
+            (Some(node), offset) => {
+                let (torque, force) = split(&on_node(node));
+                // From the body's origin to the joint's point.
+                let torque = torque - offset.position.cross(&force);
+                let rotation = motion.nodes[node].rotation;
+                join(&(rotation * torque), &(rotation * force))
+            }
+            (None, offset) => {
+                // The ground is second: it feels the opposite of what the first body feels.
+                let first = &motion.nodes[0];
+                let (torque, force) = split(&on_node(0));
+                let (torque, force) = (first.rotation * torque, first.rotation * force);
+                let arm = first.pose.position - offset.position;
+                -join(&(torque + arm.cross(&force)), &force)
+            }
+        }
     }
 }
 
@@ -258,75 +262,52 @@ impl Dae for System {
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         for entry in &self.elements {
-            let local = self.local_motion(entry.element.nodes(), at);
-            let mut forces = LocalForces::zeros();
-            entry.element.residual(&local.motion(at, &entry.memory), &mut forces);
-            self.add_forces(entry.element.nodes(), &local, &forces.wrenches, out.equilibrium);
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.residual(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+            });
         }
         for entry in &self.joints {
             let nodes = entry.joint.nodes();
-            let local = self.local_motion(nodes, at);
-            let motion = local.motion(at, &entry.memory);
-            entry.joint.violation(&motion, &mut out.violation[entry.rows.clone()]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&motion, &mut gradient);
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (row, lambda) in gradient.rows.iter().zip(&at.multipliers[entry.rows.clone()]) {
-                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                    *wrench += *lambda * row;
-                }
-            }
-            if !entry.slips.is_empty() {
-                let slips = self.joint_slip_values(entry, at);
-                out.slip[entry.slips.clone()].copy_from_slice(&slips[..entry.slips.len()]);
-                let mut gradient = LocalGradient::zeros();
-                entry.joint.slip_gradient(&motion, &mut gradient);
-                for (row, psi) in gradient.rows.iter().zip(&at.slip_multipliers[entry.slips.clone()]) {
-                    for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                        *wrench += *psi * row;
-                    }
-                }
-            }
-            self.add_forces(nodes, &local, &wrenches, out.equilibrium);
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
+                let violation = &mut out.violation[rows.clone()];
+                entry.joint.evaluate(motion, &at.multipliers[rows], violation, wrenches);
+                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
+            });
         }
+        self.evaluate_slips(at, out);
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.slip_gradient(&local.motion(at, &entry.memory), &mut gradient);
-            self.write_rows(
-                entry.joint.nodes(),
-                &entry.slip_blocks,
-                entry.slips.len(),
-                &local,
-                &gradient,
-                out,
-            );
-        }
+        self.add_slip_gradient(at, out);
     }
 
     fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
-            self.joint_slip_curvature(entry, at, &mut out[entry.slips.clone()]);
-        }
+        self.write_slip_curvature(at, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        let mut gradient = LocalGradient::zeros();
         for entry in &self.joints {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(&local.motion(at, &entry.memory), &mut gradient);
-            let (nodes, rows) = (entry.joint.nodes(), entry.rows.len());
-            self.write_rows(nodes, &entry.gradient_blocks, rows, &local, &gradient, out);
+            let nodes = entry.joint.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                gradient.reset(entry.rows.len(), nodes.len());
+                entry.joint.gradient(motion, &mut gradient);
+                let rows = entry.rows.len();
+                self.write_rows(nodes, &entry.gradient_blocks, rows, motion.nodes, &gradient, out);
+            });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
         for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            let (rates, _) = entry.joint.time_derivatives(&local.motion(at, &entry.memory));
+            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.time_derivatives(motion)
+            });
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
@@ -340,16 +321,21 @@ impl Dae for System {
 
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         self.assemble_tangent(at, weights, out);
+        self.add_slip_tangent(at, weights, out);
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.element.nodes(), at);
-            entry.element.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+                entry.element.remember(motion, own);
+            });
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
-            let local = self.local_motion(entry.joint.nodes(), at);
-            entry.joint.remember(&local.motion(at, &entry.memory), &mut memory[entry.memory.clone()]);
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.remember(motion, own);
+            });
         }
     }
 
@@ -372,9 +358,8 @@ impl Dae for System {
     }
 
     fn describe_slip_group(&self, group: usize) -> String {
-        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
-        with_slips
-            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+        let entry = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
+        entry.map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
     }
 
     fn describe(&self, equation: Equation) -> String {
@@ -389,16 +374,6 @@ impl Dae for System {
 }
 
 impl System {
-    fn describe_slip(&self, index: usize) -> String {
-        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
-            Some(entry) => {
-                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
-                format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
-            }
-            None => format!("nonholonomic constraint {index}"),
-        }
-    }
-
     fn describe_equilibrium(&self, index: usize) -> String {
         let Some(node) = self.nodes.iter().find(|node| node.velocities.contains(&index)) else {
             return format!("equilibrium of velocity coordinate {index}");

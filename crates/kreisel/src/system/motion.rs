@@ -25,6 +25,7 @@ pub struct NodeMotion {
 
 impl NodeMotion {
     /// A node at rest.
+    #[inline]
     pub fn at_rest(pose: Pose) -> Self {
         Self {
             pose,
@@ -35,6 +36,7 @@ impl NodeMotion {
     }
 
     /// The motion of a node from its part of configuration, velocity and acceleration.
+    #[inline]
     pub fn new(group: Group, configuration: &[f64], velocity: &[f64], acceleration: &[f64]) -> Self {
         let mut motion = match group {
             Group::Se3 | Group::So3xR3 => Self::at_rest(pose(configuration)),
@@ -96,16 +98,19 @@ impl NodeMotion {
 }
 
 /// One vector of six from two of three.
+#[inline]
 pub fn join(first: &Vector3, second: &Vector3) -> Vector6 {
     Vector6::new(first.x, first.y, first.z, second.x, second.y, second.z)
 }
 
 /// Torque and force, or angular and linear velocity, of a vector of six.
+#[inline]
 pub fn split(vector: &Vector6) -> (Vector3, Vector3) {
     (vector.fixed_rows::<3>(0).into(), vector.fixed_rows::<3>(3).into())
 }
 
 /// Adds Pᵀ f to a node's rows: a wrench in body axes becomes a force on the node's coordinates.
+#[inline]
 pub(super) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out: &mut [f64]) {
     let (torque, force) = split(wrench);
     let mut add = |first: usize, values: &Vector3| {

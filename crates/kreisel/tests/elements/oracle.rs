@@ -170,6 +170,9 @@ pub enum Oracle {
     Along { between: Between, law: Law },
     Bushing { between: Box<[Between; 6]>, stiffness: Box<Matrix6>, damping: Box<Matrix6> },
     Actuator { between: Between, factors: [f64; 6], signals: Vec<(Between, bool)> },
+    Beam { beam: Box<BeamOracle> },
+    Segment { mass: f64, moment: Vector3, inertia: Matrix3, gravity: Vector3, damping: f64 },
+    Load { length: f64, moment: Vector3, load: [f64; 6] },
     Push { marker: Pose, dead: Option<Matrix3>, factors: [f64; 6], signals: Vec<(Between, bool)> },
 }
 
@@ -248,6 +251,11 @@ impl Oracle {
                     .map(|gradient| each(gradient, |slope| -slope * force))
                     .collect()
             }
+            Self::Beam { beam } => beam.residual(nodes),
+            Self::Segment { mass, moment, inertia, gravity, damping } => {
+                vec![segment(&nodes[0], *mass, moment, inertia, gravity, *damping)]
+            }
+            Self::Load { length, moment, load } => vec![dead_load(&nodes[0], *length, moment, load)],
             Self::Push { marker, dead, factors, signals } => push(nodes, marker, dead, *factors, signals),
         }
     }
@@ -268,7 +276,18 @@ impl Oracle {
                     (0..36).map(|k| values[k / 6] * values[k % 6] * (0.5 * stiffness[(k / 6, k % 6)]));
                 terms.sum()
             }
-            Self::Actuator { .. } | Self::Push { .. } => T::zero(),
+            Self::Beam { beam } => beam.energy(nodes),
+            Self::Segment { mass, moment, inertia, gravity, .. } => {
+                let node = &nodes[0];
+                let [omega, u] = halves(&node.velocity);
+                let (moment, gravity) = (vector(moment), vector(gravity));
+                let kinetic = dot(&omega, &times(&matrix(inertia), &omega))
+                    + dot(&u, &u) * *mass
+                    + dot(&u, &cross(&omega, &moment)) * 2.0;
+                let centre = sum(&each(&node.position, |x| x * *mass), &times(&node.rotation, &moment));
+                kinetic * 0.5 - dot(&gravity, &centre)
+            }
+            Self::Actuator { .. } | Self::Push { .. } | Self::Load { .. } => T::zero(),
         }
     }
 }
@@ -316,4 +335,101 @@ fn push<T: Number>(
 
 fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
     signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
+}
+
+/// A beam element between two frames: its screw by trigonometry, its forces as the gradient of the screw.
+pub struct BeamOracle {
+    pub nodes: [Option<usize>; 2],
+    pub offsets: [Pose; 2],
+    pub reference: [f64; 6],
+    pub length: f64,
+    pub stiffness: Matrix6,
+    pub damping_time: f64,
+}
+
+impl BeamOracle {
+    /// log(H_A⁻¹ H_B).
+    fn screw<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
+        let between = |coordinate| Between { nodes: self.nodes, offsets: self.offsets, coordinate };
+        let theta: V3<T> = std::array::from_fn(|axis| between(Coordinate::RotationVector(axis)).value(nodes));
+        let x: V3<T> = std::array::from_fn(|axis| between(Coordinate::Translation(axis)).value(nodes));
+        let angle = dot(&theta, &theta).sqrt();
+        let half = angle * 0.5;
+        let beta = (-half / half.tan() + 1.0) / (angle * angle);
+        let once = cross(&theta, &x);
+        let twice = cross(&theta, &once);
+        joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
+    }
+
+    fn gradient<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[[T; 6]; 6]> {
+        let slope = |n: usize, k: usize| {
+            let mut moved: Vec<Node<Dual<T>>> = nodes.iter().map(Node::dual).collect();
+            let mut twist = [Dual::from_re(T::zero()); 6];
+            twist[k].eps = T::one();
+            moved[n] = moved[n].moved(&twist);
+            each(&self.screw(&moved), |component| component.eps)
+        };
+        (0..nodes.len()).map(|n| std::array::from_fn(|k| slope(n, k))).collect()
+    }
+
+    fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
+        let (screw, gradient) = (self.screw(nodes), self.gradient(nodes));
+        let mut change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
+        for (gradient, node) in gradient.iter().zip(nodes) {
+            for k in 0..6 {
+                (0..6).for_each(|i| change[i] += gradient[k][i] * node.velocity[k] * self.damping_time);
+            }
+        }
+        let row = |i: usize| (0..6).map(|j| change[j] * (self.stiffness[(i, j)] / self.length)).sum();
+        let force: [T; 6] = std::array::from_fn(row);
+        gradient
+            .iter()
+            .map(|gradient| each(gradient, |slopes| (0..6).map(|i| slopes[i] * force[i]).sum()))
+            .collect()
+    }
+
+    fn energy<T: Number>(&self, nodes: &[Node<T>]) -> T {
+        let screw = self.screw(nodes);
+        let change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
+        let factor = 0.5 / self.length;
+        (0..36).map(|k| change[k / 6] * change[k % 6] * (factor * self.stiffness[(k / 6, k % 6)])).sum()
+    }
+}
+
+/// Newton's and Euler's equations about a node that is not the centre of mass.
+fn segment<T: Number>(
+    node: &Node<T>,
+    mass: f64,
+    moment: &Vector3,
+    inertia: &Matrix3,
+    gravity: &Vector3,
+    damping: f64,
+) -> [T; 6] {
+    let ([omega, u], [omega_dot, u_dot]) = (halves(&node.velocity), halves(&node.acceleration));
+    let (moment, inertia): (V3<T>, M3<T>) = (vector(moment), matrix(inertia));
+    let weight = times(&transposed(&node.rotation), &vector(gravity));
+    let free = difference(&sum(&u_dot, &cross(&omega, &u)), &weight);
+    let centre = sum(&cross(&omega_dot, &moment), &cross(&omega, &cross(&omega, &moment)));
+    let force = sum(&each(&free, |a| a * mass), &centre);
+    let momentum = sum(&each(&u, |u| u * mass), &cross(&omega, &moment));
+    let spin = sum(&times(&inertia, &omega), &cross(&moment, &u));
+    let own = times(&inertia, &omega);
+    let turn = sum(&times(&inertia, &omega_dot), &cross(&omega, &own));
+    let torque = sum(&turn, &cross(&moment, &free));
+    joined(
+        &std::array::from_fn(|i| torque[i] + spin[i] * damping),
+        &std::array::from_fn(|i| force[i] + momentum[i] * damping),
+    )
+}
+
+/// A load per length that keeps its direction in the world.
+fn dead_load<T: Number>(node: &Node<T>, length: f64, moment: &Vector3, load: &[f64; 6]) -> [T; 6] {
+    let [torque, force] = halves(&each(load, T::from));
+    let to_body = transposed(&node.rotation);
+    let (torque, force) = (times(&to_body, &torque), times(&to_body, &force));
+    let arm = cross(&vector(moment), &force);
+    joined(
+        &std::array::from_fn(|i| -(torque[i] * length + arm[i])),
+        &std::array::from_fn(|i| -(force[i] * length)),
+    )
 }

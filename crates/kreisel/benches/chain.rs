@@ -1,0 +1,63 @@
+//! The chains of `models/` with h = 1e-3 s, as the peers' scripts in `benches/` run them.
+//!
+//! The error is that of the tip at the end, against a solution in joint angles with a method of high order. The
+//! clock runs during the steps alone. Arguments that are no flags name benchmarks.
+
+mod measure;
+
+use std::path::Path;
+
+use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::lie::{Vector3, pose};
+use measure::{Measurement, Stopwatch, asked, machine};
+
+const STEP: f64 = 1e-3;
+const HALF_A_LINK: f64 = 0.05;
+/// Joint, links, steps: the long chains are cut short, as with the peers.
+const CASES: [(&str, usize, usize); 6] = [
+    ("spherical", 10, 1000),
+    ("spherical", 100, 1000),
+    ("spherical", 1000, 100),
+    ("spherical", 4000, 20),
+    ("revolute", 100, 1000),
+    ("revolute", 1000, 100),
+];
+
+fn main() {
+    let runs = measure::runs();
+    let exact = reference();
+    for (joint, count, steps) in CASES {
+        let benchmark = format!("chain-{joint}-{count}");
+        if !asked(&benchmark) {
+            continue;
+        }
+        let exact = &exact[format!("{joint}-{count}")];
+        let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
+        for (program, method) in [("kreisel", Method::Index3), ("kreisel index2", Method::Index2)] {
+            let repetition = || repetition(joint, count, steps, method, &exact);
+            measure::report(&benchmark, program, runs, repetition);
+        }
+    }
+}
+
+fn reference() -> serde_json::Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/chain_reference.json");
+    let text = std::fs::read_to_string(path).expect("the reference stands beside the scripts");
+    serde_json::from_str(&text).expect("the reference is JSON")
+}
+
+fn repetition(joint: &str, count: usize, steps: usize, method: Method, exact: &Vector3) -> Measurement {
+    let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
+    let method = GeneralizedAlpha::new(method, 0.9, STEP).expect("the parameters are in range");
+    let mut run =
+        method.start(&chain.system, chain.initial.clone()).expect("the initial values are consistent");
+    let clock = Stopwatch::start();
+    for _ in 0..steps {
+        run.step().expect("the benchmark converges in every step");
+    }
+    let seconds = clock.seconds();
+    let configuration = &run.state().configuration;
+    let last = pose(&configuration[configuration.len() - 7..]);
+    let error = (last.transform_point(&Vector3::new(HALF_A_LINK, 0.0, 0.0)) - exact).norm();
+    Measurement { seconds, steps, error }
+}

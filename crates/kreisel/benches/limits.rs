@@ -1,0 +1,160 @@
+//! What Kreisel promises of its own cost: growth with the size of the machine, set-up, memory, the worst of a million
+//! steps. Prints the word `limit`, what was measured, the value and the limit, with tabs.
+
+mod measure;
+
+use std::io::{self, Write};
+
+use kreisel::integrate::{GeneralizedAlpha, Integration, Method};
+use kreisel::lie::Group;
+use kreisel::machine::Machine;
+use kreisel::problem::HeavyTop;
+use kreisel::system::System;
+use measure::{Stopwatch, machine, median, thread_time};
+
+const STEP: f64 = 1e-3;
+
+/// An arm of three links on three driven hinges: 18 coordinates, 18 equations.
+const ARM: &str = "
+[[body]]
+name = 'column'
+density = 2700
+shape = { kind = 'box', size = [0.1, 0.1, 0.4] }
+position = [0, 0, 0.2]
+[[body]]
+name = 'upper-arm'
+density = 2700
+shape = { kind = 'box', size = [0.5, 0.08, 0.08] }
+position = [0.25, 0, 0.4]
+[[body]]
+name = 'forearm'
+density = 2700
+shape = { kind = 'box', size = [0.4, 0.06, 0.06] }
+position = [0.7, 0, 0.4]
+[[revolute]]
+name = 'base'
+bodies = ['ground', 'column']
+point = [0, 0, 0]
+[[revolute]]
+name = 'shoulder'
+bodies = ['column', 'upper-arm']
+point = [0, 0, 0.4]
+axis = [0, 1, 0]
+[[revolute]]
+name = 'elbow'
+bodies = ['upper-arm', 'forearm']
+point = [0.5, 0, 0.4]
+axis = [0, 1, 0]
+[[drive]]
+name = 'base-motor'
+joint = 'base'
+angle = '0.8*(1 - cos(2*t))'
+[[drive]]
+name = 'shoulder-motor'
+joint = 'shoulder'
+angle = '0.4*(1 - cos(3*t))'
+[[drive]]
+name = 'elbow-motor'
+joint = 'elbow'
+angle = '-0.6*(1 - cos(5*t))'
+";
+
+fn main() {
+    let _ = measure::runs();
+    growth_with_the_number_of_links();
+    cost_of_index2();
+    grid_of_bars();
+    driven_arm();
+}
+
+fn limit(what: &str, value: &str, most: &str) {
+    // A closed stream leaves nobody to tell.
+    let _ = io::stdout().write_all(format!("limit\t{what}\t{value}\t{most}\n").as_bytes());
+}
+
+fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m, System> {
+    let method = GeneralizedAlpha::new(method, 0.9, step).expect("the parameters are in range");
+    method.start(&machine.system, machine.initial.clone()).expect("the initial values are consistent")
+}
+
+/// Median over a few rounds of the CPU time of a step, in seconds.
+fn seconds_per_step(run: &mut Integration<'_, System>, steps: usize) -> f64 {
+    let round = |run: &mut Integration<'_, System>| {
+        let clock = Stopwatch::start();
+        for _ in 0..steps {
+            run.step().expect("every step converges");
+        }
+        clock.seconds() / steps as f64
+    };
+    round(run);
+    median((0..3).map(|_| round(run)).collect())
+}
+
+/// Resident memory in bytes; nothing where the system does not tell.
+fn resident() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: f64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(4096.0 * pages)
+}
+
+fn growth_with_the_number_of_links() {
+    let small = machine("chain-spherical", &[("n", "100")]);
+    let per_body = 1e-2 * seconds_per_step(&mut start(&small, Method::Index3, STEP), 100);
+    let before = resident();
+    let clock = Stopwatch::start();
+    let large = machine("chain-spherical", &[("n", "10000")]);
+    let mut run = start(&large, Method::Index3, STEP);
+    let set_up = clock.seconds();
+    let step = seconds_per_step(&mut run, 5);
+    let what = "cost per body and step, chain of 10,000 links against 100";
+    limit(what, &format!("{:.2}", 1e-4 * step / per_body), "1.5");
+    limit("set-up of 10,000 links, in steps", &format!("{:.1}", set_up / step), "20");
+    if let (Some(before), Some(after)) = (before, resident()) {
+        limit("memory per body of 10,000 links", &format!("{:.1} kB", 1e-7 * (after - before)), "20 kB");
+    }
+}
+
+fn cost_of_index2() {
+    let top = HeavyTop::new(Group::So3xR3);
+    let of_top = |method| {
+        let method = GeneralizedAlpha::new(method, 0.9, 1e-4).expect("the parameters are in range");
+        let mut run = method.start(&top, top.initial()).expect("the initial values are consistent");
+        let clock = Stopwatch::start();
+        for _ in 0..5000 {
+            run.step().expect("every step converges");
+        }
+        clock.seconds()
+    };
+    let ratios = (0..5).map(|_| of_top(Method::Index2) / of_top(Method::Index3)).collect();
+    limit("a step of index2 on the heavy top, in steps of index3", &format!("{:.2}", median(ratios)), "1.6");
+    let chain = machine("chain-spherical", &[("n", "100")]);
+    let of_chain = |method| seconds_per_step(&mut start(&chain, method, STEP), 100);
+    let ratios = (0..3).map(|_| of_chain(Method::Index2) / of_chain(Method::Index3)).collect();
+    let what = "a step of index2 on a chain of 100 links, in steps of index3";
+    limit(what, &format!("{:.2}", median(ratios)), "2.2");
+}
+
+fn grid_of_bars() {
+    let chain = machine("chain-spherical", &[("n", "1000")]);
+    let per_link = 1e-3 * seconds_per_step(&mut start(&chain, Method::Index3, STEP), 10);
+    let grid = machine("grid", &[("n", "50")]);
+    let per_knot = seconds_per_step(&mut start(&grid, Method::Index3, STEP), 3) / 2500.0;
+    let what = "cost per knot of a grid of 50 × 50 linked by bars, in links of a chain";
+    limit(what, &format!("{:.1}", per_knot / per_link), "20");
+}
+
+/// A control loop must finish every step in time, so the slow ones count.
+fn driven_arm() {
+    let arm = Machine::from_text("arm.toml", ARM).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let mut run = start(&arm, Method::Index3, STEP);
+    let mut times = Vec::with_capacity(1_000_000);
+    for _ in 0..times.capacity() {
+        let begin = thread_time();
+        run.step().expect("every step converges");
+        times.push(thread_time() - begin);
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| 1e6 * times[(part * (times.len() - 1) as f64) as usize];
+    limit("CPU time of a step of a driven arm of three links, median", &format!("{:.1} µs", at(0.5)), "");
+    limit("the same, 99.9th percentile of a million steps", &format!("{:.1} µs", at(0.999)), "15 µs");
+}

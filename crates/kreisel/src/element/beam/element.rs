@@ -1,0 +1,271 @@
+//! The elastic element between two frames of a beam.
+//!
+//! With G = T⁻¹(d) the screw d = log(H_A⁻¹ H_B) changes by δd = G δh_B + (d̂ − G) δh_A, because
+//! T⁻¹(−d) = T⁻¹(d) − d̂. The section forces n = K (ε + η ε̇) then act on the frames with
+//!
+//! ```text
+//! r_B = Gᵀ n,   r_A = (d̂ − G)ᵀ n = d̂ᵀ n − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
+//! ```
+//!
+//! the gradient of the energy if nothing is damped. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
+
+use super::{Section, Span};
+use crate::dae::TangentWeights;
+use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use crate::lie::{Matrix3, Matrix6, Pose, Vector6, se3, skew, so3};
+use crate::system::{join, split};
+
+/// Where an end of an element is: on a node, on a body some way off its node, or on the ground.
+#[derive(Clone, Copy, Debug)]
+pub struct BeamEnd {
+    /// Node that carries the end; `None` is the ground.
+    pub node: Option<NodeId>,
+    /// Frame of the section in body axes, or in the world on the ground.
+    pub offset: Option<Pose>,
+}
+
+impl BeamEnd {
+    /// An end whose section is the node itself.
+    pub fn on(node: NodeId) -> Self {
+        Self { node: Some(node), offset: None }
+    }
+}
+
+/// Strain of an element and the forces in its sections, in section axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BeamStrain {
+    /// Curvatures κ in 1/m and stretches γ, beyond those of the initial shape.
+    pub strain: Vector6,
+    /// Torque in Nm and force in N, as the part at larger s exerts them on the part at smaller s.
+    pub force: Vector6,
+}
+
+/// An end as the element works with it.
+#[derive(Clone, Debug)]
+struct Carrier {
+    /// Place of the node among the element's nodes.
+    local: Option<usize>,
+    offset: Option<Pose>,
+    /// Twist of the end from that of the node, if they differ.
+    carried: Option<Matrix6>,
+}
+
+/// A geometrically exact beam element.
+#[derive(Clone, Debug)]
+pub struct Beam {
+    nodes: Vec<NodeId>,
+    ends: [Carrier; 2],
+    /// K/L.
+    stiffness: Matrix6,
+    /// The screw d₀ of the initial shape.
+    reference: Vector6,
+    length: f64,
+    /// η in s.
+    damping_time: f64,
+}
+
+/// The screw between the ends and its rate.
+struct Shape {
+    twist: Vector6,
+    rate: Vector6,
+    operator: se3::InverseTangent,
+    /// Twists of the two ends.
+    velocities: [Vector6; 2],
+}
+
+impl Beam {
+    /// An element between two ends that stand in their initial places.
+    pub fn new(ends: [BeamEnd; 2], span: &Span, section: &Section, damping_time: f64) -> Self {
+        let mut nodes: Vec<NodeId> = Vec::with_capacity(2);
+        let ends = ends.map(|end| {
+            let local = end.node.map(|node| {
+                nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
+                    nodes.push(node);
+                    nodes.len() - 1
+                })
+            });
+            let carried = end.offset.as_ref().map(|offset| se3::adjoint(&offset.inverse()));
+            Carrier { local, offset: end.offset, carried }
+        });
+        Self {
+            nodes,
+            ends,
+            stiffness: section.stiffness() / span.length(),
+            reference: *span.twist(),
+            length: span.length(),
+            damping_time,
+        }
+    }
+
+    /// Strain and section forces, damping included.
+    pub fn strain(&self, at: &Motion) -> BeamStrain {
+        let shape = self.shape(at);
+        BeamStrain { strain: (shape.twist - self.reference) / self.length, force: self.force(&shape) }
+    }
+
+    fn shape(&self, at: &Motion) -> Shape {
+        let ([first, second], velocities) = (self.frames(at), self.velocities(at));
+        let relative = Pose::new(
+            so3::compose(&first.rotation.inverse(), &second.rotation),
+            first.rotation.inverse_transform_vector(&(second.position - first.position)),
+        );
+        let twist = se3::log(&relative).expect("the logarithm has less than a full turn");
+        let operator = se3::InverseTangent::at(&twist).expect("the logarithm has less than a full turn");
+        let rate = match self.damping_time != 0.0 {
+            true => {
+                operator.multiply(&(velocities[1] - velocities[0]))
+                    + se3::hat_multiply(&twist, &velocities[0])
+            }
+            false => Vector6::zeros(),
+        };
+        Shape { twist, rate, operator, velocities }
+    }
+
+    fn frames(&self, at: &Motion) -> [Pose; 2] {
+        std::array::from_fn(|side| {
+            let Carrier { local, offset, .. } = &self.ends[side];
+            match (local.map(|local| &at.nodes[local].pose), offset) {
+                (Some(node), None) => *node,
+                (Some(node), Some(offset)) => node.compose(offset),
+                (None, offset) => offset.unwrap_or_default(),
+            }
+        })
+    }
+
+    fn velocities(&self, at: &Motion) -> [Vector6; 2] {
+        std::array::from_fn(|side| {
+            let Carrier { local, carried, .. } = &self.ends[side];
+            match (local.map(|local| &at.nodes[local].velocity), carried) {
+                (Some(velocity), None) => *velocity,
+                (Some(velocity), Some(carried)) => carried * velocity,
+                (None, _) => Vector6::zeros(),
+            }
+        })
+    }
+
+    /// n = K (ε + η ε̇).
+    fn force(&self, shape: &Shape) -> Vector6 {
+        self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
+    }
+
+    /// Derivatives in the twists of the ends: rows of the second end, then what both ends have together.
+    fn add_block(
+        &self,
+        rows: usize,
+        columns: usize,
+        block: &Matrix6,
+        mut add: impl FnMut(usize, usize, &Matrix6),
+    ) {
+        let (row, column) = (&self.ends[rows], &self.ends[columns]);
+        let (Some(i), Some(j)) = (row.local, column.local) else { return };
+        match (&row.carried, &column.carried) {
+            (None, None) => add(i, j, block),
+            (Some(left), None) => add(i, j, &left.tr_mul(block)),
+            (None, Some(right)) => add(i, j, &(block * right)),
+            (Some(left), Some(right)) => add(i, j, &(left.tr_mul(block) * right)),
+        }
+    }
+}
+
+impl Element for Beam {
+    fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
+    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+        let shape = self.shape(at);
+        let force = self.force(&shape);
+        let second = shape.operator.transpose_multiply(&force);
+        let first = bracket_transpose(&shape.twist, &force) - second;
+        for (end, wrench) in self.ends.iter().zip([first, second]) {
+            match (end.local, &end.carried) {
+                (None, _) => {}
+                (Some(local), None) => out.wrenches[local] += wrench,
+                (Some(local), Some(carried)) => out.wrenches[local] += carried.tr_mul(&wrench),
+            }
+        }
+    }
+
+    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
+        let shape = self.shape(at);
+        let gradient = shape.operator.matrix();
+        let bracket = se3::hat(&shape.twist);
+        let damped = self.damping_time != 0.0;
+        if damped {
+            let matrix = self.damping_time * self.stiffness;
+            self.add_products(
+                &(gradient.tr_mul(&matrix)),
+                &bracket.tr_mul(&matrix),
+                &gradient,
+                &bracket,
+                |i, j, block| {
+                    *out.damping(i, j) += block;
+                },
+            );
+        }
+        if weights.stiffness {
+            let force = self.force(&shape);
+            let mut matrix = self.stiffness;
+            if damped {
+                // ∂ḋ/∂d at fixed twists of the ends, with d̂ v = −v̂ d.
+                let [first, second] = shape.velocities;
+                let by_twist = shape.operator.derivative(&(second - first)) - se3::hat(&first);
+                matrix += self.damping_time * self.stiffness * by_twist;
+            }
+            let second = gradient.tr_mul(&matrix) + shape.operator.transpose_derivative(&force);
+            let both = bracket.tr_mul(&matrix) + bracket_transpose_derivative(&force);
+            self.add_products(&second, &both, &gradient, &bracket, |i, j, block| {
+                *out.stiffness(i, j) += block;
+            });
+        }
+    }
+
+    fn energies(&self, at: &Motion) -> Energies {
+        let stretch = self.shape(at).twist - self.reference;
+        Energies { strain: 0.5 * stretch.dot(&(self.stiffness * stretch)), ..Energies::default() }
+    }
+
+    fn power(&self, at: &Motion) -> Power {
+        let rate = self.shape(at).rate;
+        Power { applied: 0.0, dissipated: self.damping_time * rate.dot(&(self.stiffness * rate)) }
+    }
+}
+
+impl Beam {
+    /// Adds the blocks of rows X (second end) and Y − X (first end) times (d̂ − G, G) of the columns.
+    fn add_products(
+        &self,
+        second: &Matrix6,
+        both: &Matrix6,
+        gradient: &Matrix6,
+        bracket: &Matrix6,
+        mut add: impl FnMut(usize, usize, &Matrix6),
+    ) {
+        let first = both - second;
+        for (rows, derivative) in [(0, &first), (1, second)] {
+            let by_second = derivative * gradient;
+            let by_first = derivative * bracket - by_second;
+            self.add_block(rows, 0, &by_first, &mut add);
+            self.add_block(rows, 1, &by_second, &mut add);
+        }
+    }
+}
+
+/// d̂ᵀ n.
+#[inline]
+fn bracket_transpose(twist: &Vector6, force: &Vector6) -> Vector6 {
+    let ((theta, u), (torque, push)) = (split(twist), split(force));
+    join(&(torque.cross(&theta) + push.cross(&u)), &push.cross(&theta))
+}
+
+/// ∂(d̂ᵀ n)/∂d.
+#[inline]
+fn bracket_transpose_derivative(force: &Vector6) -> Matrix6 {
+    let (torque, push) = split(force);
+    let (torque, push): (Matrix3, Matrix3) = (skew(&torque), skew(&push));
+    let mut out = Matrix6::zeros();
+    out.fixed_view_mut::<3, 3>(0, 0).copy_from(&torque);
+    out.fixed_view_mut::<3, 3>(0, 3).copy_from(&push);
+    out.fixed_view_mut::<3, 3>(3, 0).copy_from(&push);
+    out
+}

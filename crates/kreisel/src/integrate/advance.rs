@@ -1,0 +1,189 @@
+//! Steps until a time is reached: of fixed size, or of a size that the error decides on.
+
+use super::control::{ErrorControl, cut, cut_after_failure};
+use super::error::StepError;
+use super::integration::{Integration, StepReport};
+use super::observer::{Control, Observer};
+use crate::dae::Dae;
+
+/// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
+const SLIVER: f64 = 1e-6;
+
+/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if rounding of the
+/// time allows: without effect on anything smooth.
+const EARLY: f64 = 1e-12;
+
+/// Steps below this part of the time, or of the horizon, are lost in rounding.
+const LEAST_PART_OF_TIME: f64 = 64.0 * f64::EPSILON;
+
+/// Most times that an observer may ask for another end of one step: root finding needs a handful.
+const MOST_LANDINGS: usize = 60;
+
+/// A step that is to be tried.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    step: f64,
+    /// The time that it reaches, where that is not the sum of steps.
+    lands_on: Option<f64>,
+    /// Whether it was shortened to land.
+    shortened: bool,
+}
+
+/// Where steps are to end.
+#[derive(Clone, Copy, Debug)]
+struct Goal {
+    end: f64,
+    early: f64,
+}
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// One step: of the settings' size, or of the size that the error decides on.
+    pub fn step(&mut self) -> Result<StepReport, StepError> {
+        self.accepted_step(None, &mut ())
+    }
+
+    /// One step of the given size, whatever its error; on a change of size the state is corrected so that no order
+    /// is lost. After an error the state is as it was.
+    pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
+        let iterations = self.attempt(step)?;
+        self.accept(step);
+        self.last_report = StepReport { step, iterations, ..StepReport::default() };
+        Ok(self.last_report)
+    }
+
+    /// Steps until the end time, the last one shortened if need be.
+    pub fn advance(&mut self, end: f64) -> Result<(), StepError> {
+        self.run(end, &mut ())
+    }
+
+    /// Steps until the end time, showing every accepted step to an observer.
+    pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        self.run_until(Goal { end, early: 0.0 }, observer)
+    }
+
+    /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
+    ///
+    /// Call [`Integration::restart`] next: it sees them as they are just after.
+    pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        let early = (EARLY * self.usual_step()).max(4.0 * f64::EPSILON * corner.abs());
+        self.run_until(Goal { end: corner, early }, observer)
+    }
+
+    fn run_until(&mut self, goal: Goal, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+        if goal.end < self.state.time {
+            return Err(StepError::EndBeforeNow { end: goal.end, time: self.state.time });
+        }
+        while self.remaining(goal.end) > 0.0 {
+            self.accepted_step(Some(goal), observer)?;
+            if observer.accepted(self) == Control::Stop {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The size that the next step has if nothing stands in its way.
+    fn usual_step(&self) -> f64 {
+        if self.settings.error_control.is_some() { self.state.control.next_step } else { self.settings.step }
+    }
+
+    /// Time left until the end; a sliver that sums of steps miss it by is none.
+    fn remaining(&self, end: f64) -> f64 {
+        let remaining = end - self.state.time;
+        if remaining <= SLIVER * self.usual_step() { 0.0 } else { remaining }
+    }
+
+    /// The usual step, shortened where it would pass the end; with error control the last two steps share what is left.
+    fn plan(&self, goal: Option<Goal>) -> Plan {
+        let usual = self.usual_step();
+        let free = Plan { step: usual, lands_on: None, shortened: false };
+        let Some(Goal { end, early }) = goal else { return free };
+        let remaining = end - self.state.time;
+        if remaining <= usual * (1.0 + SLIVER) {
+            let shortened = remaining < usual * (1.0 - SLIVER);
+            let fixed = self.settings.error_control.is_none() && !shortened;
+            let step = if fixed { usual } else { remaining };
+            return Plan { step: step - early, lands_on: Some(end), shortened };
+        }
+        if self.settings.error_control.is_some() && remaining < 2.0 * usual {
+            return Plan { step: 0.5 * remaining, lands_on: None, shortened: true };
+        }
+        free
+    }
+
+    /// Tries steps until one is good enough, and takes it.
+    fn accepted_step(
+        &mut self,
+        goal: Option<Goal>,
+        observer: &mut impl Observer<D>,
+    ) -> Result<StepReport, StepError> {
+        let mut plan = self.plan(goal);
+        let mut report = StepReport::default();
+        let mut landings = 0;
+        loop {
+            report.step = plan.step;
+            match self.settings.error_control {
+                None => report.iterations = self.attempt(plan.step)?,
+                Some(control) => match self.controlled_attempt(&mut report, &control)? {
+                    Some(smaller) => {
+                        plan = Plan { step: smaller, lands_on: None, shortened: false };
+                        continue;
+                    }
+                    None => {}
+                },
+            }
+            let time = if landings < MOST_LANDINGS { observer.landing(self) } else { None };
+            let Some(time) = time else { break };
+            self.discard();
+            landings += 1;
+            plan = Plan { step: time - self.state.time, lands_on: Some(time), shortened: true };
+        }
+        self.accept(plan.step);
+        if let Some(time) = plan.lands_on {
+            self.state.set_time(time);
+        }
+        if let Some(control) = self.settings.error_control {
+            let rejected = report.rejections > 0;
+            self.state.control.propose(plan.step, report.error, plan.shortened, rejected, &control);
+        }
+        self.last_report = report;
+        Ok(report)
+    }
+
+    /// One step under error control; gives the size to try next if it is not good enough.
+    fn controlled_attempt(
+        &mut self,
+        report: &mut StepReport,
+        control: &ErrorControl,
+    ) -> Result<Option<f64>, StepError> {
+        let step = report.step;
+        let least = control.min_step.max(LEAST_PART_OF_TIME * self.state.time.abs().max(control.horizon));
+        match self.attempt(step) {
+            Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
+            Err(cause) => {
+                report.rejections += 1;
+                self.failures += 1;
+                if step <= least {
+                    return Err(StepError::NoStep { step, cause: Box::new(cause) });
+                }
+                Ok(Some((cut_after_failure() * step).max(least)))
+            }
+            Ok(iterations) => {
+                report.iterations = iterations;
+                let error = self.pending_error(step, control);
+                report.error = error.size;
+                if error.size <= 1.0 {
+                    return Ok(None);
+                }
+                self.discard();
+                report.rejections += 1;
+                self.rejections += 1;
+                if step <= least {
+                    let (time, worst) = (self.state.time, self.describe_error(error));
+                    return Err(StepError::ErrorTooLarge { time, step, least, error: error.size, worst });
+                }
+                Ok(Some((cut(error.size) * step).max(least)))
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Step size from the local error.
+//!
+//! The error of a step, per unit of time, is to stay at the tolerance: it is of order h², so after a step whose error
+//! was r_n (in units of the tolerance) c_n = (θ/r_n)^(1/2) would be the elementary change of step size. A digital
+//! filter [Soderlind2003, controller H211b] with b = 4 makes the sequence smooth,
+//!
+//! ```text
+//! h_{n+1}/h_n = c_n^(1/4) c_{n−1}^(1/4) (h_n/h_{n−1})^(−1/4)
+//! ```
+//!
+//! limited by 1 + arctan(ρ − 1) [SoderlindWang2006, arctangent limiter], so that no single estimate can throw it off.
+
+use super::error::StartError;
+
+/// What a run with variable step size keeps to.
+///
+/// The local error that a step adds to positions and rotations stays below
+/// (`rtol` · size + `atol` · scale) · h/`horizon`, so that errors add up to about the tolerance in a time of
+/// `horizon`. Rotations have size and scale 1 rad; positions have the system's length as scale, and as size
+/// their distance from the origin where it is larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorControl {
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance, in rad and in units of the system's length.
+    pub atol: f64,
+    /// Smallest step size in s; where the tolerance would need a smaller one the run ends with an error.
+    pub min_step: f64,
+    /// Largest step size in s.
+    pub max_step: f64,
+    /// First step size in s; absent to have it chosen.
+    pub initial_step: Option<f64>,
+    /// Time in s in which the errors of the steps may add up to the tolerance: the length of a run.
+    pub horizon: f64,
+}
+
+impl ErrorControl {
+    /// Control with relative and absolute tolerance alike, any step size, and errors that add up in `horizon` seconds.
+    pub fn new(tolerance: f64, horizon: f64) -> Self {
+        Self {
+            rtol: tolerance,
+            atol: tolerance,
+            min_step: 0.0,
+            max_step: f64::INFINITY,
+            initial_step: None,
+            horizon,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), StartError> {
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        let first = self.initial_step.unwrap_or(1.0);
+        let numbers = [("rtol", self.rtol), ("horizon", self.horizon), ("initial-step", first)];
+        if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !positive(*value)) {
+            return Err(StartError::Tolerance { name, value });
+        }
+        if !(self.atol >= 0.0 && self.atol.is_finite()) {
+            return Err(StartError::Tolerance { name: "atol", value: self.atol });
+        }
+        // Written so that numbers which are none are refused.
+        let ordered = self.min_step >= 0.0 && self.min_step <= self.max_step && self.max_step > 0.0;
+        if !ordered {
+            return Err(StartError::StepLimits { min: self.min_step, max: self.max_step });
+        }
+        Ok(())
+    }
+
+    /// A step size within the limits.
+    pub(super) fn clamp(&self, step: f64) -> f64 {
+        step.max(self.min_step).min(self.max_step)
+    }
+}
+
+/// What the controller remembers from step to step; part of the state that a restart needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControlMemory {
+    /// Step size that was proposed for the next step; 0 without error control.
+    pub next_step: f64,
+    /// Error of the last step in units of the tolerance; 0 if there is none.
+    pub last_error: f64,
+    /// Ratio of the last proposal to the step before it.
+    pub last_ratio: f64,
+}
+
+/// Part θ of the tolerance that is aimed at.
+const AIM: f64 = 0.7;
+/// Smallest error that counts: below, the step grows as fast as it may.
+const LEAST_ERROR: f64 = 1e-4;
+/// b of the filter H211b.
+const FILTER: f64 = 4.0;
+/// Changes of the step size within these bounds are not worth their cost (a correction of the state, new factors).
+const HELD: std::ops::Range<f64> = 0.95..1.1;
+/// Largest and smallest part to which a step with too large an error is cut.
+const CUT: [f64; 2] = [0.8, 0.1];
+/// Part to which a step is cut for which Newton's iteration failed.
+const FAILED_CUT: f64 = 0.25;
+
+/// Part to which a step is cut whose error was too large.
+pub(super) fn cut(error: f64) -> f64 {
+    if error.is_finite() { (AIM / error).sqrt().min(CUT[0]).max(CUT[1]) } else { CUT[1] }
+}
+
+/// Part to which a step is cut that could not be computed.
+pub(super) fn cut_after_failure() -> f64 {
+    FAILED_CUT
+}
+
+impl ControlMemory {
+    /// A start with a chosen step.
+    pub(super) fn starting(step: f64) -> Self {
+        Self { next_step: step, last_error: 0.0, last_ratio: 1.0 }
+    }
+
+    /// Proposes the next step after an accepted one.
+    ///
+    /// `shortened` is a step that was taken to land on a time: it says nothing against the size proposed before.
+    /// After a rejection the step does not grow at once.
+    pub(super) fn propose(
+        &mut self,
+        step: f64,
+        error: f64,
+        shortened: bool,
+        rejected: bool,
+        limits: &ErrorControl,
+    ) {
+        let change = |error: f64| (AIM / error.max(LEAST_ERROR)).sqrt();
+        let before = if self.last_error > 0.0 { change(self.last_error) } else { change(error) };
+        let last_ratio = if self.last_ratio > 0.0 { self.last_ratio } else { 1.0 };
+        let ratio = (change(error) * before / last_ratio).powf(1.0 / FILTER);
+        let mut ratio = 1.0 + (ratio - 1.0).atan();
+        if HELD.contains(&ratio) {
+            ratio = 1.0;
+        }
+        if rejected {
+            ratio = ratio.min(1.0);
+        }
+        let mut next = step * ratio;
+        if shortened && !rejected {
+            // The filter knows steps of the proposed size, not the shortened one.
+            (next, ratio) = (next.max(self.next_step), 1.0);
+        } else {
+            self.last_error = error.max(LEAST_ERROR);
+        }
+        self.last_ratio = ratio;
+        self.next_step = limits.clamp(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of a model whose error is (h/h*)² with h* = 1, from a given first step.
+    fn steps(first: f64, count: usize) -> Vec<f64> {
+        let control = ErrorControl::new(1e-3, 1.0);
+        let mut memory = ControlMemory::starting(first);
+        let mut steps = Vec::new();
+        for _ in 0..count {
+            let (mut step, mut rejected) = (memory.next_step, false);
+            while step * step > 1.0 {
+                (step, rejected) = (step * cut(step * step), true);
+            }
+            memory.propose(step, step * step, false, rejected, &control);
+            steps.push(step);
+        }
+        steps
+    }
+
+    #[test]
+    fn the_step_finds_the_tolerance_from_below_and_from_above() {
+        for first in [1e-6, 0.1, 1e4] {
+            let steps = steps(first, 60);
+            let last = steps[steps.len() - 1];
+            // It settles where the held changes begin, near √θ = 0.84.
+            assert!((0.7..1.0).contains(&last), "{first}: {last}");
+            let settled = steps[40..].iter().all(|step| (step / last - 1.0).abs() < 0.2);
+            assert!(settled, "{first}: {:?}", &steps[40..]);
+        }
+    }
+
+    #[test]
+    fn a_step_shortened_to_land_does_not_make_the_next_one_small() {
+        let control = ErrorControl::new(1e-3, 1.0);
+        let mut memory = ControlMemory::starting(0.8);
+        memory.propose(0.8, 0.64, false, false, &control);
+        let proposed = memory.next_step;
+        memory.propose(1e-5, 1e-10, true, false, &control);
+        assert_eq!(memory.next_step, proposed);
+    }
+
+    #[test]
+    fn limits_hold_and_nonsense_is_refused() {
+        let control = ErrorControl { min_step: 0.1, max_step: 0.2, ..ErrorControl::new(1e-3, 1.0) };
+        assert!(control.check().is_ok());
+        assert_eq!((control.clamp(1e-3), control.clamp(5.0)), (0.1, 0.2));
+        let good = ErrorControl::new(1e-3, 1.0);
+        for bad in [
+            ErrorControl { rtol: 0.0, ..good },
+            ErrorControl { rtol: f64::NAN, ..good },
+            ErrorControl { atol: -1.0, ..good },
+            ErrorControl { min_step: 2.0, max_step: 1.0, ..good },
+            ErrorControl { max_step: 0.0, ..good },
+            ErrorControl { initial_step: Some(0.0), ..good },
+            ErrorControl { horizon: f64::INFINITY, ..good },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

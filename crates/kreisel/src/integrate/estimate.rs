@@ -1,0 +1,133 @@
+//! How large the error of a step is, and how large the first step may be.
+//!
+//! The local error in q is C_q h³ v̈ + h³ v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)]; v̈ is the difference of the
+//! algorithmic accelerations at the ends of the step over h. Errors in v and λ are of the same order, and shrink with it.
+
+use super::control::ErrorControl;
+use super::integration::Integration;
+use super::kkt::{Accelerations, KktFailure};
+use super::scheme::Workspace;
+use super::settings::Settings;
+use super::start::{Side, jerk, jerk_distance};
+use crate::dae::{Dae, Equation, Shape};
+use crate::lie::Group;
+
+/// An error in units of the tolerance, and the velocity coordinate where it is largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Error {
+    pub size: f64,
+    pub coordinate: usize,
+}
+
+/// Coordinates that share a norm: a rotation, a position.
+struct Block {
+    velocities: std::ops::Range<usize>,
+    /// Where its values stand in the configuration, for positions.
+    coordinates: Option<std::ops::Range<usize>>,
+}
+
+fn blocks(shape: &Shape) -> impl Iterator<Item = Block> + '_ {
+    (0..shape.space.factor_count()).flat_map(|node| {
+        let (v, q) = (shape.space.velocity_range(node), shape.space.coordinate_range(node));
+        let rotation = |end: usize| Block { velocities: v.start..end, coordinates: None };
+        match shape.space.group(node) {
+            Group::Vector(_) => [Some(Block { velocities: v, coordinates: Some(q) }), None],
+            Group::So3 => [Some(rotation(v.end)), None],
+            Group::So3xR3 | Group::Se3 => {
+                let position = Block { velocities: v.start + 3..v.end, coordinates: Some(q.end - 3..q.end) };
+                [Some(rotation(v.start + 3)), Some(position)]
+            }
+        }
+        .into_iter()
+        .flatten()
+    })
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// The largest rate of error, in units of the tolerance, of rates per velocity coordinate.
+fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rates: &[f64]) -> Error {
+    let mut worst = Error::default();
+    for block in blocks(&work.shape) {
+        let scale = block.coordinates.as_ref().map_or(1.0, |_| work.length);
+        let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(work.length));
+        let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
+        let values = &rates[block.velocities.clone()];
+        let error = norm(values) / tolerance;
+        // Written so that what is not a number is the worst.
+        if !(error <= worst.size) {
+            let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+            let coordinate = block.velocities.start + largest.map_or(0, |(index, _)| index);
+            worst = Error { size: error, coordinate };
+        }
+    }
+    worst
+}
+
+/// Part of the time in which the motion changes by a scale that is used to difference accelerations.
+const PROBE: f64 = 1e-3;
+/// Part of the horizon that the first step does not exceed.
+const LARGEST_START: f64 = 0.01;
+/// Part of the step that its estimate allows: what happens next is not known yet.
+const CAUTION: f64 = 0.5;
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// Error of the step that is pending, per unit of time and in units of the tolerance.
+    pub(super) fn pending_error(&mut self, step: f64, control: &ErrorControl) -> Error {
+        let parameters = &self.settings.parameters;
+        let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let (state, trial) = (&self.state, &self.trial);
+        let rates = &mut self.error_rates;
+        self.work.shape.space.hat_multiply(&trial.velocity, &trial.acceleration, rates);
+        let constant = parameters.position_error_constant();
+        for (i, rate) in rates.iter_mut().enumerate() {
+            let a = state.algorithmic_acceleration[i];
+            let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
+            let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
+            *rate = step * (constant * (next - a) + step * *rate / 12.0);
+        }
+        weighed(&self.work, &state.configuration, control, &self.error_rates)
+    }
+
+    /// Words for the part of the system where an error is largest.
+    pub(super) fn describe_error(&self, error: Error) -> String {
+        self.dae.describe(Equation::Equilibrium(error.coordinate))
+    }
+
+    /// First step whose error is about the tolerance, from v̇ and v̈ at the present state.
+    pub(super) fn choose_first_step(
+        &mut self,
+        control: &ErrorControl,
+        time: f64,
+        side: Side,
+    ) -> Result<f64, KktFailure> {
+        if let Some(step) = control.initial_step {
+            return Ok(control.clamp(step));
+        }
+        let (dae, shape, state) = (self.dae, &self.work.shape, &self.state);
+        let mut now = Accelerations::zeros(shape);
+        self.kkt.accelerations(dae, time, &state.configuration, &state.shown_velocity, &mut now)?;
+        let speed = self.largest_rate(&state.shown_velocity);
+        let change = self.largest_rate(&now.acceleration).sqrt();
+        let distance = PROBE / speed.max(change).max(PROBE / (LARGEST_START * control.horizon));
+        let settings = Settings { step: jerk_distance(distance), ..self.settings };
+        let (shape, state) = (&self.work.shape, &self.state);
+        let jerk = jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
+        let mut rates = vec![0.0; jerk.len()];
+        shape.space.hat_multiply(&state.shown_velocity, &now.acceleration, &mut rates);
+        let constant = self.settings.parameters.position_error_constant();
+        rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate = constant * jerk + *rate / 12.0);
+        let error = weighed(&self.work, &state.configuration, control, &rates).size;
+        let step = CAUTION / error.sqrt().max(CAUTION / (LARGEST_START * control.horizon));
+        Ok(control.clamp(step))
+    }
+
+    /// Largest component in units of the system's length and of 1 rad.
+    fn largest_rate(&self, values: &[f64]) -> f64 {
+        let scaled =
+            values.iter().zip(&self.work.coordinate_scales).map(|(value, scale)| value.abs() / scale);
+        scaled.fold(0.0, f64::max)
+    }
+}
