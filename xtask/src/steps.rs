@@ -29,6 +29,9 @@ const STEPS: &[Step] = &[
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
         cargo::run_with(&["test", "--package", "kreisel", "--test", "results_vtkhdf"], &variables)
     }),
+    step("drift", "redundant equations hold over a hundred thousand steps", || {
+        cargo::run(&["test", "--release", "--package", "kreisel", "--test", "redundancy", "--", "--ignored"])
+    }),
     step("reproduce", "every experiment of the papers comes out", || {
         cargo::run(&["run", "--release", "--", "reproduce", "all"])
     }),

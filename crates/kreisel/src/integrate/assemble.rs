@@ -116,6 +116,7 @@ impl Kkt {
         if before <= goal.tolerance {
             return Ok(before);
         }
+        let merged = self.system.solver.merged();
         self.system.locked = goal.fixed.to_vec();
         self.system.locked.sort_unstable();
         let found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
@@ -124,8 +125,11 @@ impl Kkt {
             self.descend(dae, goal, configuration, change)
         });
         self.system.locked.clear();
-        // Factors were adapted to locked nodes.
+        // Factors were adapted to locked nodes and damped steps.
         self.system.solver = LinearSolver::new(&self.system.layout.pattern, &self.system.layout.roles);
+        if let Some(merged) = merged {
+            self.system.solver.merge(&merged);
+        }
         found.map(|()| before)
     }
 

@@ -11,7 +11,7 @@ use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Initial, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Dae, Shape};
+use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure};
 
@@ -129,6 +129,7 @@ impl GeneralizedAlpha {
         let mut state =
             starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
         state.compliance = integration.work.compliance.clone();
+        state.merged.start = integration.kkt.system.solver.merged();
         integration.previous = state.clone();
         integration.state = state;
         integration.start_report = report;
@@ -152,6 +153,7 @@ impl GeneralizedAlpha {
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
+        integration.restore_merged(&state)?;
         integration.previous = state.clone();
         integration.state = state;
         integration.restore_factors();
@@ -382,6 +384,34 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
     }
 
+    /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
+    ///
+    /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
+    pub fn change_memory<E>(
+        &mut self,
+        change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let state = &self.state;
+        let mut memory = state.memory.clone();
+        let at = Point {
+            time: state.time,
+            configuration: &state.configuration,
+            velocity: &state.shown_velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory: &state.memory,
+        };
+        change(&at, &mut memory)?;
+        let remembering = Remembering { dae: self.dae, memory: &memory };
+        let redundancy = Redundancy::find(&remembering, state.time, &state.configuration);
+        self.state.memory = memory;
+        self.set_redundancy(redundancy);
+        self.state.compliance = self.work.compliance.clone();
+        Ok(())
+    }
+
     /// Chooses the first step if the error decides, and finds the starting values for it.
     fn choose_and_prepare(&mut self, time: f64, side: Side) -> Result<(), KktFailure> {
         let step = match self.settings.error_control {
@@ -577,7 +607,24 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.after_corner = false;
         state.prepared_step = step;
         state.newton_rate = self.newton.rate();
+        if state.merged.step.is_none() {
+            state.merged.step = self.newton.solver_mut().merged();
+        }
         self.steps += 1;
+    }
+
+    /// Lets the linear solvers order their work as before a state was saved.
+    fn restore_merged(&mut self, state: &State) -> Result<(), StateError> {
+        let solvers = [
+            (&state.merged.step, self.newton.solver_mut()),
+            (&state.merged.start, &mut self.kkt.system.solver),
+        ];
+        for (parts, solver) in solvers {
+            if parts.as_ref().is_some_and(|parts| !solver.merge(parts)) {
+                return Err(StateError::Damaged);
+            }
+        }
+        Ok(())
     }
 
     /// Makes the factors again that a saved state was using.
@@ -609,6 +656,38 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 /// Moves values along the line from the previous ones.
 fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
     values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
+}
+
+/// A system with a memory, for those who ask without one.
+struct Remembering<'a, D: ?Sized> {
+    dae: &'a D,
+    memory: &'a [f64],
+}
+
+impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
+    fn shape(&self) -> Shape {
+        self.dae.shape()
+    }
+
+    fn evaluate(&self, at: &Point, out: &mut Equations) {
+        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn couplings(&self) -> Couplings {
+        self.dae.couplings()
+    }
+
+    fn scales(&self) -> Scales {
+        self.dae.scales()
+    }
 }
 
 fn norm(values: &[f64]) -> f64 {

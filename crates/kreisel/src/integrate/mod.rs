@@ -43,7 +43,7 @@ pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
 pub use settings::{Initial, IterationMatrix, Method, PastMass, Predictor, Settings, Start, StepChange};
 pub use start::StartReport;
-pub use state::{MatrixPoint, State};
+pub use state::{MatrixPoint, Merged, State};
 
 /// A generalized-α method with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -51,10 +51,22 @@ pub struct State {
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
+    /// How the linear solvers order their work, which decides the rounding.
+    pub merged: Merged,
     /// Contraction rate of Newton's iteration, measured lately.
     pub newton_rate: f64,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
+}
+
+/// Parts of the matrices that are eliminated together with their neighbours because they are singular by themselves
+/// (massless bodies); absent before the first factorisation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// In the iteration matrix of a step.
+    pub step: Option<Vec<usize>>,
+    /// In the matrix of starting values and projections.
+    pub start: Option<Vec<usize>>,
 }
 
 /// Arguments of the iteration matrix in use.
@@ -103,6 +115,13 @@ impl Writer {
         self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
         values.iter().for_each(|&value| self.number(value));
     }
+
+    fn indices(&mut self, values: Option<&Vec<usize>>) {
+        self.0.push(u8::from(values.is_some()));
+        let Some(values) = values else { return };
+        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        values.iter().for_each(|&value| self.0.extend_from_slice(&(value as u64).to_le_bytes()));
+    }
 }
 
 /// Takes numbers from the front.
@@ -134,6 +153,20 @@ impl Reader<'_> {
             return Err(StateError::Damaged);
         }
         (0..count).map(|_| self.number()).collect()
+    }
+
+    fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
+        match self.bytes()? {
+            [0] => return Ok(None),
+            [1] => {}
+            _ => return Err(StateError::Damaged),
+        }
+        let count = u64::from_le_bytes(self.bytes()?);
+        if count > (self.0.len() / 8) as u64 {
+            return Err(StateError::Damaged);
+        }
+        let index = |_| usize::try_from(u64::from_le_bytes(self.bytes()?)).map_err(|_| StateError::Damaged);
+        (0..count).map(index).collect::<Result<_, _>>().map(Some)
     }
 }
 
@@ -182,6 +215,8 @@ impl State {
         for values in self.arrays() {
             writer.numbers(values);
         }
+        writer.indices(self.merged.step.as_ref());
+        writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
         if let Some(point) = &self.matrix_point {
             writer.number(point.time);
@@ -221,6 +256,7 @@ impl State {
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
+        state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
         if reader.flag()? {
             let mut point =
                 MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
@@ -322,6 +358,7 @@ mod tests {
             configuration: vec![1.0, f64::MIN_POSITIVE],
             velocity: vec![-0.0],
             multipliers: vec![1e300],
+            merged: Merged { step: Some(vec![3, 7]), start: None },
             matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
             ..Default::default()
         }

@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use super::beam::{BeamEntry, Station};
+use super::event::Event;
+use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
@@ -14,7 +17,7 @@ use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::{NodeMotion, SystemBuilder};
+use crate::system::{NodeMotion, SwitchId, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct BodyEntry {
     pub pose: Pose,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
+    /// Whether it is a node of a beam.
+    pub beam_node: bool,
 }
 
 /// A joint with the frames it stands between.
@@ -93,6 +98,7 @@ pub struct Assembler {
     pub(super) settings: Option<RunSettings>,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
+    pub(super) events: Vec<EventDraft>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
@@ -100,6 +106,8 @@ pub struct Assembler {
     used_markers: RefCell<HashSet<String>>,
     joints: Vec<JointEntry>,
     joints_by_name: HashMap<String, usize>,
+    beams: Vec<BeamEntry>,
+    beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
     /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
@@ -119,12 +127,15 @@ impl Assembler {
             settings: None,
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
+            events: Vec::new(),
             used_markers: RefCell::default(),
             bodies: Vec::new(),
             bodies_by_name: HashMap::new(),
             ground_markers: Vec::new(),
             joints: Vec::new(),
             joints_by_name: HashMap::new(),
+            beams: Vec::new(),
+            beams_by_name: HashMap::new(),
             deferred: Vec::new(),
             lengths: Vec::new(),
             assumptions: Vec::new(),
@@ -213,6 +224,31 @@ impl Assembler {
         Ok(())
     }
 
+    /// Adds a beam, whose nodes and elements come apart.
+    pub fn add_beam(&mut self, entry: BeamEntry) {
+        self.beams_by_name.insert(entry.name.clone(), self.beams.len());
+        self.beams.push(entry);
+    }
+
+    /// Tells the mass of a beam's node, which may carry several pieces.
+    pub fn add_beam_mass(&mut self, name: &str, mass: f64, inertia: Matrix3) {
+        if let Some(&index) = self.bodies_by_name.get(name) {
+            self.bodies[index].mass += mass;
+            self.bodies[index].inertia += inertia;
+        }
+    }
+
+    /// Beams so far.
+    pub fn beams(&self) -> &[BeamEntry] {
+        &self.beams
+    }
+
+    /// The beam and the word for the section that a name such as `beam.at-0.5` means.
+    pub fn beam_section<'n>(&self, name: &'n str) -> Option<(&BeamEntry, &'n str)> {
+        let (beam, section) = name.split_once('.')?;
+        self.beams_by_name.get(beam).map(|&index| (&self.beams[index], section))
+    }
+
     /// Bodies so far.
     pub fn bodies(&self) -> &[BodyEntry] {
         &self.bodies
@@ -227,7 +263,15 @@ impl Assembler {
     pub fn body(&self, reference: &Reference) -> Result<&BodyEntry, ModelError> {
         match self.bodies_by_name.get(&reference.name) {
             Some(&index) => Ok(&self.bodies[index]),
-            None => Err(reference.unknown("body", self.bodies.iter().map(|body| body.name.as_str()))),
+            None => {
+                let beams = self
+                    .beams
+                    .iter()
+                    .flat_map(|beam| [format!("{}.start", beam.name), format!("{}.end", beam.name)]);
+                let bodies = self.bodies.iter().map(|body| body.name.clone());
+                let names: Vec<String> = bodies.chain(beams).collect();
+                Err(reference.unknown("body", names.iter().map(String::as_str)))
+            }
         }
     }
 
@@ -241,6 +285,25 @@ impl Assembler {
 
     /// What `body`, `body.marker`, `ground` or `ground.marker` means.
     pub fn attachment(&self, reference: &Reference) -> Result<Attachment, ModelError> {
+        if let Some((beam, section)) = self.beam_section(&reference.name) {
+            return match beam.station(section) {
+                Some(Station::Node(node)) => {
+                    Ok(Attachment { node: node.node, body: node.body, marker: Some(node.offset) })
+                }
+                Some(Station::Within { element, .. }) => {
+                    let nodes =
+                        format!("`{}.node-{element}` and `{}.node-{}`", beam.name, beam.name, element + 1);
+                    let mistake = Mistake::Unsuitable {
+                        what: format!("`{}`", reference.name),
+                        requirement: "a node of the beam, which can carry something".to_string(),
+                        found: format!("between {nodes}"),
+                    };
+                    let hint = "choose `elements` such that a node is there, or take one of the two";
+                    Err(ModelError::new(mistake, reference.place.clone()).with_hint(hint))
+                }
+                None => Err(reference.unknown("section", beam.words().iter().map(String::as_str))),
+            };
+        }
         let (owner, marker) = match reference.name.split_once('.') {
             Some((owner, marker)) => (owner, Some(marker)),
             None => (reference.name.as_str(), None),
@@ -273,6 +336,21 @@ impl Assembler {
     /// Names of all joints, drives and couplings, in the order of the system.
     pub fn constraint_names(&self) -> impl Iterator<Item = &str> {
         self.builder.joint_names()
+    }
+
+    /// Makes the part of a name switchable.
+    pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
+        if let Some(switch) = self.builder.switch(&reference.name, on_at_start) {
+            let is_body = self.bodies_by_name.contains_key(&reference.name);
+            return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
+        }
+        Err(self.not_switchable(reference))
+    }
+
+    fn not_switchable(&self, reference: &Reference) -> ModelError {
+        let bodies = &self.bodies_by_name;
+        let names = self.builder.joint_names().chain(self.builder.element_names());
+        reference.unknown("force, joint or lock", names.filter(|name| !bodies.contains_key(*name)))
     }
 
     /// Full names of markers that nothing is attached to.
@@ -404,7 +482,7 @@ impl Assembler {
             errors.keep(work(&mut self));
         }
         errors.into_result()?;
-        let settings = self.settings.take().unwrap_or_default();
+        let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -417,6 +495,7 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
+        let events = self.finish_events(&sensors)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -427,11 +506,23 @@ impl Assembler {
             settings,
             bodies: self.bodies,
             joints: self.joints,
+            beams: self.beams,
             sensors,
+            events,
             settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
+    }
+
+    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let mut events = Vec::new();
+        for draft in std::mem::take(&mut self.events) {
+            events.extend(errors.keep(draft.finish(self, sensors)));
+        }
+        errors.into_result()?;
+        Ok(events)
     }
 
     /// Mean mass, and the extent of bodies, markers and joints as length.
@@ -455,8 +546,9 @@ impl Assembler {
             let end = |side: usize| poses[side].transform_point(&joint.offsets[side].position);
             (end(1) - end(0)).norm()
         });
+        let beams = self.beams.iter().map(BeamEntry::length);
         let lengths = self.lengths.iter().copied();
-        let largest = arms.chain(markers).chain(rods).chain(lengths).fold(0.0, f64::max);
+        let largest = arms.chain(markers).chain(rods).chain(beams).chain(lengths).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }
@@ -494,6 +586,11 @@ impl Default for RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
+            rtol: 1e-4,
+            atol: 1e-8,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
             output_step: None,
             method: newton.method,
             parameters,

@@ -117,6 +117,17 @@ impl Machine {
                 names.join(", ")
             ));
         }
+        let is_drive =
+            |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.kind == "drive");
+        let drives = mobility.shared.iter().filter(|(joint, _)| is_drive(*joint));
+        let names: Vec<String> =
+            drives.map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint))).collect();
+        if !names.is_empty() {
+            warnings.push(format!(
+                "locked by its drives: joints and other drives already decide what {} ask for; a run ends where they part",
+                names.join(", ")
+            ));
+        }
         // What drives lead has no freedom left and moves all the same.
         let driven = self.system.shape().rheonomic;
         if mobility.degrees_of_freedom() == 0 && !driven {

@@ -12,9 +12,10 @@
 
 use super::ledger::EnergyLedger;
 use crate::dae::Point;
-use crate::element::NodeId;
+use crate::element::beam::{Beam, BeamStrain};
+use crate::element::{Element, Motion, NodeId};
 use crate::joint::{Coordinate, Frame, Relative};
-use crate::lie::{Pose, UnitQuaternion, Vector3, so3};
+use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 use crate::results::Channel;
 use crate::system::{NodeMotion, System, split};
 
@@ -55,6 +56,17 @@ pub enum WrenchPart {
     Torque,
 }
 
+/// What is measured in a section of a beam.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectionQuantity {
+    /// Curvatures κ in 1/m and stretches γ beyond the initial shape.
+    Strain,
+    /// Force in N on the part towards the start.
+    Force,
+    /// Torque in Nm on the part towards the start.
+    Torque,
+}
+
 /// What a sensor measures.
 #[derive(Clone, Debug)]
 pub enum Measurement {
@@ -91,10 +103,30 @@ pub enum Measurement {
         /// The frame whose axes the components belong to.
         axes: SensorFrame,
     },
+    /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
+    Within {
+        /// What of it.
+        quantity: FrameQuantity,
+        /// Sections at the ends of the element.
+        ends: Box<[SensorFrame; 2]>,
+        /// Part of the element's length.
+        part: f64,
+        /// The frame of the observer on the ground.
+        relative_to: Pose,
+    },
+    /// Strains or forces in a section of a beam, in its axes.
+    Section {
+        /// Elements and their weights.
+        elements: Vec<(Beam, f64)>,
+        /// What of them.
+        quantity: SectionQuantity,
+    },
     /// Kinetic, potential, strain energy, work, dissipated, total, balance.
     Energies,
     /// Norms of the constraints' residuals at position and velocity level.
     Residuals,
+    /// Step size, Newton iterations and steps taken back.
+    Solver,
 }
 
 /// A named measurement.
@@ -115,6 +147,15 @@ pub struct Moment<'a> {
     pub point: Point<'a>,
     /// Work and losses up to here.
     pub ledger: &'a EnergyLedger,
+    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record.
+    pub solver: [f64; 3],
+}
+
+impl<'a> Moment<'a> {
+    /// A moment of which nothing is known of the solver.
+    pub fn new(system: &'a System, point: Point<'a>, ledger: &'a EnergyLedger) -> Self {
+        Self { system, point, ledger, solver: [0.0; 3] }
+    }
 }
 
 /// Motion of a frame in world axes.
@@ -144,6 +185,17 @@ impl Sensor {
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
             Measurement::Reaction { part: WrenchPart::Force, .. } => components(&xyz, "N"),
             Measurement::Reaction { part: WrenchPart::Torque, .. } => components(&xyz, "Nm"),
+            Measurement::Within { quantity: FrameQuantity::Orientation, .. } => {
+                components(&["w", "x", "y", "z"], "1")
+            }
+            Measurement::Within { quantity, .. } => components(&xyz, quantity.unit()),
+            Measurement::Section { quantity: SectionQuantity::Strain, .. } => {
+                let mut channels = components(&["kappa-x", "kappa-y", "kappa-z"], "1/m");
+                channels.extend(components(&["gamma-x", "gamma-y", "gamma-z"], "1"));
+                channels
+            }
+            Measurement::Section { quantity: SectionQuantity::Force, .. } => components(&xyz, "N"),
+            Measurement::Section { quantity: SectionQuantity::Torque, .. } => components(&xyz, "Nm"),
             Measurement::Energies => components(&ENERGIES, "J"),
             Measurement::Residuals => {
                 vec![
@@ -151,6 +203,11 @@ impl Sensor {
                     Channel::new(format!("{name}.velocity"), "1/s"),
                 ]
             }
+            Measurement::Solver => vec![
+                Channel::new(format!("{name}.step"), "s"),
+                Channel::new(format!("{name}.iterations"), "1"),
+                Channel::new(format!("{name}.rejections"), "1"),
+            ],
         }
     }
 
@@ -175,6 +232,25 @@ impl Sensor {
                 let rotation = axes.motion(at).pose.rotation;
                 out.extend_from_slice(rotation.inverse_transform_vector(&wanted).as_slice());
             }
+            Measurement::Within { quantity, ends, part, relative_to } => {
+                let from = SensorFrame { node: None, offset: *relative_to };
+                let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];
+                read_frame(*quantity, motions, out);
+            }
+            Measurement::Section { elements, quantity } => {
+                let (mut strain, mut force) = (Vector6::zeros(), Vector6::zeros());
+                for (element, weight) in elements {
+                    let found = section(at, element);
+                    strain += *weight * found.strain;
+                    force += *weight * found.force;
+                }
+                let (torque, force) = split(&force);
+                match quantity {
+                    SectionQuantity::Strain => out.extend_from_slice(strain.as_slice()),
+                    SectionQuantity::Force => out.extend_from_slice(force.as_slice()),
+                    SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
+                }
+            }
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
                 let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);
@@ -183,6 +259,7 @@ impl Sensor {
                 out.extend([work, dissipated, total, balance]);
             }
             Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
+            Measurement::Solver => out.extend(at.solver),
         }
     }
 
@@ -194,6 +271,41 @@ impl Sensor {
             }
             _ => 0.0,
         }
+    }
+}
+
+/// Strain and section forces of an element.
+fn section(at: &Moment, element: &Beam) -> BeamStrain {
+    let mut nodes = [NodeMotion::at_rest(Pose::identity()); 2];
+    let touched = element.nodes();
+    for (motion, node) in nodes.iter_mut().zip(touched) {
+        *motion = at.system.motion(*node, &at.point);
+    }
+    element.strain(&Motion { time: at.point.time, nodes: &nodes[..touched.len()], memory: &[] })
+}
+
+/// Motion of a section within an element: H = H_A exp(σ d), V = Ad(exp(−σ d)) V_A + σ T(σ d) ḋ.
+fn within(at: &Moment, ends: &[SensorFrame; 2], part: f64) -> FrameMotion {
+    let [(first, v_first), (second, v_second)] = ends.each_ref().map(|end| {
+        let node = node_motion(at, end.node);
+        (node.pose.compose(&end.offset), se3::adjoint(&end.offset.inverse()) * node.velocity)
+    });
+    let still = Vector6::zeros();
+    let screw = se3::log(&first.inverse().compose(&second)).unwrap_or(still);
+    // ḋ = T⁻¹(d) (V_B − V_A) + d̂ V_A
+    let rate = se3::inverse_tangent_multiply(&screw, &(v_second - v_first)).unwrap_or(still)
+        + se3::hat_multiply(&screw, &v_first);
+    let way = se3::exp(&(part * screw));
+    let velocity =
+        se3::adjoint(&way.inverse()) * v_first + se3::tangent_multiply(&(part * screw), &(part * rate));
+    let pose = first.compose(&way);
+    let (omega, u) = split(&velocity);
+    FrameMotion {
+        pose,
+        velocity: pose.rotation * u,
+        angular_velocity: pose.rotation * omega,
+        acceleration: Vector3::zeros(),
+        angular_acceleration: Vector3::zeros(),
     }
 }
 

@@ -155,7 +155,9 @@ impl<'a> Field<'a> {
         columns: usize,
     ) -> Result<Vec<Vec<f64>>, ModelError> {
         let values = self.array()?;
-        self.check_length(values.len(), &[rows], "rows")?;
+        if rows > 0 {
+            self.check_length(values.len(), &[rows], "rows")?;
+        }
         values.iter().map(|row| self.with_value(row).numbers(dimension, &[columns])).collect()
     }
 

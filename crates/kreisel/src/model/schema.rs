@@ -169,6 +169,7 @@ fn value(key: &Key) -> Json {
         ValueKind::Number(_) | ValueKind::NumberOr(..) | ValueKind::Count => number,
         ValueKind::Vector3(_) => json!({ "$ref": "#/$defs/vector3" }),
         ValueKind::Numbers(_, lengths) => array(number, lengths),
+        ValueKind::Matrix(_, 0, columns) => array(array(number, &[columns]), &[]),
         ValueKind::Matrix(_, rows, columns) => array(array(number, &[columns]), &[rows]),
         ValueKind::Symmetric3(_) => json!({ "anyOf": [
             array(number.clone(), &[3, 6]),
@@ -260,6 +261,7 @@ fn words(kind: ValueKind) -> String {
         ValueKind::Count => "whole number".into(),
         ValueKind::Vector3(_) => of("3 numbers"),
         ValueKind::Numbers(_, counts) => of(&format!("{} numbers", lengths(counts))),
+        ValueKind::Matrix(_, 0, columns) => of(&format!("rows of {columns} numbers")),
         ValueKind::Matrix(_, rows, columns) => of(&format!("{rows} × {columns} matrix")),
         ValueKind::Symmetric3(_) => of("3 or 6 numbers, or a symmetric 3 × 3 matrix"),
         ValueKind::Text => "text".into(),

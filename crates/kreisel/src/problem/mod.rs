@@ -1,16 +1,20 @@
 //! Problems of the literature, written down as [`crate::dae::Dae`] directly, and what they are compared with.
 
 pub mod heavy_top;
+pub mod kepler;
 pub mod nonlinear_reactions;
 pub mod ode;
 pub mod pendulum;
 pub mod prescribed;
 pub mod slider_crank;
 pub mod spring_pendulum;
+pub mod stiff_pendulum;
 
 pub use heavy_top::HeavyTop;
+pub use kepler::Kepler;
 pub use nonlinear_reactions::NonlinearReactions;
 pub use pendulum::Pendulum;
 pub use prescribed::PrescribedCubic;
 pub use slider_crank::SliderCrank;
 pub use spring_pendulum::SpringPendulum;
+pub use stiff_pendulum::{StiffPendulum, StiffPendulumSolution};

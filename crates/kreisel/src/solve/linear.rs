@@ -84,6 +84,26 @@ impl LinearSolver {
         }
     }
 
+    /// Parts that joined their neighbours because they are singular by themselves; absent before the first
+    /// factorisation and for dense factors.
+    pub fn merged(&self) -> Option<Vec<usize>> {
+        match &self.kind {
+            Kind::Sparse { lu, adapted: true } => Some(lu.merged()),
+            _ => None,
+        }
+    }
+
+    /// Lets the same parts join their neighbours as in another solver of the same pattern; false if there are no such parts.
+    pub fn merge(&mut self, parts: &[usize]) -> bool {
+        match &mut self.kind {
+            Kind::Sparse { lu, adapted } => {
+                *adapted = true;
+                lu.merge(parts).unwrap_or(false)
+            }
+            Kind::Dense(_) => parts.is_empty(),
+        }
+    }
+
     /// Solves with the factors, in place.
     pub fn solve(&mut self, rhs: &mut [f64]) {
         match &mut self.kind {

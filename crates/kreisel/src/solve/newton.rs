@@ -190,6 +190,11 @@ impl Newton {
         self.rate = UNKNOWN_RATE;
     }
 
+    /// The linear solver, to ask or tell how it orders its work.
+    pub fn solver_mut(&mut self) -> &mut LinearSolver {
+        &mut self.solver
+    }
+
     /// Rate of contraction measured lately.
     pub fn rate(&self) -> f64 {
         self.rate

@@ -32,23 +32,16 @@ impl System {
     }
 
     /// Adds a joint's rows, given by body twists, to blocks in the coordinates of its nodes.
-    pub(super) fn write_rows(
-        &self,
-        nodes: &[NodeId],
-        blocks: &[BlockId],
-        row_count: usize,
-        motions: &[NodeMotion],
-        gradient: &LocalGradient,
-        out: &mut BlockMatrix,
-    ) {
-        for (index, (node, &block)) in nodes.iter().zip(blocks).enumerate() {
+    pub(super) fn write_rows(&self, part: &Rows, gradient: &LocalGradient, out: &mut BlockMatrix) {
+        let row_count = part.count;
+        for (index, (node, &block)) in part.nodes.iter().zip(part.blocks).enumerate() {
             let group = self.nodes[node.0].group;
             let target = out.block_values_mut(block);
             for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
                 let mut values = [0.0; 6];
                 // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
                 let count = group.dimension();
-                add_force(group, &motions[index], &row[index], &mut values[..count]);
+                add_force(group, &part.motions[index], &row[index], &mut values[..count]);
                 for (target, value) in target[r..].iter_mut().step_by(row_count).zip(&values[..count]) {
                     *target += value;
                 }
@@ -102,7 +95,7 @@ impl System {
 
     pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 tangent.reset(nodes.len());
@@ -117,7 +110,7 @@ impl System {
             });
         }
         let mut gradient = LocalGradient::zeros();
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), motion.nodes.len());
                 if weights.stiffness {
@@ -125,12 +118,11 @@ impl System {
                     self.add_joint_tangent(entry, motion, multipliers, (&mut gradient, &mut tangent), out);
                 } else {
                     entry.joint.gradient(motion, &mut gradient);
-                    let (nodes, blocks) = (entry.joint.nodes(), &entry.gradient_blocks);
-                    let (rows, motions) = (entry.rows.len(), motion.nodes);
-                    self.write_rows(nodes, blocks, rows, motions, &gradient, &mut out.gradient);
+                    self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, &mut out.gradient);
                 }
             });
         }
+        self.add_slip_tangents(at, weights, &mut tangent, out);
     }
 
     fn add_joint_tangent(
@@ -144,42 +136,31 @@ impl System {
         let nodes = entry.joint.nodes();
         tangent.reset_stiffness(nodes.len());
         entry.joint.linearize(motion, multipliers, gradient, tangent);
-        let (blocks, rows) = (&entry.gradient_blocks, entry.rows.len());
-        self.write_rows(nodes, blocks, rows, motion.nodes, gradient, &mut out.gradient);
-        let reaction = || {
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
-            for (row, lambda) in gradient.rows.iter().zip(multipliers) {
-                for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes.len()) {
-                    *wrench += *lambda * row;
-                }
-            }
-            wrenches
-        };
+        let rows = entry.holonomic_rows(motion.nodes);
+        self.write_rows(&rows, gradient, &mut out.gradient);
+        let reaction = || reaction(gradient, multipliers, nodes.len());
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
         self.add_stiffness(&part, tangent, reaction, out);
         if out.gradient_rate_wanted {
             let mut rate = LocalGradient::zeros();
             entry.joint.rate_gradient(motion, &mut rate);
-            self.add_rate_rows(nodes, blocks, rows, motion.nodes, [gradient, &rate], &mut out.gradient_rate);
+            self.add_rate_gradient(&rows, [gradient, &rate], &mut out.gradient_rate);
         }
     }
 
-    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the
-    /// rotation.
-    pub(super) fn add_rate_rows(
+    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the rotation.
+    pub(super) fn add_rate_gradient(
         &self,
-        nodes: &[NodeId],
-        blocks: &[BlockId],
-        row_count: usize,
-        motions: &[NodeMotion],
+        part: &Rows,
         [gradient, rate]: [&LocalGradient; 2],
         out: &mut BlockMatrix,
     ) {
-        self.write_rows(nodes, blocks, row_count, motions, rate, out);
-        for (index, node) in nodes.iter().enumerate() {
+        self.write_rows(part, rate, out);
+        let row_count = part.count;
+        for (index, node) in part.nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
-            let Some(derivatives) = TwistDerivatives::new(group, &motions[index]) else { continue };
-            let target = out.block_values_mut(blocks[index]);
+            let Some(derivatives) = TwistDerivatives::new(group, &part.motions[index]) else { continue };
+            let target = out.block_values_mut(part.blocks[index]);
             for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
                 let change = derivatives.velocity_by_configuration.tr_mul(&row[index]);
                 for (target, value) in target[r..].iter_mut().step_by(row_count).zip(change.iter()) {
@@ -265,6 +246,31 @@ impl System {
             }
         }
     }
+}
+
+/// Equations of a joint: its nodes, their motion, and their blocks in a pattern of constraints.
+pub(super) struct Rows<'a> {
+    pub nodes: &'a [NodeId],
+    pub motions: &'a [NodeMotion],
+    pub blocks: &'a [BlockId],
+    pub count: usize,
+}
+
+impl JointEntry {
+    pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
+        Rows { nodes: self.joint.nodes(), motions, blocks: &self.gradient_blocks, count: self.rows.len() }
+    }
+}
+
+/// Wrenches of multipliers on the nodes of their joint, with the sign of the equations of motion.
+pub(super) fn reaction(gradient: &LocalGradient, multipliers: &[f64], nodes: usize) -> [Vector6; MOST_NODES] {
+    let mut wrenches = [Vector6::zeros(); MOST_NODES];
+    for (row, lambda) in gradient.rows.iter().zip(multipliers) {
+        for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes) {
+            *wrench += *lambda * row;
+        }
+    }
+    wrenches
 }
 
 /// The nodes of an element or joint, their motion, and their blocks in the pattern of forces.

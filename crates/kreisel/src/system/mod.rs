@@ -6,10 +6,13 @@
 mod assembly;
 mod builder;
 mod motion;
-mod slips;
+mod slip;
+mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
+use switch::Switch;
+pub use switch::{SwitchError, SwitchId};
 
 use std::ops::Range;
 
@@ -27,6 +30,7 @@ pub struct System {
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
+    switches: Vec<Switch>,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -40,6 +44,7 @@ struct Node {
 struct ElementEntry {
     element: Box<dyn Element>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -48,6 +53,7 @@ struct ElementEntry {
 struct JointEntry {
     joint: Box<dyn Joint>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
@@ -142,7 +148,7 @@ impl System {
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
                 entry.element.energies(motion)
             });
@@ -153,11 +159,11 @@ impl System {
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             sum += self
                 .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
         }
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 entry.joint.time_derivatives(motion)
             });
@@ -165,7 +171,14 @@ impl System {
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        sum.applied += self.slip_power(at);
+        for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
+            let (targets, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.slip_targets(motion)
+            });
+            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
+            let multipliers = &at.slip_multipliers[entry.slips.clone()];
+            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
+        }
         sum
     }
 
@@ -178,23 +191,35 @@ impl System {
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in &self.joints {
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                let mut violation = [0.0; MOST_ROWS];
-                let rows = entry.rows.len();
-                entry.joint.violation(motion, &mut violation[..rows]);
-                let mut gradient = LocalGradient::zeros();
-                entry.joint.gradient(motion, &mut gradient);
-                let (rates, _) = entry.joint.time_derivatives(motion);
-                for row in 0..rows {
-                    let twists = gradient.rows[row].iter().zip(motion.nodes);
-                    let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                    squares[0] += violation[row] * violation[row];
-                    squares[1] += (rate + rates[row]) * (rate + rates[row]);
-                }
-            });
+        for entry in self.joints_on(at) {
+            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
+                *sum += norm * norm;
+            }
         }
-        squares[1] += self.slip_square(at);
+        squares.map(f64::sqrt)
+    }
+
+    /// The same of one joint, whether it is switched on or not.
+    fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+            let mut violation = [0.0; MOST_ROWS];
+            let rows = entry.rows.len();
+            entry.joint.violation(motion, &mut violation[..rows]);
+            let mut gradient = LocalGradient::zeros();
+            entry.joint.gradient(motion, &mut gradient);
+            let (rates, _) = entry.joint.time_derivatives(motion);
+            for row in 0..rows {
+                let twists = gradient.rows[row].iter().zip(motion.nodes);
+                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+                squares[0] += violation[row] * violation[row];
+                squares[1] += (rate + rates[row]) * (rate + rates[row]);
+            }
+            if !entry.slips.is_empty() {
+                let slips = entry.slip_values(motion);
+                squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
+            }
+        });
         squares.map(f64::sqrt)
     }
 
@@ -221,12 +246,13 @@ impl JointEntry {
     fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
         let mut gradient = LocalGradient::zeros();
         self.joint.gradient(motion, &mut gradient);
-        let multipliers = &at.multipliers[self.rows.clone()];
-        let slip_reaction = self.slip_reaction(motion, at);
-        let on_node = |node: usize| -> Vector6 {
-            let terms = gradient.rows.iter().zip(multipliers).map(|(row, lambda)| -*lambda * row[node]);
-            terms.sum::<Vector6>() - slip_reaction[node]
-        };
+        let mut wrenches =
+            assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
+        if !self.slips.is_empty() {
+            let slip_wrenches = self.slip_wrenches(motion, at);
+            wrenches.iter_mut().zip(slip_wrenches).for_each(|(wrench, slip)| *wrench += slip);
+        }
+        let on_node = |node: usize| -> Vector6 { -wrenches[node] };
         match self.joint.reaction_frame() {
             (Some(node), offset) => {
                 let (torque, force) = split(&on_node(node));
@@ -261,7 +287,7 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 let mut forces = LocalForces::zeros();
@@ -269,7 +295,7 @@ impl Dae for System {
                 self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
             });
         }
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 let mut forces = LocalForces::zeros();
@@ -283,28 +309,27 @@ impl Dae for System {
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.add_slip_gradient(at, out);
+        self.write_slip_gradients(at, out);
     }
 
     fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
-        self.write_slip_curvature(at, out);
+        self.write_slip_curvatures(at, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let mut gradient = LocalGradient::zeros();
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
                 entry.joint.gradient(motion, &mut gradient);
-                let rows = entry.rows.len();
-                self.write_rows(nodes, &entry.gradient_blocks, rows, motion.nodes, &gradient, out);
+                self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, out);
             });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 entry.joint.time_derivatives(motion)
             });
@@ -314,14 +339,13 @@ impl Dae for System {
     }
 
     fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
         }
     }
 
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         self.assemble_tangent(at, weights, out);
-        self.add_slip_tangent(at, weights, out);
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
@@ -358,8 +382,9 @@ impl Dae for System {
     }
 
     fn describe_slip_group(&self, group: usize) -> String {
-        let entry = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
-        entry.map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
+        with_slips
+            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
     }
 
     fn describe(&self, equation: Equation) -> String {
@@ -374,6 +399,16 @@ impl Dae for System {
 }
 
 impl System {
+    fn describe_slip(&self, index: usize) -> String {
+        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
+            Some(entry) => {
+                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
+                format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
+            }
+            None => format!("nonholonomic constraint {index}"),
+        }
+    }
+
     fn describe_equilibrium(&self, index: usize) -> String {
         let Some(node) = self.nodes.iter().find(|node| node.velocities.contains(&index)) else {
             return format!("equilibrium of velocity coordinate {index}");

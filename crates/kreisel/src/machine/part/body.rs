@@ -124,6 +124,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         pose,
         shape,
         markers: Vec::new(),
+        beam_node: false,
     };
     let node = assembler.add_body(entry, group, pose, twist, name);
     assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));

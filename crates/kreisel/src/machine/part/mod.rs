@@ -1,10 +1,13 @@
 //! The kinds of parts a model file may have, one file each.
 
+pub mod beam;
+pub mod beam_section;
 pub mod body;
 pub mod bushing;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
+pub mod event;
 pub mod force;
 pub mod friction;
 pub mod gravity;
@@ -12,6 +15,7 @@ pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
 pub mod knife_edge;
+pub mod lock;
 pub mod marker;
 pub mod point_mass;
 pub mod rolling;
@@ -39,6 +43,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &body::KIND, add: body::add },
     PartEntry { kind: &point_mass::KIND, add: point_mass::add },
     PartEntry { kind: &marker::KIND, add: marker::add },
+    PartEntry { kind: &beam::KIND, add: beam::add },
     PartEntry { kind: &joint::FIXED, add: joint::add },
     PartEntry { kind: &joint::REVOLUTE, add: joint::add },
     PartEntry { kind: &joint::PRISMATIC, add: joint::add },
@@ -64,7 +69,9 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
+    PartEntry { kind: &event::KIND, add: event::add },
 ];
 
 /// Every kind, for the document layer.

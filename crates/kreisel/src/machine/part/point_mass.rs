@@ -54,6 +54,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         pose,
         shape: None,
         markers: Vec::new(),
+        beam_node: false,
     };
     let node = assembler.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
     assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));

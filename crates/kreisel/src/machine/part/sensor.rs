@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use crate::joint::Frame;
-use crate::lie::Pose;
-use crate::machine::sensor::{FrameQuantity, Measurement, Sensor, SensorFrame, WrenchPart};
-use crate::machine::{Assembler, MeasuredCoordinate};
+use crate::lie::{Pose, se3};
+use crate::machine::beam::Station;
+use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
+use crate::machine::{Assembler, MeasuredCoordinate, StepSize};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
@@ -25,7 +26,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`.",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record; always recorded with `step = \"auto\"`).",
         ),
         key(
             "of",
@@ -104,11 +105,15 @@ fn measurement(
         return match quantity {
             "energy" => Ok(Measurement::Energies),
             "constraint" => Ok(Measurement::Residuals),
+            "solver" => Ok(Measurement::Solver),
             _ => Err(no_object(reader, &request.quantity).into()),
         };
     };
     if let Some(index) = assembler.constraint_named(&of.name) {
         return of_joint(reader, &request.quantity, of, index, assembler);
+    }
+    if let Some(measurement) = of_beam(request, of, assembler) {
+        return measurement;
     }
     let attachment = assembler.attachment(of).map_err(|error| with_joints(error, of, assembler))?;
     let Some((_, frame_quantity)) = FRAME_QUANTITIES.iter().find(|(word, _)| *word == quantity) else {
@@ -125,6 +130,72 @@ fn measurement(
     let axes = if turns { relative_to } else { axes_of(reader, assembler)?.unwrap_or(relative_to) };
     Ok(Measurement::Frame { quantity: *frame_quantity, of, relative_to, axes })
 }
+
+const SECTION_QUANTITIES: &[(&str, SectionQuantity)] = &[
+    ("strain", SectionQuantity::Strain),
+    ("force", SectionQuantity::Force),
+    ("torque", SectionQuantity::Torque),
+];
+
+/// Words for how far a section of a beam went from its initial place.
+const CHANGES: &[(&str, FrameQuantity)] =
+    &[("displacement", FrameQuantity::Position), ("rotation", FrameQuantity::RotationVector)];
+
+/// What can be measured at a section of a beam and nowhere else: strains, forces, the way from the initial place, and
+/// the motion between nodes.
+fn of_beam(
+    request: &Request,
+    of: &Reference,
+    assembler: &Assembler,
+) -> Option<Result<Measurement, ModelErrors>> {
+    let (beam, word) = assembler.beam_section(&of.name)?;
+    let station = beam.station(word)?;
+    let quantity = request.quantity.content();
+    if let Some((_, quantity)) = SECTION_QUANTITIES.iter().find(|(word, _)| *word == quantity) {
+        let elements = beam.strain_weights(word)?;
+        return Some(Ok(Measurement::Section { elements, quantity: *quantity }));
+    }
+    let change = CHANGES.iter().find(|(word, _)| *word == quantity);
+    match (station, change) {
+        (Station::Node(node), Some((_, quantity))) => {
+            let of = SensorFrame { node: node.node, offset: node.offset };
+            let relative_to = SensorFrame { node: None, offset: node.pose() };
+            let axes = SensorFrame::default();
+            Some(Ok(Measurement::Frame { quantity: *quantity, of, relative_to, axes }))
+        }
+        (Station::Node(_), None) if FRAME_QUANTITIES.iter().any(|(word, _)| *word == quantity) => None,
+        (Station::Within { element, part }, _) if WITHIN.iter().any(|(word, _)| *word == quantity) => {
+            let (_, kind) = WITHIN.iter().find(|(word, _)| *word == quantity)?;
+            let piece = &beam.pieces[element];
+            let ends = piece.ends.map(|end| SensorFrame { node: end.node, offset: end.offset });
+            let [first, second] = piece.ends.map(|end| end.pose());
+            let way = se3::log(&first.inverse().compose(&second)).ok()?;
+            let initial = first.compose(&se3::exp(&(part * way)));
+            let relative_to = if change.is_some() { initial } else { Pose::identity() };
+            Some(Ok(Measurement::Within { quantity: *kind, ends: Box::new(ends), part, relative_to }))
+        }
+        (station, _) => {
+            let frames = match station {
+                Station::Node(_) => FRAME_QUANTITIES,
+                Station::Within { .. } => WITHIN,
+            };
+            let words = SECTION_QUANTITIES.iter().map(|(word, _)| *word);
+            let words = words.chain(CHANGES.iter().chain(frames).map(|(word, _)| *word));
+            Some(Err(unknown_quantity(&request.quantity, words).into()))
+        }
+    }
+}
+
+/// What can be measured between two nodes of a beam.
+const WITHIN: &[(&str, FrameQuantity)] = &[
+    ("displacement", FrameQuantity::Position),
+    ("rotation", FrameQuantity::RotationVector),
+    ("position", FrameQuantity::Position),
+    ("orientation", FrameQuantity::Orientation),
+    ("rotation-vector", FrameQuantity::RotationVector),
+    ("velocity", FrameQuantity::Velocity),
+    ("angular-velocity", FrameQuantity::AngularVelocity),
+];
 
 fn of_joint(
     reader: &PartReader,
@@ -232,7 +303,7 @@ fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
         return ModelError::new(mistake, reader.place().clone())
             .with_hint("name the body, marker or joint that is measured: `of = \"…\"`");
     }
-    unknown_quantity(quantity, known.into_iter().chain(["energy", "constraint"]))
+    unknown_quantity(quantity, known.into_iter().chain(["energy", "constraint", "solver"]))
 }
 
 /// Bodies up to which each has sensors of its own when the model names none.
@@ -250,14 +321,26 @@ pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
 /// Positions of bodies, joint coordinates with their rates, reactions, energies and residuals.
 fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     let mut sensors = Vec::new();
-    if assembler.bodies().len() <= MOST_WATCHED_BODIES {
-        sensors.extend(assembler.bodies().iter().map(|body| {
-            let of = SensorFrame { node: Some(body.node), offset: Pose::identity() };
+    let watched = || assembler.bodies().iter().filter(|body| !body.beam_node);
+    if watched().count() + assembler.beams().len() <= MOST_WATCHED_BODIES {
+        let position = |name: &str, of: SensorFrame| {
             let (relative_to, axes) = (SensorFrame::default(), SensorFrame::default());
-            let quantity = FrameQuantity::Position;
-            let measurement = Measurement::Frame { quantity, of, relative_to, axes };
-            Sensor { name: format!("{}.position", body.name), measurement }
-        }));
+            let measurement = Measurement::Frame { quantity: FrameQuantity::Position, of, relative_to, axes };
+            Sensor { name: format!("{name}.position"), measurement }
+        };
+        let bodies = watched().map(|body| {
+            position(&body.name, SensorFrame { node: Some(body.node), offset: Pose::identity() })
+        });
+        sensors.extend(bodies);
+        for beam in assembler.beams() {
+            let ends = [("start", beam.node(0)), ("end", beam.node(beam.node_count() - 1))];
+            for (word, node) in ends.into_iter().filter_map(|(word, node)| Some((word, node?))) {
+                if node.node.is_some() {
+                    let of = SensorFrame { node: node.node, offset: node.offset };
+                    sensors.push(position(&format!("{}.{word}", beam.name), of));
+                }
+            }
+        }
         for joint in assembler.joints() {
             let names = coordinate_names(joint).into_iter().map(|name| format!("{}.{name}", joint.name));
             let measured =
@@ -277,5 +360,8 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     }
     sensors.push(Sensor { name: "energy".to_string(), measurement: Measurement::Energies });
     sensors.push(Sensor { name: "constraint".to_string(), measurement: Measurement::Residuals });
+    if assembler.settings.as_ref().is_some_and(|settings| settings.step == Some(StepSize::Auto)) {
+        sensors.push(Sensor { name: "solver".to_string(), measurement: Measurement::Solver });
+    }
     sensors
 }

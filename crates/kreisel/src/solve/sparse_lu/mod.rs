@@ -247,14 +247,36 @@ impl SparseLu {
             }
             merged += failing.len();
             failing.into_iter().for_each(|node| self.forced[node] = true);
-            let plan = Plan::new(&self.pattern, &self.roles);
-            self.symbolic = Symbolic::new(&self.pattern, &self.roles, &plan, &self.forced);
-            self.numeric = Numeric::new(&self.symbolic);
-            if let Some((regularization, _)) = self.regularization.take() {
-                self.regularize(regularization)?;
-            }
+            self.analyse_again()?;
         }
         Ok(merged)
+    }
+
+    /// Nodes whose fronts [`SparseLu::adapt`] merged into their parents, ascending.
+    pub fn merged(&self) -> Vec<usize> {
+        self.forced.iter().enumerate().filter(|(_, forced)| **forced).map(|(node, _)| node).collect()
+    }
+
+    /// Merges the fronts of these nodes into their parents, and no others: what [`SparseLu::adapt`] found for another
+    /// matrix. Gives false, and does nothing, if there is no such node.
+    pub fn merge(&mut self, nodes: &[usize]) -> Result<bool, SparseLuError> {
+        if nodes.iter().any(|&node| node >= self.forced.len()) {
+            return Ok(false);
+        }
+        self.forced.fill(false);
+        nodes.iter().for_each(|&node| self.forced[node] = true);
+        self.analyse_again()?;
+        Ok(true)
+    }
+
+    fn analyse_again(&mut self) -> Result<(), SparseLuError> {
+        let plan = Plan::new(&self.pattern, &self.roles);
+        self.symbolic = Symbolic::new(&self.pattern, &self.roles, &plan, &self.forced);
+        self.numeric = Numeric::new(&self.symbolic);
+        match self.regularization.take() {
+            Some((regularization, _)) => self.regularize(regularization),
+            None => Ok(()),
+        }
     }
 
     /// Top nodes of the fronts with a vanishing pivot and a parent, lowest ones only: what comes above a

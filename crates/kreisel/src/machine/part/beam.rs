@@ -1,0 +1,538 @@
+//! `[[beam]]`: a flexible beam along a line, an arc or a spline.
+
+use crate::element::beam::{Beam, BeamEnd, Half, Section, Segment, SegmentLoad, Span, SpanError};
+use crate::element::{Axes, Quantity};
+use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
+use crate::machine::assembler::placement;
+use crate::machine::beam::{BeamEntry, BeamNode, BeamPiece};
+use crate::machine::curve::{self, Attitude, CurveError, CurveKind, ElementFrames};
+use crate::machine::part::beam_section;
+use crate::machine::part::simulation::group;
+use crate::machine::signal::SignalCollector;
+use crate::machine::{Assembler, Attachment, BodyEntry};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{
+    Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, Signal, ValueKind,
+};
+use crate::system::join;
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+/// N/m and N: loads per length.
+const FORCE_PER_LENGTH: Dimension = Dimension::STIFFNESS;
+const TORQUE_PER_LENGTH: Dimension = Dimension::FORCE;
+
+static DAMPING: &[Key] = &[
+    key(
+        "time",
+        ValueKind::Number(Dimension::TIME),
+        Need::Optional,
+        "Kelvin–Voigt damping: section forces grow by this time times the stiffness times the rate of strain.",
+    ),
+    key(
+        "rate",
+        ValueKind::Number(Dimension::FREQUENCY),
+        Need::Optional,
+        "Damping by this rate times the momentum; it also brakes rigid motion.",
+    ),
+    key(
+        "frequencies",
+        ValueKind::Numbers(Dimension::FREQUENCY, &[2]),
+        Need::Optional,
+        "Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`.",
+    ),
+    key(
+        "ratios",
+        ValueKind::Numbers(Dimension::NONE, &[2]),
+        Need::Optional,
+        "Damping ratios at the two frequencies.",
+    ),
+];
+
+static LOAD: &[Key] = &[
+    key("force", ValueKind::Law3(FORCE_PER_LENGTH), Need::Optional, "Force per length."),
+    key("torque", ValueKind::Law3(TORQUE_PER_LENGTH), Need::Optional, "Torque per length."),
+    key(
+        "axes",
+        ValueKind::Choice(&["world", "section"]),
+        Need::Default("\"world\""),
+        "Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow.",
+    ),
+];
+
+/// Keys of `[[beam]]`.
+pub static KIND: PartKind = PartKind {
+    name: "beam",
+    doc: "A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements) or `beam.at-0.5` (part of its length).",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "from",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Optional,
+            "Where a straight beam starts; at the marker of `start` if not given.",
+        ),
+        key(
+            "to",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Optional,
+            "Where a straight beam ends; at the marker of `end` if not given.",
+        ),
+        key(
+            "points",
+            ValueKind::Matrix(Dimension::LENGTH, 0, 3),
+            Need::Optional,
+            "Points through which the axis runs, in place of `from` and `to`.",
+        ),
+        key(
+            "curve",
+            ValueKind::Choice(&["line", "arc", "spline"]),
+            Need::Default("\"line\""),
+            "How the points are joined: straight with corners, by the arc of a circle through three, or smoothly.",
+        ),
+        key("elements", ValueKind::Count, Need::Required, "Number of elements along the whole beam."),
+        key(
+            "section",
+            ValueKind::Table(beam_section::KEYS),
+            Need::Required,
+            "What every section resists and weighs.",
+        ),
+        key(
+            "up",
+            ValueKind::Vector3(Dimension::NONE),
+            Need::Optional,
+            "Direction to which the z axis of every section points as nearly as it can. If not given, that of the first section looks along z of the world (along x if the beam starts along z) and is carried along the axis without twist.",
+        ),
+        key(
+            "twist",
+            ValueKind::Numbers(Dimension::ANGLE, &[2]),
+            Need::Default("[0, 0]"),
+            "Angles about the axis by which the first and the last section are turned; between them it grows with the length.",
+        ),
+        key(
+            "start",
+            ValueKind::Reference,
+            Need::Optional,
+            "Body, marker, end of another beam or `ground` to which the start is clamped; free or held by joints if not given.",
+        ),
+        key(
+            "end",
+            ValueKind::Reference,
+            Need::Optional,
+            "Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given.",
+        ),
+        key("damping", ValueKind::Table(DAMPING), Need::Optional, "Damping within the beam."),
+        key("load", ValueKind::Table(LOAD), Need::Optional, "A load spread evenly over the length."),
+        key(
+            "velocity",
+            ValueKind::Vector3(Dimension::SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial velocity of the start in a rigid motion of the whole beam.",
+        ),
+        key(
+            "angular-velocity",
+            ValueKind::Vector3(Dimension::ANGULAR_SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial angular velocity of this motion.",
+        ),
+        key(
+            "group",
+            ValueKind::Choice(&["se3", "so3xr3"]),
+            Need::Optional,
+            "Lie group of the nodes; that of the simulation if not given.",
+        ),
+    ],
+};
+
+/// Adds a beam: nodes where it is not clamped, elements, inertia and loads.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let clamps = [clamp(&reader, assembler, "start")?, clamp(&reader, assembler, "end")?];
+    let frames = frames(&reader, &clamps)?;
+    let Some(section) = reader.table("section")?.map(beam_section::read).transpose()? else {
+        let mistake =
+            Mistake::MissingKey { key: "section".to_string(), part: reader.description().to_string() };
+        return Err(ModelError::new(mistake, reader.place().clone())
+            .with_hint("add `section = { … }`")
+            .into());
+    };
+    let (damping_time, damping_rate) = damping(&reader)?;
+    let plan = Plan {
+        name: part.name(),
+        spans: spans(&reader, &frames)?,
+        frames,
+        section,
+        group: reader.optional_choice("group")?.map_or(assembler.default_group(), group),
+        motion: motion(&reader)?,
+        damping_time,
+        damping_rate,
+    };
+    let stations = plan.add_nodes(assembler, &clamps);
+    let masses = plan.masses(&stations);
+    plan.add_inertia(assembler, &stations, &masses);
+    if let Some(load) = reader.table("load")? {
+        plan.add_load(assembler, &stations, load)?;
+    }
+    assembler.add_beam(plan.entry(&stations));
+    plan.add_elements(assembler);
+    reader.finish()
+}
+
+/// What an end is clamped to.
+struct Clamp {
+    reference: Reference,
+    attachment: Attachment,
+}
+
+impl Clamp {
+    /// Where the marker stands, if one is named.
+    fn place(&self) -> Option<Vector3> {
+        self.attachment.marker.map(|marker| self.attachment.body.compose(&marker).position)
+    }
+}
+
+fn clamp(reader: &PartReader, assembler: &Assembler, end: &str) -> Result<Option<Clamp>, ModelErrors> {
+    let Some(reference) = reader.optional_reference(end)? else { return Ok(None) };
+    let attachment = assembler.attachment(&reference)?;
+    if attachment.node.is_some_and(|node| assembler.is_point_mass(node)) {
+        let found = format!("the point mass `{}`, which has no orientation", reference.name);
+        let error = reader.unsuitable(end, "a body that can turn", found);
+        return Err(error.with_hint("leave the end free and join it by a `[[spherical]]`").into());
+    }
+    Ok(Some(Clamp { reference, attachment }))
+}
+
+/// Points of the axis in the world of the model.
+fn points(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Vector3>, ModelErrors> {
+    let placement = placement(reader);
+    if let Some(rows) = reader.optional_matrix("points")? {
+        let points: Vec<Vector3> = rows
+            .row_iter()
+            .map(|row| placement.transform_point(&Vector3::new(row[0], row[1], row[2])))
+            .collect();
+        if points.len() < 2 {
+            return Err(reader.unsuitable("points", "at least two points", points.len()).into());
+        }
+        return Ok(points);
+    }
+    let end = |key: &str, clamp: &Option<Clamp>, other: &str| -> Result<Vector3, ModelErrors> {
+        let given = reader.optional_vector3(key)?.map(|point| placement.transform_point(&point));
+        match given.or_else(|| clamp.as_ref().and_then(Clamp::place)) {
+            Some(point) => Ok(point),
+            None => {
+                let part = reader.description().to_string();
+                let mistake = Mistake::MissingKey { key: key.to_string(), part };
+                let hint = format!("or name a marker in `{other}`, or give `points`");
+                Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
+            }
+        }
+    };
+    Ok(vec![end("from", &clamps[0], "start")?, end("to", &clamps[1], "end")?])
+}
+
+/// Share of a beam's length by which an end may miss the marker to which it is clamped.
+const MISFIT: f64 = 1e-6;
+
+fn frames(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<ElementFrames>, ModelErrors> {
+    let points = points(reader, clamps)?;
+    let elements = reader.count("elements")? as usize;
+    if elements == 0 {
+        return Err(reader.unsuitable("elements", "at least 1", 0).into());
+    }
+    let kind = match reader.choice("curve")? {
+        "arc" => CurveKind::Arc,
+        "spline" => CurveKind::Spline,
+        _ => CurveKind::Line,
+    };
+    let twist = reader.numbers("twist")?;
+    let up = reader.optional_direction("up")?.map(|up| placement(reader).rotation * up);
+    let attitude = Attitude { up, twist: [twist[0], twist[1]] };
+    let frames = curve::frames(kind, &points, elements, &attitude)
+        .map_err(|error| no_axis(reader, &error, &points))?;
+    let length = (points[points.len() - 1] - points[0]).norm().max((points[1] - points[0]).norm());
+    let ends = [("start", points[0]), ("end", points[points.len() - 1])];
+    for ((end, point), clamp) in ends.iter().zip(clamps) {
+        let Some((clamp, place)) = clamp.as_ref().and_then(|clamp| Some((clamp, clamp.place()?))) else {
+            continue;
+        };
+        let distance = (point - place).norm();
+        if distance > MISFIT * length {
+            let requirement = format!("where the beam {end}s");
+            let found = format!("`{}`, which is {distance:.4e} m away", clamp.reference.name);
+            let error = reader.unsuitable(end, &requirement, found);
+            return Err(error.with_hint("move the point or the marker, or leave `from` or `to` out").into());
+        }
+    }
+    Ok(frames)
+}
+
+fn no_axis(reader: &PartReader, error: &CurveError, points: &[Vector3]) -> ModelErrors {
+    let whole = if reader.has("points") { "points" } else { "to" };
+    let point = |index: usize| {
+        let p = points[index];
+        format!("({}, {}, {})", p.x, p.y, p.z)
+    };
+    let (key, requirement, found) = match error {
+        CurveError::NoLength { first, second } if reader.has("points") => (
+            whole,
+            "points that lie apart".to_string(),
+            format!("point {} and point {} at {}", first + 1, second + 1, point(*second)),
+        ),
+        CurveError::NoLength { .. } => (whole, "away from where it starts".to_string(), point(1)),
+        CurveError::TooFewElements { pieces } => (
+            "elements",
+            format!("at least {pieces}, one for each straight piece"),
+            reader.count("elements").map_or_else(|_| String::new(), |count| count.to_string()),
+        ),
+        CurveError::NotThreePoints { found } => {
+            (whole, "three points for an arc: start, between, end".to_string(), found.to_string())
+        }
+        CurveError::Straight => (whole, "three points of a circle".to_string(), "on a line".to_string()),
+        CurveError::UpAlongAxis { part } => (
+            "up",
+            "another direction than that of the axis".to_string(),
+            format!("along it at {part:.3} of the length"),
+        ),
+    };
+    reader.unsuitable(key, &requirement, found).into()
+}
+
+fn spans(reader: &PartReader, frames: &[ElementFrames]) -> Result<Vec<Span>, ModelErrors> {
+    let refuse = |error: SpanError| match error {
+        SpanError::NoLength { distance } => {
+            reader.unsuitable("elements", "so few that each has a length", format!("{distance:e} m each"))
+        }
+        SpanError::TooMuchTurn { angle } => {
+            let found = format!("{angle:.2} rad in one element");
+            reader.unsuitable("elements", "so many that each turns by less than 2.5 rad", found)
+        }
+    };
+    frames.iter().map(|[first, second]| Span::between(first, second).map_err(|e| refuse(e).into())).collect()
+}
+
+/// Time η and rate α of the damping.
+fn damping(reader: &PartReader) -> Result<(f64, f64), ModelErrors> {
+    let Some(table) = reader.table("damping")? else { return Ok((0.0, 0.0)) };
+    let damping = if table.has("ratios") || table.has("frequencies") {
+        rayleigh(&table)?
+    } else {
+        let or_none = |key: &str| if table.has(key) { table.not_negative(key) } else { Ok(0.0) };
+        (or_none("time")?, or_none("rate")?)
+    };
+    table.finish()?;
+    Ok(damping)
+}
+
+/// ζ = α/(2ω) + η ω/2 at two frequencies.
+fn rayleigh(table: &PartReader) -> Result<(f64, f64), ModelErrors> {
+    let (frequencies, ratios) = (table.numbers("frequencies")?, table.numbers("ratios")?);
+    let [first, second] = [frequencies[0], frequencies[1]].map(|f| std::f64::consts::TAU * f);
+    if first <= 0.0 || second <= first {
+        let found = format!("{} and {}", frequencies[0], frequencies[1]);
+        return Err(table.unsuitable("frequencies", "positive and in rising order", found).into());
+    }
+    let squares = second * second - first * first;
+    let time = 2.0 * (ratios[1] * second - ratios[0] * first) / squares;
+    let rate = 2.0 * first * second * (ratios[0] * second - ratios[1] * first) / squares;
+    if time < 0.0 || rate < 0.0 {
+        let (low, high) = (ratios[0] * first / second, ratios[0] * second / first);
+        let requirement = format!("such that nothing is driven: the second between {low:.4} and {high:.4}");
+        return Err(table.unsuitable("ratios", &requirement, ratios[1]).into());
+    }
+    Ok((time, rate))
+}
+
+/// Initial velocity of the start and angular velocity, in the world of the model.
+fn motion(reader: &PartReader) -> Result<[Vector3; 2], ModelErrors> {
+    let turn = placement(reader).rotation;
+    Ok([turn * reader.vector3("velocity")?, turn * reader.vector3("angular-velocity")?])
+}
+
+/// A beam that is being added.
+struct Plan<'a> {
+    name: &'a str,
+    frames: Vec<ElementFrames>,
+    spans: Vec<Span>,
+    section: Section,
+    group: Group,
+    /// Initial velocity of the start, and angular velocity.
+    motion: [Vector3; 2],
+    damping_time: f64,
+    damping_rate: f64,
+}
+
+/// Sections at the two ends of each element.
+type Stations = Vec<[BeamNode; 2]>;
+
+impl Plan<'_> {
+    /// Pose of a node: that of the section behind it, and of the last section at the end.
+    fn node_pose(&self, index: usize) -> Pose {
+        match self.frames.get(index) {
+            Some([first, _]) => *first,
+            None => self.frames[self.frames.len() - 1][1],
+        }
+    }
+
+    /// Adds the nodes that are not clamped.
+    fn add_nodes(&self, assembler: &mut Assembler, clamps: &[Option<Clamp>; 2]) -> Stations {
+        let last = self.frames.len();
+        let carriers: Vec<(Option<crate::element::NodeId>, Pose)> = (0..=last)
+            .map(|index| {
+                let clamp = match index {
+                    0 => &clamps[0],
+                    index if index == last => &clamps[1],
+                    _ => &None,
+                };
+                match clamp {
+                    Some(Clamp { attachment, .. }) => (attachment.node, attachment.body),
+                    None => (Some(self.add_node(assembler, index)), self.node_pose(index)),
+                }
+            })
+            .collect();
+        let station = |index: usize, frame: &Pose| {
+            let (node, body) = carriers[index];
+            // A section that is the node itself stands on it to the last digit.
+            let offset = if body == *frame { Pose::identity() } else { body.inverse().compose(frame) };
+            BeamNode { node, body, offset }
+        };
+        let ends = |(index, [first, second]): (usize, &ElementFrames)| {
+            [station(index, first), station(index + 1, second)]
+        };
+        self.frames.iter().enumerate().map(ends).collect()
+    }
+
+    fn add_node(&self, assembler: &mut Assembler, index: usize) -> crate::element::NodeId {
+        let pose = self.node_pose(index);
+        let [velocity, angular] = self.motion;
+        let arm = pose.position - self.node_pose(0).position;
+        let to_body = |vector: Vector3| pose.rotation.inverse_transform_vector(&vector);
+        let twist = join(&to_body(angular), &to_body(velocity + angular.cross(&arm)));
+        let (name, group) = (format!("{}.node-{index}", self.name), self.group);
+        let entry = |node| BodyEntry {
+            name: name.clone(),
+            node,
+            group,
+            mass: 0.0,
+            inertia: Matrix3::zeros(),
+            shape: None,
+            pose,
+            markers: Vec::new(),
+            beam_node: true,
+        };
+        assembler.add_body(entry, group, pose, twist, &name)
+    }
+
+    /// Sums something over the halves of elements at each node, carried from the section to the node.
+    fn at_nodes(&self, stations: &Stations, half: impl Fn(&Span, Half, &Matrix6) -> Matrix6) -> Vec<Matrix6> {
+        let mut sums = vec![Matrix6::zeros(); self.frames.len() + 1];
+        for (index, (span, ends)) in self.spans.iter().zip(stations).enumerate() {
+            for (side, which) in [Half::First, Half::Second].into_iter().enumerate() {
+                let carried = se3::adjoint(&ends[side].offset.inverse());
+                sums[index + side] += half(span, which, &carried);
+            }
+        }
+        sums
+    }
+
+    fn masses(&self, stations: &Stations) -> Vec<Matrix6> {
+        let section = self.section.mass();
+        let half = |span: &Span, half: Half, carried: &Matrix6| {
+            carried.transpose() * span.half_mass(half, section) * carried
+        };
+        let sums = self.at_nodes(stations, half);
+        sums.into_iter().map(|mass| 0.5 * (mass + mass.transpose())).collect()
+    }
+
+    fn add_inertia(&self, assembler: &mut Assembler, stations: &Stations, masses: &[Matrix6]) {
+        let gravity = assembler.gravity();
+        for (index, mass) in masses.iter().enumerate() {
+            let Some(node) = carrier(stations, index) else { continue };
+            let name = format!("{}.node-{index}", self.name);
+            assembler.add_beam_mass(&name, mass[(3, 3)], mass.fixed_view::<3, 3>(0, 0).into());
+            assembler.add_element(&name, Segment::new(node, *mass, gravity, self.damping_rate));
+        }
+    }
+
+    fn add_load(
+        &self,
+        assembler: &mut Assembler,
+        stations: &Stations,
+        reader: PartReader,
+    ) -> Result<(), ModelErrors> {
+        let (force, torque) = (reader.optional_law3("force")?, reader.optional_law3("torque")?);
+        if force.is_none() && torque.is_none() {
+            let mistake =
+                Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
+            return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+        }
+        let axes = if reader.choice("axes")? == "section" { Axes::Marker } else { Axes::World };
+        let wrenches = self.at_nodes(stations, |span, half, carried| match axes {
+            Axes::Marker => carried.transpose() * span.half_following(half),
+            // The load is in axes of the node already, the moment arm in those of the section.
+            Axes::World => {
+                let dead = span.half_dead(half);
+                let mut turned = Matrix6::zeros();
+                for block in [0, 3] {
+                    turned.fixed_view_mut::<3, 3>(block, block).copy_from(&carried.fixed_view::<3, 3>(0, 0));
+                }
+                carried.transpose() * dead * turned
+            }
+        });
+        let components = {
+            let mut collector = SignalCollector::new(assembler, reader.description(), Vec::new());
+            let mut three = |laws: Option<[Law; 3]>| -> Result<[Quantity; 3], ModelErrors> {
+                let laws = laws.unwrap_or_else(|| std::array::from_fn(|_| Law::Constant(0.0)));
+                let [x, y, z] = laws.map(Signal::Law);
+                Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])
+            };
+            let ([a, b, c], [d, e, f]) = (three(torque)?, three(force)?);
+            [a, b, c, d, e, f]
+        };
+        // A dead load of an included file is given in the axes of that file.
+        let turn = placement(&reader).rotation.to_rotation_matrix().into_inner();
+        for (index, wrench) in wrenches.iter().enumerate() {
+            let Some(node) = carrier(stations, index) else { continue };
+            let load = SegmentLoad::new(node, axes, components.clone(), *wrench).in_axes_turned_by(turn);
+            assembler.add_element(&format!("{}.load", self.name), load);
+        }
+        reader.finish()
+    }
+
+    fn beams(&self, stations: &Stations) -> Vec<Beam> {
+        let end = |station: &BeamNode| BeamEnd {
+            node: station.node,
+            offset: (station.offset != Pose::identity()).then_some(station.offset),
+        };
+        let pairs = stations.iter().zip(&self.spans);
+        pairs
+            .map(|(ends, span)| {
+                Beam::new([end(&ends[0]), end(&ends[1])], span, &self.section, self.damping_time)
+            })
+            .collect()
+    }
+
+    fn entry(&self, stations: &Stations) -> BeamEntry {
+        let pieces = (self.beams(stations).into_iter().zip(stations).zip(&self.spans))
+            .map(|((element, ends), span)| BeamPiece { element, ends: *ends, length: span.length() })
+            .collect();
+        BeamEntry { name: self.name.to_string(), pieces }
+    }
+
+    fn add_elements(&self, assembler: &mut Assembler) {
+        let Some(entry) = assembler.beams().last() else { return };
+        let elements: Vec<Beam> = entry.pieces.iter().map(|piece| piece.element.clone()).collect();
+        for (index, element) in elements.into_iter().enumerate() {
+            assembler.add_element(&format!("{}.element-{index}", self.name), element);
+        }
+    }
+}
+
+/// Node that carries the section at a node of the beam; `None` is the ground.
+fn carrier(stations: &Stations, index: usize) -> Option<crate::element::NodeId> {
+    match stations.get(index) {
+        Some(ends) => ends[0].node,
+        None => stations.last().and_then(|ends| ends[1].node),
+    }
+}

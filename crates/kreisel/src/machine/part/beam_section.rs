@@ -1,0 +1,225 @@
+//! The `section` of a beam: by its stiffnesses, by full matrices or by its shape.
+
+use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
+use crate::lie::{Matrix3, Matrix6, Vector6};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+const fn length(name: &'static str, doc: &'static str) -> Key {
+    key(name, ValueKind::Number(Dimension::LENGTH), Need::Optional, doc)
+}
+
+const fn centre(name: &'static str, doc: &'static str) -> Key {
+    key(name, ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Default("[0, 0]"), doc)
+}
+
+/// kg·m: moment of inertia per length.
+const INERTIA_PER_LENGTH: Dimension = Dimension::from_exponents([1, 1, 0, 0]);
+
+/// Keys of `section`.
+pub static KEYS: &[Key] = &[
+    key(
+        "shape",
+        ValueKind::Choice(&["circle", "tube", "rectangle", "i-section"]),
+        Need::Optional,
+        "Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.",
+    ),
+    length("radius", "Radius of a circle."),
+    length("outer-radius", "Outer radius of a tube."),
+    length("inner-radius", "Inner radius of a tube."),
+    length("width", "Extent of a rectangle or I along y."),
+    length("height", "Extent of a rectangle or I along z."),
+    length("flange-thickness", "Thickness along z of each flange of an I."),
+    length("web-thickness", "Thickness along y of the web of an I."),
+    key(
+        "youngs-modulus",
+        ValueKind::Number(Dimension::PRESSURE),
+        Need::Optional,
+        "Young's modulus of the shape's material.",
+    ),
+    key(
+        "poisson-ratio",
+        ValueKind::Number(Dimension::NONE),
+        Need::Optional,
+        "Poisson's ratio of the shape's material.",
+    ),
+    key("density", ValueKind::Number(Dimension::DENSITY), Need::Optional, "Density of the shape's material."),
+    key("axial-stiffness", ValueKind::Number(Dimension::FORCE), Need::Optional, "EA: resistance to stretch."),
+    key(
+        "shear-stiffness",
+        ValueKind::Numbers(Dimension::FORCE, &[2]),
+        Need::Optional,
+        "GA along y and along z, shear correction included.",
+    ),
+    key(
+        "torsional-stiffness",
+        ValueKind::Number(Dimension::BENDING_STIFFNESS),
+        Need::Optional,
+        "GJ: resistance to twist.",
+    ),
+    key(
+        "bending-stiffness",
+        ValueKind::Numbers(Dimension::BENDING_STIFFNESS, &[2]),
+        Need::Optional,
+        "EI about y and about z.",
+    ),
+    centre("elastic-centre", "Where a pull stretches without bending, as y and z from the axis."),
+    centre("shear-centre", "Where a transverse force bends without twist, as y and z from the axis."),
+    key("mass-per-length", ValueKind::Number(Dimension::MASS_PER_LENGTH), Need::Optional, "Mass per length."),
+    key(
+        "inertia-per-length",
+        ValueKind::Symmetric3(INERTIA_PER_LENGTH),
+        Need::Optional,
+        "Moments of inertia per length about the centre of mass, in section axes (x along the beam).",
+    ),
+    centre("mass-centre", "Centre of mass, as y and z from the axis."),
+    key(
+        "stiffness-matrix",
+        ValueKind::Matrix(Dimension::NONE, 6, 6),
+        Need::Optional,
+        "Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones.",
+    ),
+    key(
+        "mass-matrix",
+        ValueKind::Matrix(Dimension::NONE, 6, 6),
+        Need::Optional,
+        "Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones.",
+    ),
+];
+
+/// Reads a section.
+pub fn read(reader: PartReader) -> Result<Section, ModelErrors> {
+    let section = match reader.optional_choice("shape")? {
+        Some(shape) => of_shape(&reader, shape)?,
+        None => {
+            let stiffness = match reader.optional_matrix("stiffness-matrix")? {
+                Some(matrix) => Matrix6::from_iterator(matrix.iter().copied()),
+                None => stiffness(&reader)?,
+            };
+            let mass = match reader.optional_matrix("mass-matrix")? {
+                Some(matrix) => Matrix6::from_iterator(matrix.iter().copied()),
+                None => mass(&reader)?,
+            };
+            Section::new(stiffness, mass).map_err(|error| refused(&reader, &error))?
+        }
+    };
+    reader.finish()?;
+    Ok(section)
+}
+
+fn of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelErrors> {
+    let profile = match shape {
+        "circle" => Profile::Circle { radius: reader.positive("radius")? },
+        "tube" => {
+            let (outer_radius, inner_radius) =
+                (reader.positive("outer-radius")?, reader.not_negative("inner-radius")?);
+            if inner_radius >= outer_radius {
+                return Err(reader
+                    .unsuitable("inner-radius", "less than `outer-radius`", inner_radius)
+                    .into());
+            }
+            Profile::Tube { outer_radius, inner_radius }
+        }
+        "rectangle" => {
+            Profile::Rectangle { width: reader.positive("width")?, height: reader.positive("height")? }
+        }
+        _ => i_section(reader)?,
+    };
+    let poisson_ratio = reader.number("poisson-ratio")?;
+    if !(-1.0 < poisson_ratio && poisson_ratio <= 0.5) {
+        return Err(reader.unsuitable("poisson-ratio", "above −1 and not above 0.5", poisson_ratio).into());
+    }
+    let material = Material {
+        youngs_modulus: reader.positive("youngs-modulus")?,
+        poisson_ratio,
+        density: reader.positive("density")?,
+    };
+    profile.section(&material).map_err(|error| refused(reader, &error))
+}
+
+fn i_section(reader: &PartReader) -> Result<Profile, ModelErrors> {
+    let (width, height) = (reader.positive("width")?, reader.positive("height")?);
+    let (flange, web) = (reader.positive("flange-thickness")?, reader.positive("web-thickness")?);
+    if 2.0 * flange >= height {
+        return Err(reader.unsuitable("flange-thickness", "less than half of `height`", flange).into());
+    }
+    if web > width {
+        return Err(reader.unsuitable("web-thickness", "at most `width`", web).into());
+    }
+    Ok(Profile::ISection { width, height, flange, web })
+}
+
+/// diag(GJ, EI_y, EI_z, EA, GA_y, GA_z) about the axis.
+fn stiffness(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
+    const HINT: &str = "or give a `shape` with its material, or a `stiffness-matrix`";
+    let torsion = positive(reader, "torsional-stiffness", HINT)?;
+    let bending = both_positive(reader, "bending-stiffness", HINT)?;
+    let axial = positive(reader, "axial-stiffness", HINT)?;
+    let shear = both_positive(reader, "shear-stiffness", HINT)?;
+    let diagonal = Vector6::new(torsion, bending[0], bending[1], axial, shear[0], shear[1]);
+    let (elastic, centre) = (pair(reader, "elastic-centre")?, pair(reader, "shear-centre")?);
+    Ok(stiffness_about(&diagonal, elastic, centre))
+}
+
+fn mass(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
+    const HINT: &str = "or give a `shape` with its `density`, or a `mass-matrix`";
+    let mass = positive(reader, "mass-per-length", HINT)?;
+    let inertia: Matrix3 = match reader.optional_symmetric3("inertia-per-length")? {
+        Some(inertia) => inertia,
+        None => return Err(missing(reader, "inertia-per-length", HINT)),
+    };
+    let moments = inertia.symmetric_eigenvalues();
+    if moments.min() <= 0.0 {
+        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
+        return Err(reader.unsuitable("inertia-per-length", "positive definite", found).into());
+    }
+    Ok(mass_about(mass, &inertia, pair(reader, "mass-centre")?))
+}
+
+fn pair(reader: &PartReader, key: &str) -> Result<[f64; 2], ModelErrors> {
+    let numbers = reader.numbers(key)?;
+    Ok([numbers[0], numbers[1]])
+}
+
+fn missing(reader: &PartReader, key: &str, hint: &str) -> ModelErrors {
+    let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
+    ModelError::new(mistake, reader.place().clone()).with_hint(hint).into()
+}
+
+fn positive(reader: &PartReader, key: &str, hint: &str) -> Result<f64, ModelErrors> {
+    if reader.has(key) { reader.positive(key) } else { Err(missing(reader, key, hint)) }
+}
+
+fn both_positive(reader: &PartReader, key: &str, hint: &str) -> Result<[f64; 2], ModelErrors> {
+    if !reader.has(key) {
+        return Err(missing(reader, key, hint));
+    }
+    let numbers = pair(reader, key)?;
+    match numbers.iter().find(|number| **number <= 0.0) {
+        Some(number) => Err(reader.unsuitable(key, "positive", number).into()),
+        None => Ok(numbers),
+    }
+}
+
+/// A matrix that no section has.
+fn refused(reader: &PartReader, error: &SectionError) -> ModelErrors {
+    let matrix = if reader.has("stiffness-matrix") { "stiffness-matrix" } else { "mass-matrix" };
+    let key = match error {
+        SectionError::Stiffness { .. } if reader.has("stiffness-matrix") => "stiffness-matrix",
+        SectionError::Mass { .. } | SectionError::NotMatter { .. } if reader.has("mass-matrix") => {
+            "mass-matrix"
+        }
+        SectionError::NotSymmetric { .. } => matrix,
+        _ => "shape",
+    };
+    let mistake = Mistake::Unsuitable {
+        what: format!("`{key}` of {}", reader.description()),
+        requirement: "that of a section".to_string(),
+        found: error.to_string(),
+    };
+    ModelError::new(mistake, reader.place_of(key).clone()).into()
+}
