@@ -279,8 +279,133 @@ name = "blade"
 bodies = ["ground", "cart"]
 point = [0, 0, 0]
 "#;
-    let error = text_machine(text).unwrap().simulate().err().unwrap().to_string();
-    assert!(error.contains("contradict") && error.contains("`blade`"), "{error}");
+    let machine = text_machine(text).unwrap();
+    let error = machine.start(&machine.settings.plan().unwrap()).err().unwrap();
+    let message = error.to_string();
+    assert!(message.contains("contradict") && message.contains("`blade`"), "{message}");
+    let places = machine.places_of(&error);
+    assert!(places.contains(&"model.toml:16:1: `blade`".to_string()), "{places:?}");
+}
+
+/// Tangents of a machine with every part that holds velocities, against differences, on both groups.
+#[test]
+fn tangents_of_slips_are_the_derivatives_of_the_equations() {
+    use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+    use kreisel::solve::block::BlockMatrix;
+    use kreisel::system::System;
+
+    /// The system without derivatives of its own.
+    struct Differenced<'s>(&'s System);
+    impl Dae for Differenced<'_> {
+        fn shape(&self) -> Shape {
+            self.0.shape()
+        }
+        fn evaluate(&self, at: &Point, out: &mut Equations) {
+            self.0.evaluate(at, out);
+        }
+        fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+            self.0.gradient(at, out);
+        }
+        fn couplings(&self) -> kreisel::dae::Couplings {
+            self.0.couplings()
+        }
+    }
+    let text = r#"
+[simulation]
+end-time = 1
+group = "GROUP"
+[[body]]
+name = "table"
+mass = 2
+inertia = [1, 2, 3]
+orientation = { axis = [1, 2, 3], angle = 0.4 }
+angular-velocity = [0.3, -0.2, 0.9]
+velocity = [0.1, 0.5, -0.4]
+[[body]]
+name = "wheel"
+mass = 1
+inertia = [0.3, 0.4, 0.6]
+position = [0.2, 0.1, 0.4]
+orientation = { axis = [0, 1, 0.2], angle = 1.1 }
+angular-velocity = [1.3, -0.7, 2.9]
+velocity = [0.6, -0.5, 0.2]
+[[rolling]]
+name = "sphere"
+bodies = ["table", "wheel"]
+radius = 0.4
+shape = "sphere"
+point = [0, 0, 0]
+axis = [0, 0, 1]
+[[knife-edge]]
+name = "blade"
+bodies = ["table", "wheel"]
+point = [0.3, 0.2, 0.1]
+axis = [0, 0.2, 1]
+[[velocity-coupling]]
+name = "rope"
+rates = ["table.velocity.x", "wheel.angular-velocity.y", "wheel.velocity.z"]
+factors = [1, 0.4, -0.8]
+value = "sin(t)"
+"#;
+    for group in ["se3", "so3xr3"] {
+        let machine = text_machine(&text.replace("GROUP", group)).unwrap();
+        let (system, initial) = (&machine.system, &machine.initial);
+        let shape = system.shape();
+        let acceleration: Vec<f64> = (0..12).map(|i| (1.0 + i as f64).sin()).collect();
+        let (multipliers, psi) = (vec![0.7; shape.constraint_count()], [1.1, -0.4, 0.9, 0.3]);
+        assert_eq!(shape.slip_count(), psi.len());
+        let at = Point {
+            time: 0.3,
+            configuration: &initial.configuration,
+            velocity: &initial.velocity,
+            acceleration: &acceleration,
+            multipliers: &multipliers,
+            slip_multipliers: &psi,
+            states: &[],
+            memory: &vec![0.0; shape.memory],
+        };
+        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true };
+        let couplings = system.couplings();
+        let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
+        system.tangent(&at, weights, &mut exact);
+        Differenced(system).tangent(&at, weights, &mut differenced);
+        for (name, exact, differenced) in [
+            ("dynamic", &exact.dynamic, &differenced.dynamic),
+            ("stiffness", &exact.stiffness, &differenced.stiffness),
+            ("slip", &exact.slip, &differenced.slip),
+            ("slip stiffness", &exact.slip_stiffness, &differenced.slip_stiffness),
+        ] {
+            for (exact, differenced) in exact.values().iter().zip(differenced.values()) {
+                // Central differences of values of size one to thirty.
+                assert!((exact - differenced).abs() < 1e-7, "{group}: {name} {exact} {differenced}");
+            }
+        }
+        let (mut curvature, mut by_differences) = ([0.0; 4], [0.0; 4]);
+        system.slip_curvature(&at, &mut curvature);
+        Differenced(system).slip_curvature(&at, &mut by_differences);
+        for (exact, differenced) in curvature.iter().zip(by_differences) {
+            assert!((exact - differenced).abs() < 1e-7, "{group}: curvature {exact} {differenced}");
+        }
+    }
+}
+
+/// Redundant hinges and massless links work with `soi2` as with `index2`.
+#[test]
+fn soi2_handles_redundant_joints_and_massless_bodies() {
+    for (model, signal) in
+        [("four-bar", "a.rate"), ("flyball-governor", "energy.total"), ("door", "energy.total")]
+    {
+        let run = |method: &str| {
+            let settings = SettingTexts { end_time: Some("0.3".to_string()), ..with(method, 0.9, None) };
+            machine(model, &[], &settings).simulate().unwrap()
+        };
+        let (index2, soi2) = (run("index2"), run("soi2"));
+        let size = column(&index2, signal).iter().fold(1e-3_f64, |size, value| size.max(value.abs()));
+        let pairs = column(&index2, signal).iter().zip(column(&soi2, signal));
+        let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        // Two methods of second order.
+        within(model, difference / size, 1e-3);
+    }
 }
 
 #[test]

@@ -71,6 +71,14 @@ pub enum CommandError {
     /// A machine that cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A machine that cannot be started because of parts whose lines are known.
+    #[error("{error}{}", places.iter().map(|place| format!("\n  --> {place}")).collect::<String>())]
+    StartAt {
+        /// Why it cannot.
+        error: StartError,
+        /// The parts and their lines.
+        places: Vec<String>,
+    },
     /// The files of a run could not be written.
     #[error(transparent)]
     Results(#[from] results::WriteError),
@@ -107,7 +115,7 @@ impl CommandError {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::Write(WriteError::Folder { .. }) => 2,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
-            Self::Start(error) => start_exit_code(error),
+            Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Results(error) => results_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }

@@ -32,6 +32,7 @@ pub use settings::{
     RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StepSize, group_word, method_word,
 };
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::integrate::Initial;
@@ -64,6 +65,8 @@ pub struct Machine {
     pub warnings: Vec<String>,
     /// Where the model says how it is run, or its beginning.
     settings_place: Place,
+    /// Where the model says each part.
+    places: HashMap<String, Place>,
 }
 
 impl Machine {
