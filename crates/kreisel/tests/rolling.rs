@@ -287,6 +287,37 @@ point = [0, 0, 0]
     assert!(places.contains(&"model.toml:16:1: `blade`".to_string()), "{places:?}");
 }
 
+/// A drive that starts to move across a blade after a while.
+#[test]
+fn a_contradiction_on_the_way_is_named() {
+    let text = r#"
+[simulation]
+end-time = 1
+step = 0.01
+[[body]]
+name = "cart"
+mass = 1
+inertia = [1, 1, 1]
+[[prismatic]]
+name = "rail"
+bodies = ["ground", "cart"]
+axis = [0, 1, 0]
+[[drive]]
+name = "motor"
+joint = "rail"
+displacement = "0.5*t^4"
+[[knife-edge]]
+name = "blade"
+bodies = ["ground", "cart"]
+point = [0, 0, 0]
+"#;
+    for method in METHODS {
+        let text = text.replace("step = 0.01", &format!("step = 0.01\nmethod = \"{method}\""));
+        let error = text_machine(&text).unwrap().simulate().err().unwrap().to_string();
+        assert!(error.contains("contradict") && error.contains("`blade`"), "{method}: {error}");
+    }
+}
+
 /// Tangents of a machine with every part that holds velocities, against differences, on both groups.
 #[test]
 fn tangents_of_slips_are_the_derivatives_of_the_equations() {
