@@ -600,12 +600,14 @@ impl Default for RunSettings {
             initial_step: None,
             output_step: None,
             method: newton.method,
+            parametrization: newton.parametrization,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
+            start: super::settings::StartFrom::Given,
         }
     }
 }

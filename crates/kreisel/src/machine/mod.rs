@@ -12,6 +12,7 @@ mod explanation;
 mod files;
 mod ledger;
 mod mobility;
+mod modes;
 pub mod part;
 mod recorder;
 mod run;
@@ -19,6 +20,7 @@ pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
+mod statics;
 pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
@@ -26,11 +28,15 @@ pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
+pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StepSize, group_word, method_word,
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
+    method_word,
 };
+
+pub use statics::{StaticOutcome, StaticRecorder};
 
 use std::collections::HashMap;
 use std::path::Path;
