@@ -319,7 +319,7 @@ const MISFITS: &[(&str, &[&str])] = &[
     (
         "fixed = true\n[[distance]]\nname = 'rope'\nbodies = ['ground', 'top']\n\
          points = [[1, 0, 0], [0, 0, 0]]\nlength = 3\n",
-        &["does not fit together", "joint `rope` misses by 2.0e0"],
+        &["does not fit together", "joint `rope` misses by 2.0e0", ": `rope`"],
     ),
 ];
 

@@ -88,6 +88,14 @@ pub enum CommandError {
     /// A machine that cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A machine that cannot be started because of parts whose lines are known.
+    #[error("{error}{}", places.iter().map(|place| format!("\n  --> {place}")).collect::<String>())]
+    StartAt {
+        /// Why it cannot.
+        error: StartError,
+        /// The parts and their lines.
+        places: Vec<String>,
+    },
     /// A machine without the equilibrium that was asked for.
     #[error(transparent)]
     Statics(#[from] StaticsError),
@@ -158,7 +166,7 @@ impl CommandError {
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
-            Self::Start(error) => start_exit_code(error),
+            Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
             Self::Modes(error) => modes_exit_code(error),
             Self::Results(error) => results_exit_code(error),

@@ -64,7 +64,10 @@ impl Run {
             None => OutputFolder::default_path(self.model.path())?,
         };
         let began = Instant::now();
-        let mut run = machine.start(&plan)?;
+        let mut run = machine.start(&plan).map_err(|error| {
+            let places = machine.places_of(&error);
+            CommandError::StartAt { error, places }
+        })?;
         let warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
         self.say_warnings(&warnings);
         let files = ResultFiles::begin(&folder, identity(self.model.path())?, self.force, &machine)?;

@@ -564,6 +564,7 @@ impl Assembler {
             sensors,
             events,
             settings_place: part::simulation::place(document),
+            places: places(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -611,6 +612,12 @@ impl Default for Assembler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Where a document says each part.
+fn places(document: &Document) -> HashMap<String, Place> {
+    let parts = part::PARTS.iter().flat_map(|entry| document.parts_of(entry.kind.name));
+    parts.map(|part| (part.name().to_string(), part.entries().place().clone())).collect()
 }
 
 /// Pose that a part's `position` and `orientation` give, in the world of the model.

@@ -33,6 +33,20 @@ impl Machine {
         warnings
     }
 
+    /// Where the model says the parts that an error at the start names: `model.toml:12:1: blade`.
+    pub fn places_of(&self, error: &StartError) -> Vec<String> {
+        let misses = match error {
+            StartError::Position { misses, .. } | StartError::Contradiction { misses, .. } => {
+                misses.as_slice()
+            }
+            _ => &[],
+        };
+        // Misses are in words, the part's name between backticks.
+        let names = misses.iter().take(MOST_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
+        let places = names.filter_map(|name| self.places.get(name).map(|place| (name, place)));
+        places.map(|(name, place)| format!("{place}: `{name}`")).collect()
+    }
+
     /// Warnings about initial values that had to be changed.
     pub fn consistency_warnings(&self, report: &StartReport) -> Vec<String> {
         let mut warnings = Vec::new();

@@ -41,6 +41,7 @@ pub use settings::{
 
 pub use statics::{StaticOutcome, StaticRecorder};
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::integrate::Initial;
@@ -86,6 +87,8 @@ pub struct Machine {
     pub warnings: Vec<String>,
     /// Where the model says how it is run, or its beginning.
     settings_place: Place,
+    /// Where the model says each part.
+    places: HashMap<String, Place>,
 }
 
 impl Machine {
