@@ -8,12 +8,12 @@ use super::kkt::{Kkt, KktFailure};
 use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Initial, Settings, Start};
+use super::settings::{Initial, Predictor, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
 use crate::dae::{Dae, Shape};
 use crate::solve::block::BlockMatrix;
-use crate::solve::newton::{Newton, NewtonFailure};
+use crate::solve::newton::{Newton, NewtonFailure, Refresh};
 
 /// Work of an integration so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -448,7 +448,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.keep_unprepared();
         let outcome = self.change_step(step).and_then(|()| {
             self.predict(step);
-            let iterations = self.correct_or_yield(step)?;
+            let iterations =
+                self.correct_or_yield(step).or_else(|error| self.correct_carefully(step, error))?;
             let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
             Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
         });
@@ -456,6 +457,22 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             self.discard();
         }
         outcome
+    }
+
+    /// Tries a step again from v̇ = 0 with a fresh matrix in each iteration: where stiff motions shake, accelerations of
+    /// the last step are a bad guess. A step whose size the error decides on is cut instead.
+    fn correct_carefully(&mut self, step: f64, error: StepError) -> Result<usize, StepError> {
+        let may_help = matches!(error, StepError::NotConverged { .. } | StepError::NotFinite { .. });
+        if !may_help || self.settings.error_control.is_some() {
+            return Err(error);
+        }
+        let usual = self.settings;
+        self.settings.predictor = Predictor::ZeroAcceleration;
+        self.settings.newton.refresh = Refresh::EveryIteration;
+        self.predict(step);
+        let outcome = self.correct_or_yield(step);
+        self.settings = usual;
+        outcome.map_err(|_| error)
     }
 
     fn keep_unprepared(&mut self) {

@@ -115,7 +115,7 @@ impl<'m> Run<'m> {
             if corner.is_none() {
                 return RunEnding::Done;
             }
-            if let Err(error) = self.integration.restart() {
+            if let Err(error) = self.integration.pass_corner() {
                 return RunEnding::Failed(error);
             }
             observer.started(&self.integration);

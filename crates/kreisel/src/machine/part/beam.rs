@@ -1,6 +1,8 @@
 //! `[[beam]]`: a flexible beam along a line, an arc or a spline.
 
-use crate::element::beam::{Beam, BeamEnd, Half, LARGEST_TURN, Section, Segment, SegmentLoad, Span, SpanError};
+use crate::element::beam::{
+    Beam, BeamEnd, Half, LARGEST_TURN, Section, Segment, SegmentLoad, Span, SpanError,
+};
 use crate::element::{Axes, Quantity};
 use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
 use crate::machine::assembler::placement;
