@@ -8,10 +8,11 @@ use super::kkt::{Kkt, KktFailure};
 use super::parameters::Stability;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Initial, Predictor, Settings, Start};
+use super::settings::{Initial, Method, Predictor, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Dae, Shape};
+use super::updated_lagrangian::node_without_coordinates;
+use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure, Refresh};
 
@@ -164,9 +165,10 @@ impl GeneralizedAlpha {
         let settings = *self.settings();
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
+        check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        let (layout, formulation) = Formulation::new(settings.method, &shape, &couplings);
+        let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
         let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
             dae,
@@ -191,6 +193,25 @@ impl GeneralizedAlpha {
             failures: 0,
         })
     }
+}
+
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let shape = dae.shape();
+    let first_slip = shape.constraint_count();
+    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
+    for row in redundancy.shared.iter().copied().chain(slips) {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
+    compliance
 }
 
 /// Why a saved state cannot be taken up.
@@ -232,17 +253,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
-        self.work.compliance.clear();
-        if !redundancy.is_none() {
-            let (m, p) = (self.work.shape.constraint_count(), self.work.shape.slip_count());
-            let mut weights = vec![1.0; m + p];
-            self.dae.multiplier_weights(&mut weights);
-            self.work.compliance.resize(weights.len(), 0.0);
-            let slips = redundancy.shared_slips.iter().map(|row| m + row);
-            for row in redundancy.shared.iter().copied().chain(slips) {
-                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
-            }
-        }
+        self.work.compliance = compliance(self.dae, &redundancy);
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }
@@ -384,6 +395,35 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
     }
 
+    /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
+    ///
+    /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
+    pub fn change_memory<E>(
+        &mut self,
+        change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let state = &self.state;
+        let mut memory = state.memory.clone();
+        let at = Point {
+            time: state.time,
+            configuration: &state.configuration,
+            velocity: &state.shown_velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory: &state.memory,
+        };
+        change(&at, &mut memory)?;
+        let remembering = Remembering { dae: self.dae, memory: &memory };
+        let redundancy =
+            Redundancy::find_moving(&remembering, state.time, &state.configuration, &state.shown_velocity);
+        self.state.memory = memory;
+        self.set_redundancy(redundancy);
+        self.state.compliance = self.work.compliance.clone();
+        Ok(())
+    }
+
     /// Chooses the first step if the error decides, and finds the starting values for it.
     fn choose_and_prepare(&mut self, time: f64, side: Side) -> Result<(), KktFailure> {
         let step = match self.settings.error_control {
@@ -502,7 +542,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
     /// Before the first step the starting values are found anew.
     fn change_step(&mut self, step: f64) -> Result<(), StepError> {
-        let ratio = step / self.state.prepared_step;
+        let before = self.state.prepared_step;
+        let ratio = step / before;
         if (ratio - 1.0).abs() <= SAME_STEP {
             return Ok(());
         }
@@ -520,6 +561,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             let state = &mut self.state;
             move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
             move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
+            if self.settings.method == Method::UpdatedLagrangian {
+                let State { velocity, acceleration, algorithmic_acceleration: a, .. } = state;
+                let (space, change) = (&self.work.shape.space, shift * before);
+                self.settings.parametrization.add_jerk_excess(space, change, velocity, acceleration, a);
+            }
         }
         let carries_residual =
             self.settings.method.leaves_hidden_residual() && self.work.shape.constraint_count() > 0;
@@ -544,10 +590,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (time, base) = (self.state.time, &self.state.configuration);
         let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let outcome = self.formulation.solve(&mut self.newton, step_data);
-        outcome.map_err(|failure| {
+        let iterations = outcome.map_err(|failure| {
             self.newton.forget();
             self.step_error(failure, step)
-        })
+        })?;
+        self.formulation.settle(&self.work.shape, &self.settings, &self.state, &mut self.trial);
+        Ok(iterations)
     }
 
     fn step_error(&self, failure: NewtonFailure, step: f64) -> StepError {
@@ -584,6 +632,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
         self.formulation.accept(state);
@@ -642,6 +691,42 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 }
 
+/// A system with a memory, for those who ask without one.
+struct Remembering<'a, D: ?Sized> {
+    dae: &'a D,
+    memory: &'a [f64],
+}
+
+impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
+    fn shape(&self) -> Shape {
+        self.dae.shape()
+    }
+
+    fn evaluate(&self, at: &Point, out: &mut Equations) {
+        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn couplings(&self) -> Couplings {
+        self.dae.couplings()
+    }
+
+    fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
+        self.dae.idle_constraints(self.memory)
+    }
+
+    fn scales(&self) -> Scales {
+        self.dae.scales()
+    }
+}
+
 /// Moves values along the line from the previous ones.
 fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
     values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
@@ -680,6 +765,9 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if shape.state_count() > 0 {
         return Err(StartError::Unsupported("first-order states"));
     }
+    if shape.slip_count() > 0 && settings.method == Method::UpdatedLagrangian {
+        return Err(StartError::Unsupported("nonholonomic constraints"));
+    }
     if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
         return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
@@ -694,6 +782,16 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     }
 }
 
+fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
+    match node_without_coordinates(&shape.space) {
+        Some(node) if settings.method == Method::UpdatedLagrangian => {
+            let first = Equation::Equilibrium(shape.space.velocity_range(node).start);
+            Err(StartError::NoLocalCoordinates { equation: dae.describe(first) })
+        }
+        _ => Ok(()),
+    }
+}
+
 fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
     let (k, m) = (shape.velocity_count(), shape.constraint_count());
     let mut sizes = vec![
@@ -704,6 +802,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
+        ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),
