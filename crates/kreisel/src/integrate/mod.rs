@@ -15,6 +15,7 @@
 mod advance;
 mod assemble;
 mod control;
+mod corner;
 mod error;
 mod estimate;
 mod force_level;

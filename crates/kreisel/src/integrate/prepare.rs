@@ -4,10 +4,11 @@ use super::control::ControlMemory;
 use super::error::StepError;
 use super::integration::Integration;
 use super::kkt::KktFailure;
-use super::settings::{Method, Settings, Start};
+use super::settings::{Method, Predictor, Settings, Start};
 use super::start::{Side, starting_values};
 use super::state::State;
 use crate::dae::Dae;
+use crate::solve::newton::Refresh;
 
 /// Steps that differ by less than this part are the same step.
 const SAME_STEP: f64 = 1e-12;
@@ -38,7 +39,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         self.keep_unprepared();
         let outcome = self.change_step(step).and_then(|()| {
             self.predict(step);
-            let iterations = self.correct_or_yield(step)?;
+            let iterations =
+                self.correct_or_yield(step).or_else(|error| self.correct_carefully(step, error))?;
             let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
             Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
         });
@@ -46,6 +48,22 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             self.discard();
         }
         outcome
+    }
+
+    /// Tries a step again from v̇ = 0 with a fresh matrix in each iteration: where stiff motions shake, accelerations of
+    /// the last step are a bad guess. A step whose size the error decides on is cut instead.
+    fn correct_carefully(&mut self, step: f64, error: StepError) -> Result<usize, StepError> {
+        let may_help = matches!(error, StepError::NotConverged { .. } | StepError::NotFinite { .. });
+        if !may_help || self.settings.error_control.is_some() {
+            return Err(error);
+        }
+        let usual = self.settings;
+        self.settings.predictor = Predictor::ZeroAcceleration;
+        self.settings.newton.refresh = Refresh::EveryIteration;
+        self.predict(step);
+        let outcome = self.correct_or_yield(step);
+        self.settings = usual;
+        outcome.map_err(|_| error)
     }
 
     fn keep_unprepared(&mut self) {

@@ -146,6 +146,7 @@ impl<'m> Run<'m> {
             self.integration.run(end, &mut watch)?;
         }
         let stopped = watch.stopped;
+        let switched = !self.events.switches().is_empty();
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
@@ -159,7 +160,11 @@ impl<'m> Run<'m> {
         if arrived {
             self.corners.pop();
         }
-        self.integration.restart()?;
+        if arrived && !switched {
+            self.integration.pass_corner()?
+        } else {
+            self.integration.restart()?
+        }
         Ok(None)
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{at, machine};
 
-/// Shares of the given tolerance that may be used.
+/// A case, if it is there.
 fn case(name: &str) -> Option<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation").join(name);
     let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
@@ -62,7 +62,7 @@ fn flying_spaghetti_in_the_plane_agrees_with_aerobeams_and_a_planar_program() {
         name = \"beam\"
         from = [0, 0, 8]
         to = [6, 0, 0]
-        elements = 20
+        elements = 60
         {section}
         [[force]]
         body = \"beam.end\"
