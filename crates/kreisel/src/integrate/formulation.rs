@@ -141,7 +141,7 @@ impl Formulation {
                 let force_level = None;
                 let linear =
                     Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point };
-                task.run(newton, &mut UpdatedLagrangian { linear, local }, settings)
+                visit(&mut UpdatedLagrangian { linear, local })
             }
             Self::HhtI3(force_level) => {
                 let force_level = Some(&**force_level);
