@@ -78,6 +78,7 @@ impl Run {
         summary.wall_time = began.elapsed().as_secs_f64();
         summary.settings = value(&machine.settings.words(&plan));
         summary.statistics = value(&statistics);
+        summary.events = run.events().iter().map(value).collect();
         summary.warnings = warnings;
         let paths = files.finish(summary.clone())?;
         summary.files = file_names(&paths);
@@ -114,16 +115,16 @@ struct Report {
 }
 
 /// Names of the files beside `run.json`.
-fn file_names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn file_names(paths: &[PathBuf]) -> Vec<String> {
     let names = paths.iter().filter_map(|path| path.file_name()?.to_str());
     names.filter(|name| *name != "run.json").map(str::to_owned).collect()
 }
 
-fn value(content: &impl Serialize) -> serde_json::Value {
+pub(super) fn value(content: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(content).expect("settings and statistics have text keys")
 }
 
-fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
+pub(super) fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
     let unreadable = |source| CommandError::ModelGone { path: path.to_owned(), source };
     let content = std::fs::read(path).map_err(unreadable)?;
     let absolute = std::path::absolute(path).map_err(unreadable)?;
@@ -132,24 +133,28 @@ fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
 
 fn status(ending: &RunEnding) -> EndStatus {
     match ending {
-        RunEnding::Done => EndStatus::Done,
+        RunEnding::Done | RunEnding::Event(_) => EndStatus::Done,
         RunEnding::Stopped => EndStatus::Interrupted,
         RunEnding::Failed(error) => EndStatus::Failed { message: error.to_string() },
+        RunEnding::Refused(error) => EndStatus::Failed { message: error.to_string() },
     }
 }
 
 fn conclude(ending: &RunEnding) -> Ending {
     match ending {
-        RunEnding::Done => Ending::Done,
+        RunEnding::Done | RunEnding::Event(_) => Ending::Done,
         RunEnding::Stopped => {
             say("interrupted: the results up to here are on disk\n");
             Ending::Interrupted
         }
-        RunEnding::Failed(error) => {
-            say(&format!("error: {error}\nthe results up to the last good step are on disk\n"));
-            Ending::CheckFailed
-        }
+        RunEnding::Failed(error) => failed(error),
+        RunEnding::Refused(error) => failed(error),
     }
+}
+
+fn failed(error: &impl std::error::Error) -> Ending {
+    say(&format!("error: {error}\nthe results up to the last good step are on disk\n"));
+    Ending::CheckFailed
 }
 
 /// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
@@ -222,6 +227,9 @@ impl Progress {
     }
 }
 
+/// Most events that the summary names.
+const MOST_EVENTS: usize = 10;
+
 fn text_summary(
     machine: &Machine,
     plan: &RunPlan,
@@ -246,11 +254,19 @@ fn text_summary(
             counted(mobility.degrees_of_freedom() as u64, "degree", "degrees"),
         ),
     );
-    line("time", format!("{} s to {} s, step {} s", plan.start_time, statistics.time, plan.integration.step));
+    let step = match plan.integration.error_control {
+        None => format!("step {} s", plan.integration.step),
+        Some(control) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
+    };
+    line("time", format!("{} s to {} s, {step}", plan.start_time, statistics.time));
+    let taken_back = match statistics.rejected_steps + statistics.failed_steps {
+        0 => String::new(),
+        count => format!(" and {count} taken back"),
+    };
     line(
         "work",
         format!(
-            "{}, {per_step:.2} Newton iterations per step, {}",
+            "{}{taken_back}, {per_step:.2} Newton iterations per step, {}",
             counted(statistics.steps, "step", "steps"),
             counted(statistics.factorisations, "factorisation", "factorisations"),
         ),
@@ -270,6 +286,13 @@ fn text_summary(
             extremes.largest_position_residual, extremes.largest_velocity_residual
         ),
     );
+    let (shown, events) = (MOST_EVENTS.min(run.events().len()), run.events());
+    for event in &events[..shown] {
+        line("event", format!("`{}` at {} s", event.event, event.time));
+    }
+    if events.len() > shown {
+        line("events", format!("{} more, see run.json", events.len() - shown));
+    }
     for assumption in machine.assumptions.iter().chain(&plan.assumptions) {
         line("assumed", assumption.clone());
     }

@@ -17,6 +17,7 @@ mod run;
 mod select;
 mod slope;
 mod soi2;
+mod step_control;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -60,11 +61,14 @@ pub enum Paper {
     LieGroup,
     /// A second order extension of the generalized-α method.
     Soi2,
+    /// No paper's figure: what step sizes by the error achieve.
+    StepControl,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 4] = [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2];
+    pub const ALL: [Self; 5] =
+        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
@@ -73,6 +77,7 @@ impl Paper {
             Self::LieAlgebra => "lie-algebra",
             Self::LieGroup => "lie-group",
             Self::Soi2 => "soi2",
+            Self::StepControl => "step-control",
         }
     }
 
@@ -83,6 +88,7 @@ impl Paper {
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
             Self::LieGroup => "BrulsCardonaArnold2012",
             Self::Soi2 => "JayNegrut2008",
+            Self::StepControl => "Soderlind2003",
         }
     }
 }

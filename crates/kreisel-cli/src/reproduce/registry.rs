@@ -1,9 +1,10 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::Paper::{LieAlgebra, LieGroup, Projection, Soi2};
-use super::RunTime::{Instant, Seconds};
+use super::Paper::{LieAlgebra, LieGroup, Projection, Soi2, StepControl};
+use super::RunTime::{Instant, Seconds, TensOfSeconds};
 use super::{
     Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, lie_group, projection, soi2,
+    step_control,
 };
 use std::fmt::Write;
 
@@ -42,6 +43,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("soi2-fig4", "SOI2 with unequal steps: pendulum with spring and damper", Soi2, Instant, soi2::fig4),
     row("soi2-fig6", "Slider-crank, HHT-I3: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig6),
     row("soi2-fig7", "Slider-crank, HHT-SOI2: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig7),
+    row("step-control-work-precision", "Steps by the error: errors and work over the tolerance", StepControl, TensOfSeconds, step_control::work_precision),
+    row("step-control-two-scales", "Steps by the error against fixed ones on flat ellipses", StepControl, Instant, step_control::two_scales),
 ];
 
 const fn row(

@@ -119,6 +119,12 @@ pub enum StartError {
         /// The constraints that conflict, worst first.
         misses: Vec<Miss>,
     },
+    /// The equilibrium from which the run is to start was not found.
+    #[error("there is no equilibrium to start from: {reason}")]
+    NoEquilibrium {
+        /// Why.
+        reason: String,
+    },
     /// Mass matrix and constraints do not determine accelerations and multipliers.
     #[error(
         "accelerations and multipliers are not determined at the start: {equation} is redundant, or has no mass and nothing holds it"

@@ -76,8 +76,8 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
         let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
         let values = &rates[block.velocities.clone()];
         let error = norm(values) / tolerance;
-        // Written so that what is not a number is the worst.
-        if !(error <= worst.size) {
+        // What is not a number is the worst.
+        if error.is_nan() || error > worst.size {
             let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
             let coordinate = block.velocities.start + largest.map_or(0, |(index, _)| index);
             worst = Error { size: error, coordinate };

@@ -220,7 +220,7 @@ mod tests {
         let run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
         let mut state = run.state().clone();
         let (shape, couplings) = (dae.shape(), dae.couplings());
-        let (layout, mut formulation) = Formulation::new(method, &shape, &couplings);
+        let (layout, mut formulation) = Formulation::new(&settings, &shape, &couplings);
         let pattern = layout.pattern.clone();
         let mut work = Workspace::new(dae, shape.clone(), &couplings, layout);
         let mut trial = Trial::new(&shape);

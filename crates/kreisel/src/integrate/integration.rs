@@ -12,7 +12,7 @@ use super::settings::{Initial, Method, Settings, Start};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::node_without_coordinates;
-use crate::dae::{Dae, Equation, Shape};
+use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure};
 
@@ -195,6 +195,25 @@ impl GeneralizedAlpha {
     }
 }
 
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let shape = dae.shape();
+    let first_slip = shape.constraint_count();
+    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
+    for row in redundancy.shared.iter().copied().chain(slips) {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
+    compliance
+}
+
 /// Why a saved state cannot be taken up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ResumeError {
@@ -234,17 +253,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
     fn set_redundancy(&mut self, redundancy: Redundancy) {
-        self.work.compliance.clear();
-        if !redundancy.is_none() {
-            let (m, p) = (self.work.shape.constraint_count(), self.work.shape.slip_count());
-            let mut weights = vec![1.0; m + p];
-            self.dae.multiplier_weights(&mut weights);
-            self.work.compliance.resize(weights.len(), 0.0);
-            let slips = redundancy.shared_slips.iter().map(|row| m + row);
-            for row in redundancy.shared.iter().copied().chain(slips) {
-                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
-            }
-        }
+        self.work.compliance = compliance(self.dae, &redundancy);
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }
@@ -384,6 +393,35 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.newton.forget();
         self.state.newton_rate = self.newton.rate();
         outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
+    }
+
+    /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
+    ///
+    /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
+    pub fn change_memory<E>(
+        &mut self,
+        change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let state = &self.state;
+        let mut memory = state.memory.clone();
+        let at = Point {
+            time: state.time,
+            configuration: &state.configuration,
+            velocity: &state.shown_velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory: &state.memory,
+        };
+        change(&at, &mut memory)?;
+        let remembering = Remembering { dae: self.dae, memory: &memory };
+        let redundancy =
+            Redundancy::find_moving(&remembering, state.time, &state.configuration, &state.shown_velocity);
+        self.state.memory = memory;
+        self.set_redundancy(redundancy);
+        self.state.compliance = self.work.compliance.clone();
+        Ok(())
     }
 
     /// Chooses the first step if the error decides, and finds the starting values for it.
@@ -577,6 +615,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
         self.formulation.accept(state);
@@ -632,6 +671,42 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (velocity, rate) = (&point.base_velocity, self.state.newton_rate);
         // Factors that cannot be made are made in the next step, which then says why it fails.
         let _ = self.formulation.restore(&mut self.newton, step, velocity, rate);
+    }
+}
+
+/// A system with a memory, for those who ask without one.
+struct Remembering<'a, D: ?Sized> {
+    dae: &'a D,
+    memory: &'a [f64],
+}
+
+impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
+    fn shape(&self) -> Shape {
+        self.dae.shape()
+    }
+
+    fn evaluate(&self, at: &Point, out: &mut Equations) {
+        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn couplings(&self) -> Couplings {
+        self.dae.couplings()
+    }
+
+    fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
+        self.dae.idle_constraints(self.memory)
+    }
+
+    fn scales(&self) -> Scales {
+        self.dae.scales()
     }
 }
 
@@ -710,6 +785,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
+        ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),

@@ -13,7 +13,7 @@ use crate::solve::linear::Role;
 
 /// How many unknowns (and equations) of a kind a method has per component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     pub nodes: usize,
     pub constraints: usize,
     pub slips: usize,
@@ -30,7 +30,7 @@ impl Copies {
 
 /// Which copies of the equations and of the unknowns a block belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     pub row: usize,
     pub column: usize,
 }
@@ -64,7 +64,7 @@ struct Constraints {
 
 /// The kinds of constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Holonomic ones with λ.
     Holonomic,
     /// Nonholonomic ones with ψ.
@@ -73,7 +73,7 @@ pub(super) enum Kind {
 
 /// Pattern of a Newton matrix and the places of the tangent's blocks in it.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub pattern: Arc<BlockPattern>,
     pub roles: Vec<Role>,
     node_copies: usize,
@@ -413,7 +413,7 @@ enum Form {
 
 /// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
 #[derive(Clone, Debug)]
-pub(super) struct TangentOperators {
+pub(crate) struct TangentOperators {
     nodes: Vec<Operator>,
     values: Vec<f64>,
 }

@@ -21,18 +21,18 @@ mod force_level;
 mod formulation;
 mod index2;
 mod index3;
-mod integration;
+pub(crate) mod integration;
 mod interpolate;
 mod kkt;
-mod layout;
+pub(crate) mod layout;
 mod observer;
 mod parameters;
 mod redundancy;
-mod scheme;
+pub(crate) mod scheme;
 mod settings;
 mod singular;
 mod soi2;
-mod start;
+pub(crate) mod start;
 mod state;
 mod updated_lagrangian;
 
@@ -90,4 +90,6 @@ pub struct Sample {
     pub states: Vec<f64>,
     /// Scratch: increment from the start of the step.
     increment: Vec<f64>,
+    /// Scratch: rate of the increment at the end of the step.
+    rate: Vec<f64>,
 }

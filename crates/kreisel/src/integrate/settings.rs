@@ -78,8 +78,12 @@ pub enum Start {
 /// First guess of Newton's iteration in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predictor {
-    /// a_{n+1} = a_n, λ_{n+1} = λ_n [ArnoldCardonaBruls2015, Eq. (59)].
+    /// a and λ go on along the line through their last two values; a first step begins with constant ones.
+    ///
+    /// Its error is smaller by an order than that of constant values, which saves most steps an iteration.
     #[default]
+    LinearAcceleration,
+    /// a_{n+1} = a_n, λ_{n+1} = λ_n [ArnoldCardonaBruls2015, Eq. (59)].
     ConstantAcceleration,
     /// v̇_{n+1} = 0, λ_{n+1} = 0 [BrulsCardonaArnold2012, Table 1].
     ZeroAcceleration,

@@ -3,7 +3,9 @@
 use super::assemble::{Goal, named};
 use super::error::StartError;
 use super::estimate::curvature_error;
+use super::integration::compliance;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
+use super::redundancy::Redundancy;
 use super::settings::{Initial, Method, Settings, Start};
 use super::state::State;
 use crate::dae::{Dae, Equation, Equations, Point, Shape};
@@ -36,6 +38,22 @@ pub struct StartReport {
     pub velocity_violation: f64,
     /// Change of the velocity.
     pub velocity_change: Vec<f64>,
+}
+
+/// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints follow
+/// from others there.
+pub(crate) fn fit_together<D: Dae + ?Sized>(
+    dae: &D,
+    initial: &Initial,
+) -> Result<(Vec<f64>, StartReport, Redundancy), StartError> {
+    let shape = dae.shape();
+    check_initial(dae, &shape, initial)?;
+    let mut kkt = Kkt::new(dae, dae.scales().mass);
+    let found = Redundancy::find(dae, initial.time, &initial.configuration);
+    kkt.set_compliance(&compliance(dae, &found));
+    let (configuration, report) = assembled(dae, &shape, initial, &mut kkt)?;
+    let redundancy = Redundancy::find(dae, initial.time, &configuration);
+    Ok((configuration, report, redundancy))
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
@@ -147,6 +165,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
+    state.previous_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.

@@ -12,7 +12,9 @@ mod coordinate_joint;
 pub mod frame;
 mod guided_body;
 mod knife_edge;
+mod lock;
 pub mod lower_pair;
+mod plain;
 mod rolling;
 mod velocity_coupling;
 
@@ -23,6 +25,7 @@ pub use coordinate_joint::{
 pub use frame::{Frame, Relative};
 pub use guided_body::{Guide, GuidedBody, Turn};
 pub use knife_edge::KnifeEdge;
+pub use lock::Lock;
 pub use rolling::{Rolling, Wheel};
 pub use velocity_coupling::{Rate, RateTerm, VelocityCoupling};
 
@@ -161,6 +164,12 @@ pub trait Joint: Send + Sync {
 
     /// Renews the remembered angles after an accepted step.
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        let _ = (at, memory);
+    }
+
+    /// Called when the joint is switched on while the machine runs: what it holds from now on may follow from where
+    /// the machine is.
+    fn engage(&self, at: &Motion, memory: &mut [f64]) {
         let _ = (at, memory);
     }
 

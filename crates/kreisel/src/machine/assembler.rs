@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::beam::{BeamEntry, Station};
+use super::event::Event;
+use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::RunSettings;
 use super::shape::Shape;
@@ -15,7 +17,7 @@ use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::{NodeMotion, SystemBuilder};
+use crate::system::{NodeMotion, SwitchId, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -96,6 +98,7 @@ pub struct Assembler {
     pub(super) settings: Option<RunSettings>,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
+    pub(super) events: Vec<EventDraft>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
@@ -124,6 +127,7 @@ impl Assembler {
             settings: None,
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
+            events: Vec::new(),
             used_markers: RefCell::default(),
             bodies: Vec::new(),
             bodies_by_name: HashMap::new(),
@@ -334,6 +338,21 @@ impl Assembler {
         self.builder.joint_names()
     }
 
+    /// Makes the part of a name switchable.
+    pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
+        if let Some(switch) = self.builder.switch(&reference.name, on_at_start) {
+            let is_body = self.bodies_by_name.contains_key(&reference.name);
+            return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
+        }
+        Err(self.not_switchable(reference))
+    }
+
+    fn not_switchable(&self, reference: &Reference) -> ModelError {
+        let bodies = &self.bodies_by_name;
+        let names = self.builder.joint_names().chain(self.builder.element_names());
+        reference.unknown("force, joint or lock", names.filter(|name| !bodies.contains_key(*name)))
+    }
+
     /// Full names of markers that nothing is attached to.
     fn unused_markers(&self) -> Vec<String> {
         let used = self.used_markers.borrow();
@@ -463,7 +482,7 @@ impl Assembler {
             errors.keep(work(&mut self));
         }
         errors.into_result()?;
-        let settings = self.settings.take().unwrap_or_default();
+        let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -476,6 +495,7 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
+        let events = self.finish_events(&sensors)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -488,10 +508,21 @@ impl Assembler {
             joints: self.joints,
             beams: self.beams,
             sensors,
+            events,
             settings_place: part::simulation::place(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
+    }
+
+    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let mut events = Vec::new();
+        for draft in std::mem::take(&mut self.events) {
+            events.extend(errors.keep(draft.finish(self, sensors)));
+        }
+        errors.into_result()?;
+        Ok(events)
     }
 
     /// Mean mass, and the extent of bodies, markers and joints as length.
@@ -555,6 +586,11 @@ impl Default for RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
+            rtol: 1e-4,
+            atol: 1e-8,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
             output_step: None,
             method: newton.method,
             parametrization: newton.parametrization,
@@ -564,6 +600,7 @@ impl Default for RunSettings {
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
+            start: super::settings::StartFrom::Given,
         }
     }
 }

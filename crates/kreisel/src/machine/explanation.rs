@@ -17,7 +17,7 @@ const MOST_MOVED: usize = 5;
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
-        GeneralizedAlpha::with(settings).start(&self.system, self.initial.clone())
+        GeneralizedAlpha::with(settings).start(&self.system, self.starting_values()?)
     }
 
     /// The machine's size in m, against which lengths are judged.

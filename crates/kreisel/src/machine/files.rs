@@ -4,13 +4,15 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::Machine;
 use super::recorder::{Record, Sink};
+use super::{Machine, StaticRecorder};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
-use crate::results::{CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError};
+use crate::results::{Channel, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError};
 
 const TABLE: &str = "trajectory.csv";
 const SCENE: &str = "trajectory.vtkhdf";
+const STATIC_TABLE: &str = "static.csv";
+const STATIC_SCENE: &str = "static.vtkhdf";
 
 /// Writes records to the files of a run; they get their final names when it ends.
 #[derive(Debug)]
@@ -29,13 +31,35 @@ impl ResultFiles {
         force: bool,
         machine: &Machine,
     ) -> Result<Self, WriteError> {
+        Self::begin_over(&Channel::time(), [TABLE, SCENE], path, identity, force, machine)
+    }
+
+    /// Takes a folder for equilibria: `static.csv` and `static.vtkhdf` over the load factor.
+    pub fn begin_static(
+        path: &Path,
+        identity: ModelIdentity,
+        force: bool,
+        machine: &Machine,
+    ) -> Result<Self, WriteError> {
+        let first = StaticRecorder::<Self>::axis();
+        Self::begin_over(&first, [STATIC_TABLE, STATIC_SCENE], path, identity, force, machine)
+    }
+
+    fn begin_over(
+        first: &Channel,
+        [table_name, scene_name]: [&str; 2],
+        path: &Path,
+        identity: ModelIdentity,
+        force: bool,
+        machine: &Machine,
+    ) -> Result<Self, WriteError> {
         let mut folder = OutputFolder::begin(path, identity, force)?;
         let channels = machine.channels();
         let opened = (|| {
-            let table = folder.create(TABLE)?;
-            let table = CsvWriter::new(table, &path.join(TABLE), &channels)?;
-            let scene = folder.create(SCENE)?;
-            Ok((table, VtkHdfWriter::new(scene, &path.join(SCENE), &machine.scene(), &channels)?))
+            let table = folder.create(table_name)?;
+            let table = CsvWriter::over(first, table, &path.join(table_name), &channels)?;
+            let scene = folder.create(scene_name)?;
+            Ok((table, VtkHdfWriter::new(scene, &path.join(scene_name), &machine.scene(), &channels)?))
         })();
         match opened {
             Ok((table, scene)) => Ok(Self { folder, table, scene, last_flush: Instant::now() }),

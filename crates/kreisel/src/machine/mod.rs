@@ -7,10 +7,12 @@
 mod assembler;
 pub mod beam;
 mod curve;
+mod event;
 mod explanation;
 mod files;
 mod ledger;
 mod mobility;
+mod modes;
 pub mod part;
 mod recorder;
 mod run;
@@ -18,17 +20,23 @@ pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
+mod statics;
 pub mod stl;
 
 pub use assembler::{Assembler, Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
+pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
+pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, group_word, method_word,
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
+    method_word,
 };
+
+pub use statics::{StaticOutcome, StaticRecorder};
 
 use std::path::Path;
 
@@ -54,6 +62,8 @@ pub struct Machine {
     pub beams: Vec<beam::BeamEntry>,
     /// What is recorded.
     pub sensors: Vec<Sensor>,
+    /// What happens where an expression of the motion passes zero.
+    pub events: Vec<Event>,
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
@@ -116,6 +126,11 @@ impl Machine {
                     what: "`end-time` of `[simulation]`".to_string(),
                     requirement: format!("after the start at {start} s"),
                     found: end.to_string(),
+                },
+                SettingsError::StepLimits { min, max } => Mistake::Unsuitable {
+                    what: "`max-step` of `[simulation]`".to_string(),
+                    requirement: format!("at least the smallest step, {min} s"),
+                    found: format!("{max} s"),
                 },
                 SettingsError::TooManySteps { step, length } => Mistake::Unsuitable {
                     what: "`step` and `output-step` of `[simulation]`".to_string(),

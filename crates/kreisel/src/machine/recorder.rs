@@ -44,6 +44,8 @@ pub struct Recorder<'m, S> {
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
     angles: Vec<f64>,
     extremes: Extremes,
+    /// Step size, and iterations and rejections since the last record.
+    solver: [f64; 3],
     values: Vec<f64>,
     nodes: Vec<NodeState>,
     sample: Sample,
@@ -92,6 +94,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             energy: 0.0,
             angles: vec![0.0; machine.sensors.len()],
             extremes: Extremes::default(),
+            solver: [0.0; 3],
             values: Vec::new(),
             nodes: Vec::new(),
             sample: Sample::default(),
@@ -150,6 +153,10 @@ impl<'m, S: Sink> Recorder<'m, S> {
     fn book(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
         let (from, to) = (integration.previous(), integration.state());
         let step = to.time - from.time;
+        let report = integration.last_report();
+        self.solver[0] = report.step;
+        self.solver[1] += report.iterations as f64;
+        self.solver[2] += report.rejections as f64;
         let power = self.machine.system.power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before: Vec<f64> = self.rates(from);
@@ -202,7 +209,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
         near: &[f64],
     ) -> Result<(), WriteError> {
         let system = &self.machine.system;
-        let moment = Moment { system, point: *point, ledger };
+        let moment = Moment { solver: self.solver, ..Moment::new(system, *point, ledger) };
+        (self.solver[1], self.solver[2]) = (0.0, 0.0);
         self.values.clear();
         for (sensor, &near) in self.machine.sensors.iter().zip(near) {
             sensor.read(&moment, near, &mut self.values);
@@ -216,7 +224,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
 
     /// Value of every angle with the turns nearest to a guess; zero for other sensors.
     fn angles_near(&self, state: &State, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-        let moment = Moment { system: &self.machine.system, point: point_of(state), ledger: &self.ledger };
+        let moment = Moment::new(&self.machine.system, point_of(state), &self.ledger);
         let mut value = Vec::new();
         let read = |(index, sensor): (usize, &Sensor)| {
             value.clear();
@@ -229,7 +237,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     fn rates(&self, state: &State) -> Vec<f64> {
-        let moment = Moment { system: &self.machine.system, point: point_of(state), ledger: &self.ledger };
+        let moment = Moment::new(&self.machine.system, point_of(state), &self.ledger);
         let rate =
             |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&moment) } else { 0.0 };
         self.machine.sensors.iter().map(rate).collect()
@@ -298,7 +306,7 @@ pub fn point_of(state: &State) -> Point<'_> {
     }
 }
 
-fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
+pub(super) fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
     Point {
         time: sample.time,
         configuration: &sample.configuration,
@@ -311,7 +319,7 @@ fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
     }
 }
 
-fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {
+pub(super) fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {
     let motion = system.motion(node, point);
     let rotation = motion.pose.rotation;
     let velocity = motion.rotation * motion.linear_velocity();

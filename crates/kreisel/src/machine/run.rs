@@ -1,13 +1,14 @@
-//! Runs a machine from its start to its end, corner by corner.
+//! Runs a machine from its start to its end, from corner to corner of the inputs and from event to event.
 
 use thiserror::Error;
 
+use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
 use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, Machine};
-use crate::integrate::{GeneralizedAlpha, Integration, Observer, StartError, Statistics, StepError};
+use crate::integrate::{Control, GeneralizedAlpha, Integration, Observer, StartError, Statistics, StepError};
 use crate::results::WriteError;
-use crate::system::System;
+use crate::system::{SwitchError, System};
 
 /// A run under way.
 pub struct Run<'m> {
@@ -17,6 +18,7 @@ pub struct Run<'m> {
     corners: Vec<f64>,
     /// Whether the inputs have a corner where the run starts, and where it ends.
     corner_at_ends: [bool; 2],
+    events: EventWatch<'m>,
 }
 
 /// How a run ended.
@@ -24,10 +26,14 @@ pub struct Run<'m> {
 pub enum RunEnding {
     /// At its end time.
     Done,
+    /// By an event that stops the run.
+    Event(EventRecord),
     /// Because an observer asked for it.
     Stopped,
     /// By a step that failed; the state is the one before.
     Failed(StepError),
+    /// By an event that switches on a joint which does not fit.
+    Refused(SwitchError),
 }
 
 /// Why a run in memory came to nothing.
@@ -42,6 +48,15 @@ pub enum RunError {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A joint could not be switched on.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+    /// There is no equilibrium.
+    #[error(transparent)]
+    Statics(#[from] crate::statics::StaticsError),
+    /// There are no modes.
+    #[error(transparent)]
+    Modes(crate::modes::ModesError),
     /// A record could not be kept.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -50,8 +65,8 @@ pub enum RunError {
 impl Machine {
     /// Makes the initial values consistent and finds the starting values.
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
-        let integration =
-            GeneralizedAlpha::with(plan.integration).start(&self.system, self.initial.clone())?;
+        let initial = self.starting_values()?;
+        let integration = GeneralizedAlpha::with(plan.integration).start(&self.system, initial)?;
         let (start, end, step) = (plan.start_time, plan.end_time, plan.integration.step);
         let slack = SAME_TIME * step;
         let mut corners = self.system.corners(start - step, end + step);
@@ -60,7 +75,8 @@ impl Machine {
         corners.retain(|&corner| corner > start + slack && corner < end - slack);
         corners.dedup_by(|next, last| *next - *last <= slack);
         corners.reverse();
-        Ok(Run { integration, end_time: end, corners, corner_at_ends })
+        let events = EventWatch::new(&self.events);
+        Ok(Run { integration, end_time: end, corners, corner_at_ends, events })
     }
 
     /// Runs the machine with its own settings and keeps every signal in memory.
@@ -72,7 +88,8 @@ impl Machine {
         let trajectory = recorder.finish(run.integration())?;
         match ending {
             RunEnding::Failed(error) => Err(error.into()),
-            RunEnding::Done | RunEnding::Stopped => Ok(trajectory),
+            RunEnding::Refused(error) => Err(error.into()),
+            RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok(trajectory),
         }
     }
 }
@@ -91,35 +108,96 @@ impl<'m> Run<'m> {
         self.integration.statistics()
     }
 
-    /// Runs to the end; steps land on corners of the inputs, where the method starts anew.
+    /// Events so far, in order of time.
+    pub fn events(&self) -> &[EventRecord] {
+        &self.events.records
+    }
+
+    /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
+    /// and where something is switched.
     pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
-        let [corner_at_start, corner_at_end] = self.corner_at_ends;
+        let [corner_at_start, _] = self.corner_at_ends;
         if corner_at_start && let Err(error) = self.integration.restart() {
             return RunEnding::Failed(error);
         }
-        observer.started(&self.integration);
+        self.announce(observer);
         loop {
-            let corner = self.corners.pop();
-            let end = corner.unwrap_or(self.end_time);
-            let outcome = if corner.is_some() || corner_at_end {
-                self.integration.run_to_corner(end, observer)
-            } else {
-                self.integration.run(end, observer)
-            };
-            if let Err(error) = outcome {
-                return RunEnding::Failed(error);
+            match self.stretch(observer) {
+                Ok(None) => self.announce(observer),
+                Ok(Some(ending)) => return ending,
+                Err(error) => return RunEnding::Failed(error),
             }
-            if self.integration.state().time != end {
-                return RunEnding::Stopped;
-            }
-            if corner.is_none() {
-                return RunEnding::Done;
-            }
-            if let Err(error) = self.integration.restart() {
-                return RunEnding::Failed(error);
-            }
-            observer.started(&self.integration);
         }
+    }
+
+    fn announce(&mut self, observer: &mut impl Observer<System>) {
+        self.events.started(&self.integration);
+        observer.started(&self.integration);
+    }
+
+    /// Runs to the next time at which the method starts anew, or to the end.
+    fn stretch(&mut self, observer: &mut impl Observer<System>) -> Result<Option<RunEnding>, StepError> {
+        let corner = self.corners.last().copied();
+        let end = corner.unwrap_or(self.end_time);
+        let mut watch = Watch { observer, events: &mut self.events, stopped: false };
+        if corner.is_some() || self.corner_at_ends[1] {
+            self.integration.run_to_corner(end, &mut watch)?;
+        } else {
+            self.integration.run(end, &mut watch)?;
+        }
+        let stopped = watch.stopped;
+        if let Some(ending) = self.act_on_events() {
+            return Ok(Some(ending));
+        }
+        let arrived = self.integration.state().time == end;
+        if stopped {
+            return Ok(Some(RunEnding::Stopped));
+        }
+        if arrived && corner.is_none() {
+            return Ok(Some(RunEnding::Done));
+        }
+        if arrived {
+            self.corners.pop();
+        }
+        self.integration.restart()?;
+        Ok(None)
+    }
+
+    /// Does what the events of the last step ask for; gives the ending if the run is over.
+    fn act_on_events(&mut self) -> Option<RunEnding> {
+        let time = self.integration.state().time;
+        if let Some(event) = self.events.stopping() {
+            return Some(RunEnding::Event(EventRecord { time, event: event.name.clone() }));
+        }
+        let switches = self.events.switches();
+        if switches.is_empty() {
+            return None;
+        }
+        let system = self.integration.dae();
+        let outcome = self.integration.change_memory(|at, memory| {
+            switches.iter().try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
+        });
+        outcome.err().map(RunEnding::Refused)
+    }
+}
+
+/// Shows steps to an observer and to the events.
+struct Watch<'a, 'm, O> {
+    observer: &'a mut O,
+    events: &'a mut EventWatch<'m>,
+    /// Whether the observer ended the run.
+    stopped: bool,
+}
+
+impl<O: Observer<System>> Observer<System> for Watch<'_, '_, O> {
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        self.events.accepted(integration);
+        self.stopped = self.observer.accepted(integration) == Control::Stop;
+        if self.stopped || self.events.interrupts() { Control::Stop } else { Control::Continue }
+    }
+
+    fn landing(&mut self, integration: &Integration<'_, System>) -> Option<f64> {
+        self.events.landing(integration)
     }
 }
 
@@ -145,6 +223,12 @@ pub struct RunStatistics {
     pub factorisations: u64,
     /// Corrections halved by the line search.
     pub line_search_cuts: u64,
+    /// Steps taken back because their error was too large.
+    pub rejected_steps: u64,
+    /// Steps taken back because they could not be computed.
+    pub failed_steps: u64,
+    /// Number of events.
+    pub events: usize,
     /// Output times that were recorded.
     pub records: u64,
     /// How well energy and constraints were kept.
@@ -168,6 +252,9 @@ impl RunStatistics {
             residuals: counts.residuals,
             factorisations: counts.factorisations,
             line_search_cuts: counts.line_search_cuts,
+            rejected_steps: counts.rejections,
+            failed_steps: counts.failures,
+            events: run.events().len(),
             records: recorder.count(),
             extremes: recorder.extremes(),
         }

@@ -125,6 +125,8 @@ pub enum Measurement {
     Energies,
     /// Norms of the constraints' residuals at position and velocity level.
     Residuals,
+    /// Step size, Newton iterations and steps taken back.
+    Solver,
 }
 
 /// A named measurement.
@@ -145,6 +147,15 @@ pub struct Moment<'a> {
     pub point: Point<'a>,
     /// Work and losses up to here.
     pub ledger: &'a EnergyLedger,
+    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record.
+    pub solver: [f64; 3],
+}
+
+impl<'a> Moment<'a> {
+    /// A moment of which nothing is known of the solver.
+    pub fn new(system: &'a System, point: Point<'a>, ledger: &'a EnergyLedger) -> Self {
+        Self { system, point, ledger, solver: [0.0; 3] }
+    }
 }
 
 /// Motion of a frame in world axes.
@@ -192,6 +203,11 @@ impl Sensor {
                     Channel::new(format!("{name}.velocity"), "1/s"),
                 ]
             }
+            Measurement::Solver => vec![
+                Channel::new(format!("{name}.step"), "s"),
+                Channel::new(format!("{name}.iterations"), "1"),
+                Channel::new(format!("{name}.rejections"), "1"),
+            ],
         }
     }
 
@@ -243,6 +259,7 @@ impl Sensor {
                 out.extend([work, dissipated, total, balance]);
             }
             Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
+            Measurement::Solver => out.extend(at.solver),
         }
     }
 

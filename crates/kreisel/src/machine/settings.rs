@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::integrate::{Method, Parameters, Parametrization, Settings};
+use crate::integrate::{ErrorControl, Method, Parameters, Parametrization, Settings};
 use crate::lie::Group;
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
@@ -13,8 +13,18 @@ pub struct RunSettings {
     pub start_time: f64,
     /// Time at which the run ends, in s; absent if neither the model nor the command line says it.
     pub end_time: Option<f64>,
-    /// Step size in s; absent for the default, a thousandth of the run.
-    pub step: Option<f64>,
+    /// Step size; absent for the default, a thousandth of the run.
+    pub step: Option<StepSize>,
+    /// Relative tolerance of a step size that the error decides on.
+    pub rtol: f64,
+    /// Absolute tolerance of it, in rad and in units of the machine's length.
+    pub atol: f64,
+    /// Smallest step in s; absent for a very small part of the run.
+    pub min_step: Option<f64>,
+    /// Largest step in s; absent for a tenth of the run.
+    pub max_step: Option<f64>,
+    /// First step in s; absent to have it chosen.
+    pub initial_step: Option<f64>,
     /// Distance of output times in s; absent for every step.
     pub output_step: Option<f64>,
     /// Method.
@@ -33,6 +43,27 @@ pub struct RunSettings {
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
     pub default_sensors: bool,
+    /// Where the run starts.
+    pub start: StartFrom,
+}
+
+/// Where a run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartFrom {
+    /// At the positions of the model.
+    #[default]
+    Given,
+    /// At the equilibrium under the loads at the start time, with the velocities of the model.
+    Static,
+}
+
+/// How large steps are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepSize {
+    /// All of them, in s.
+    Fixed(f64),
+    /// As the local error decides.
+    Auto,
 }
 
 /// Settings given from outside of the model, each as a text in the language of the model file.
@@ -42,6 +73,16 @@ pub struct SettingTexts {
     pub end_time: Option<String>,
     /// Replaces `step`.
     pub step: Option<String>,
+    /// Replaces `rtol`.
+    pub rtol: Option<String>,
+    /// Replaces `atol`.
+    pub atol: Option<String>,
+    /// Replaces `min-step`.
+    pub min_step: Option<String>,
+    /// Replaces `max-step`.
+    pub max_step: Option<String>,
+    /// Replaces `initial-step`.
+    pub initial_step: Option<String>,
     /// Replaces `output-step`.
     pub output_step: Option<String>,
     /// Replaces `method`.
@@ -56,6 +97,12 @@ pub struct SettingTexts {
 
 /// Steps of a run when no step is given.
 pub const DEFAULT_STEPS: f64 = 1000.0;
+
+/// Smallest step that the error may ask for when none is given, as a part of the run.
+const LEAST_PART: f64 = 1e-10;
+
+/// Largest step that the error may allow when none is given, as a part of the run.
+const LARGEST_PART: f64 = 0.1;
 
 /// Most steps of one run: beyond, a misplaced digit is likelier than patience.
 const MOST_STEPS: f64 = 1e10;
@@ -74,6 +121,14 @@ pub enum SettingsError {
         /// End in s.
         end: f64,
     },
+    /// The limits of a variable step leave nothing between them.
+    #[error("the smallest step, {min} s, is larger than the largest, {max} s")]
+    StepLimits {
+        /// Smallest step in s.
+        min: f64,
+        /// Largest step in s.
+        max: f64,
+    },
     /// So small a step that the run has no end in sight, or that it is lost in rounding.
     #[error("a step of {step:e} s is too small for a run of {length} s")]
     TooManySteps {
@@ -90,6 +145,7 @@ impl SettingsError {
         match self {
             Self::NoEndTime => "add `end-time = \"10 s\"` to `[simulation]`, or use --end-time",
             Self::EndBeforeStart { .. } => "choose a later `end-time`, or an earlier `start-time`",
+            Self::StepLimits { .. } => "choose a smaller `min-step` or a larger `max-step`",
             Self::TooManySteps { .. } => "choose a larger `step`, or leave it out",
         }
     }
@@ -119,13 +175,21 @@ impl RunSettings {
             return Err(SettingsError::EndBeforeStart { start, end });
         }
         let mut assumptions = Vec::new();
-        let step = self.step.unwrap_or_else(|| {
-            let step = length / DEFAULT_STEPS;
-            assumptions.push(format!("the step is {step} s, a thousandth of the run"));
-            step
-        });
+        let integration = match self.step {
+            Some(StepSize::Auto) => {
+                let control = self.error_control(length)?;
+                let first = control.initial_step.unwrap_or(length / DEFAULT_STEPS);
+                Settings { error_control: Some(control), ..self.integration(first) }
+            }
+            Some(StepSize::Fixed(step)) => self.integration(step),
+            None => {
+                let step = length / DEFAULT_STEPS;
+                assumptions.push(format!("the step is {step} s, a thousandth of the run"));
+                self.integration(step)
+            }
+        };
         let least = 1e3 * f64::EPSILON * start.abs().max(end.abs());
-        for step in [Some(step), self.output_step].into_iter().flatten() {
+        for step in [Some(integration.step), self.output_step].into_iter().flatten() {
             if length / step > MOST_STEPS || step < least {
                 return Err(SettingsError::TooManySteps { step, length });
             }
@@ -134,8 +198,27 @@ impl RunSettings {
             start_time: start,
             end_time: end,
             output_step: self.output_step,
-            integration: self.integration(step),
+            integration,
             assumptions,
+        })
+    }
+
+    /// What a step size by the error keeps to in a run of a length: errors may add up to the tolerance until its end.
+    fn error_control(&self, length: f64) -> Result<ErrorControl, SettingsError> {
+        let max = self.max_step.unwrap_or(LARGEST_PART * length).max(self.min_step.unwrap_or(0.0));
+        let min = self.min_step.unwrap_or((LEAST_PART * length).min(max));
+        if let (Some(min), Some(max)) = (self.min_step, self.max_step)
+            && min > max
+        {
+            return Err(SettingsError::StepLimits { min, max });
+        }
+        Ok(ErrorControl {
+            rtol: self.rtol,
+            atol: self.atol,
+            min_step: min,
+            max_step: max,
+            initial_step: self.initial_step,
+            horizon: length,
         })
     }
 
@@ -154,7 +237,17 @@ impl RunSettings {
         SettingWords {
             start_time: plan.start_time,
             end_time: plan.end_time,
-            step: plan.integration.step,
+            step: match plan.integration.error_control {
+                None => StepWord::Size(plan.integration.step),
+                Some(_) => StepWord::Word("auto"),
+            },
+            error_control: plan.integration.error_control.map(|control| ControlWords {
+                rtol: control.rtol,
+                atol: control.atol,
+                min_step: control.min_step,
+                max_step: control.max_step,
+                initial_step: control.initial_step,
+            }),
             output_step: plan.output_step,
             method: method_word(self.method),
             parametrization: (self.method == Method::UpdatedLagrangian)
@@ -163,6 +256,7 @@ impl RunSettings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             group: group_word(self.group),
+            start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
     }
 }
@@ -173,7 +267,9 @@ impl RunSettings {
 pub struct SettingWords {
     start_time: f64,
     end_time: f64,
-    step: f64,
+    step: StepWord,
+    #[serde(flatten)]
+    error_control: Option<ControlWords>,
     output_step: Option<f64>,
     method: &'static str,
     /// Only with the method that has one.
@@ -183,6 +279,26 @@ pub struct SettingWords {
     newton_rtol: f64,
     newton_atol: f64,
     group: &'static str,
+    start: &'static str,
+}
+
+/// A step size or a word for how it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum StepWord {
+    Size(f64),
+    Word(&'static str),
+}
+
+/// What a step size by the error keeps to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct ControlWords {
+    rtol: f64,
+    atol: f64,
+    min_step: f64,
+    max_step: f64,
+    initial_step: Option<f64>,
 }
 
 /// The word for a method.
@@ -231,9 +347,29 @@ mod tests {
         assert_eq!(settings.plan(), Err(SettingsError::NoEndTime));
         let backwards = RunSettings { start_time: 2.0, end_time: Some(1.0), ..settings.clone() };
         assert!(matches!(backwards.plan(), Err(SettingsError::EndBeforeStart { .. })));
-        let endless = RunSettings { end_time: Some(1.0), step: Some(1e-300), ..settings.clone() };
+        let endless =
+            RunSettings { end_time: Some(1.0), step: Some(StepSize::Fixed(1e-300)), ..settings.clone() };
         assert!(matches!(endless.plan(), Err(SettingsError::TooManySteps { .. })));
-        let lost = RunSettings { start_time: 1e9, end_time: Some(1e9 + 1.0), step: Some(1e-7), ..settings };
+        let lost = RunSettings {
+            start_time: 1e9,
+            end_time: Some(1e9 + 1.0),
+            step: Some(StepSize::Fixed(1e-7)),
+            ..settings
+        };
         assert!(matches!(lost.plan(), Err(SettingsError::TooManySteps { .. })));
+    }
+
+    #[test]
+    fn a_step_by_the_error_lets_errors_add_up_until_the_end_of_the_run() {
+        let settings = RunSettings {
+            end_time: Some(5.0),
+            step: Some(StepSize::Auto),
+            rtol: 1e-3,
+            ..RunSettings::default()
+        };
+        let control = settings.plan().unwrap().integration.error_control.unwrap();
+        assert_eq!((control.horizon, control.rtol, control.max_step), (5.0, 1e-3, 0.5));
+        let crossed = RunSettings { min_step: Some(0.2), max_step: Some(0.1), ..settings };
+        assert_eq!(crossed.plan(), Err(SettingsError::StepLimits { min: 0.2, max: 0.1 }));
     }
 }

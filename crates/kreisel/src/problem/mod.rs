@@ -1,6 +1,7 @@
 //! Problems of the literature, written down as [`crate::dae::Dae`] directly, and what they are compared with.
 
 pub mod heavy_top;
+pub mod kepler;
 pub mod nonlinear_reactions;
 pub mod ode;
 pub mod pendulum;
@@ -9,6 +10,7 @@ pub mod slider_crank;
 pub mod spring_pendulum;
 
 pub use heavy_top::HeavyTop;
+pub use kepler::Kepler;
 pub use nonlinear_reactions::NonlinearReactions;
 pub use pendulum::Pendulum;
 pub use prescribed::PrescribedCubic;

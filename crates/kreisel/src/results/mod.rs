@@ -16,6 +16,7 @@ pub mod csv;
 pub mod error;
 pub mod folder;
 mod hdf5;
+pub mod matrix_market;
 pub mod run_summary;
 pub mod vtkhdf;
 

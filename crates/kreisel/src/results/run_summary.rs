@@ -28,6 +28,9 @@ pub struct RunSummary {
     pub settings: Value,
     /// Counts of steps, iterations and the like.
     pub statistics: Value,
+    /// Events in order of time, each with `time` in s and the name of the `event`.
+    #[serde(default)]
+    pub events: Vec<Value>,
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
     /// The other files of this run, filled in by [`OutputFolder::finish`](super::OutputFolder::finish).
@@ -46,6 +49,7 @@ impl RunSummary {
             wall_time: 0.0,
             settings: Value::Null,
             statistics: Value::Null,
+            events: Vec::new(),
             warnings: Vec::new(),
             files: Vec::new(),
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{ElementEntry, JointEntry, Node, System};
+use super::switch::Switch;
+use super::{ElementEntry, JointEntry, Node, SwitchId, System};
 use crate::dae::{Couplings, Scales, Shape};
 use crate::element::{Element, MOST_NODES, NodeId};
 use crate::integrate::Initial;
@@ -50,6 +51,8 @@ pub struct SystemBuilder {
     elements: Vec<(String, Box<dyn Element>)>,
     joints: Vec<(String, Box<dyn Joint>)>,
     scales: Option<Scales>,
+    /// Names of switchable parts, and whether they are on at the start.
+    switches: Vec<(String, bool)>,
 }
 
 struct NodeEntry {
@@ -100,6 +103,26 @@ impl SystemBuilder {
         self.joints.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Makes the elements and the joint of a name switchable; `None` if there are none.
+    ///
+    /// They are on at the start unless one of the calls for the name says otherwise.
+    pub fn switch(&mut self, name: &str, on_at_start: bool) -> Option<SwitchId> {
+        if let Some(index) = self.switches.iter().position(|(known, _)| known == name) {
+            self.switches[index].1 &= on_at_start;
+            return Some(SwitchId(index));
+        }
+        let known = self.elements.iter().any(|(known, _)| known == name) || self.joint_named(name).is_some();
+        known.then(|| {
+            self.switches.push((name.to_string(), on_at_start));
+            SwitchId(self.switches.len() - 1)
+        })
+    }
+
+    /// Names of all elements.
+    pub fn element_names(&self) -> impl Iterator<Item = &str> {
+        self.elements.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Sets typical sizes.
     pub fn scales(&mut self, scales: Scales) {
         self.scales = Some(scales);
@@ -133,8 +156,11 @@ impl SystemBuilder {
             let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
+        let switch_names = self.switches;
+        let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
         let elements = (self.elements.into_iter())
             .map(|(name, element)| ElementEntry {
+                switch: switch_of(&name),
                 memory: remember(element.memory_count()),
                 blocks: blocks_of(element.nodes()),
                 name,
@@ -161,6 +187,7 @@ impl SystemBuilder {
                     slip_group += 1;
                 }
                 JointEntry {
+                    switch: switch_of(&name),
                     slips,
                     slip_blocks,
                     memory: remember(joint.memory_count()),
@@ -172,9 +199,12 @@ impl SystemBuilder {
                 }
             })
             .collect();
+        let switches = (switch_names.iter())
+            .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
+            .collect();
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
-        Ok((System { nodes, elements, joints, shape, couplings, scales }, initial))
+        Ok((System { nodes, elements, joints, shape, couplings, scales, switches }, initial))
     }
 
     fn check(&self) -> Result<(), AssemblyError> {

@@ -7,9 +7,12 @@ mod assembly;
 mod builder;
 mod motion;
 mod slip;
+mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
+use switch::Switch;
+pub use switch::{SwitchError, SwitchId};
 
 use std::ops::Range;
 
@@ -27,6 +30,7 @@ pub struct System {
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
+    switches: Vec<Switch>,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -40,6 +44,7 @@ struct Node {
 struct ElementEntry {
     element: Box<dyn Element>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -48,6 +53,7 @@ struct ElementEntry {
 struct JointEntry {
     joint: Box<dyn Joint>,
     name: String,
+    switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
@@ -142,7 +148,7 @@ impl System {
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
                 entry.element.energies(motion)
             });
@@ -153,11 +159,11 @@ impl System {
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             sum += self
                 .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
         }
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 entry.joint.time_derivatives(motion)
             });
@@ -165,7 +171,7 @@ impl System {
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+        for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
             let (targets, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 entry.joint.slip_targets(motion)
             });
@@ -185,26 +191,35 @@ impl System {
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in &self.joints {
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                let mut violation = [0.0; MOST_ROWS];
-                let rows = entry.rows.len();
-                entry.joint.violation(motion, &mut violation[..rows]);
-                let mut gradient = LocalGradient::zeros();
-                entry.joint.gradient(motion, &mut gradient);
-                let (rates, _) = entry.joint.time_derivatives(motion);
-                for row in 0..rows {
-                    let twists = gradient.rows[row].iter().zip(motion.nodes);
-                    let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                    squares[0] += violation[row] * violation[row];
-                    squares[1] += (rate + rates[row]) * (rate + rates[row]);
-                }
-                if !entry.slips.is_empty() {
-                    let slips = entry.slip_values(motion);
-                    squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
-                }
-            });
+        for entry in self.joints_on(at) {
+            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
+                *sum += norm * norm;
+            }
         }
+        squares.map(f64::sqrt)
+    }
+
+    /// The same of one joint, whether it is switched on or not.
+    fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+            let mut violation = [0.0; MOST_ROWS];
+            let rows = entry.rows.len();
+            entry.joint.violation(motion, &mut violation[..rows]);
+            let mut gradient = LocalGradient::zeros();
+            entry.joint.gradient(motion, &mut gradient);
+            let (rates, _) = entry.joint.time_derivatives(motion);
+            for row in 0..rows {
+                let twists = gradient.rows[row].iter().zip(motion.nodes);
+                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
+                squares[0] += violation[row] * violation[row];
+                squares[1] += (rate + rates[row]) * (rate + rates[row]);
+            }
+            if !entry.slips.is_empty() {
+                let slips = entry.slip_values(motion);
+                squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
+            }
+        });
         squares.map(f64::sqrt)
     }
 
@@ -272,7 +287,7 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        for entry in &self.elements {
+        for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 let mut forces = LocalForces::zeros();
@@ -280,7 +295,7 @@ impl Dae for System {
                 self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
             });
         }
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 let mut forces = LocalForces::zeros();
@@ -303,7 +318,7 @@ impl Dae for System {
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let mut gradient = LocalGradient::zeros();
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             let nodes = entry.joint.nodes();
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
@@ -314,7 +329,7 @@ impl Dae for System {
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints.iter().filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 entry.joint.time_derivatives(motion)
             });
@@ -324,13 +339,28 @@ impl Dae for System {
     }
 
     fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in &self.joints {
+        for entry in self.joints_on(at) {
             self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
         }
     }
 
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         self.assemble_tangent(at, weights, out);
+    }
+
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.load(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+            });
+        }
+    }
+
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        self.assemble_load_stiffness(at, out);
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
@@ -346,6 +376,13 @@ impl Dae for System {
                 entry.joint.remember(motion, own);
             });
         }
+    }
+
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        let first_slip = self.shape.constraint_count();
+        let slips = |entry: &JointEntry| first_slip + entry.slips.start..first_slip + entry.slips.end;
+        self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone().chain(slips(entry))).collect()
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.

@@ -35,7 +35,7 @@ impl JointEntry {
 impl System {
     /// Does something with every joint that has nonholonomic equations.
     fn for_slips(&self, at: &Point, mut action: impl FnMut(&JointEntry, &Motion)) {
-        for entry in self.joints.iter().filter(|entry| !entry.slips.is_empty()) {
+        for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
             self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| action(entry, motion));
         }
     }

@@ -19,9 +19,29 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     end_time: Option<String>,
 
-    /// Step size in place of the model's `step`
+    /// Step size in place of the model's `step`, or `auto` to let the error decide on it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     step: Option<String>,
+
+    /// Relative tolerance of `--step auto` in place of the model's `rtol`
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    rtol: Option<String>,
+
+    /// Absolute tolerance of `--step auto` in place of the model's `atol`
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    atol: Option<String>,
+
+    /// Smallest step of `--step auto` in place of the model's `min-step`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    min_step: Option<String>,
+
+    /// Largest step of `--step auto` in place of the model's `max-step`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    max_step: Option<String>,
+
+    /// First step of `--step auto` in place of the model's `initial-step`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    initial_step: Option<String>,
 
     /// Distance of output times in place of the model's `output-step`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -57,6 +77,11 @@ impl Model {
         let settings = SettingTexts {
             end_time: self.end_time.clone(),
             step: self.step.clone(),
+            rtol: self.rtol.clone(),
+            atol: self.atol.clone(),
+            min_step: self.min_step.clone(),
+            max_step: self.max_step.clone(),
+            initial_step: self.initial_step.clone(),
             output_step: self.output_step.clone(),
             method: self.method.clone(),
             parametrization: self.parametrization.clone(),

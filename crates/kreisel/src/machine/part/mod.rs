@@ -7,6 +7,7 @@ pub mod bushing;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
+pub mod event;
 pub mod force;
 pub mod friction;
 pub mod gravity;
@@ -14,6 +15,7 @@ pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
 pub mod knife_edge;
+pub mod lock;
 pub mod marker;
 pub mod point_mass;
 pub mod rolling;
@@ -67,7 +69,9 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
+    PartEntry { kind: &event::KIND, add: event::add },
 ];
 
 /// Every kind, for the document layer.

@@ -6,7 +6,7 @@ use crate::joint::Frame;
 use crate::lie::{Pose, se3};
 use crate::machine::beam::Station;
 use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
-use crate::machine::{Assembler, MeasuredCoordinate};
+use crate::machine::{Assembler, MeasuredCoordinate, StepSize};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
@@ -26,7 +26,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`.",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record; always recorded with `step = \"auto\"`).",
         ),
         key(
             "of",
@@ -105,6 +105,7 @@ fn measurement(
         return match quantity {
             "energy" => Ok(Measurement::Energies),
             "constraint" => Ok(Measurement::Residuals),
+            "solver" => Ok(Measurement::Solver),
             _ => Err(no_object(reader, &request.quantity).into()),
         };
     };
@@ -302,7 +303,7 @@ fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
         return ModelError::new(mistake, reader.place().clone())
             .with_hint("name the body, marker or joint that is measured: `of = \"…\"`");
     }
-    unknown_quantity(quantity, known.into_iter().chain(["energy", "constraint"]))
+    unknown_quantity(quantity, known.into_iter().chain(["energy", "constraint", "solver"]))
 }
 
 /// Bodies up to which each has sensors of its own when the model names none.
@@ -359,5 +360,8 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
     }
     sensors.push(Sensor { name: "energy".to_string(), measurement: Measurement::Energies });
     sensors.push(Sensor { name: "constraint".to_string(), measurement: Measurement::Residuals });
+    if assembler.settings.as_ref().is_some_and(|settings| settings.step == Some(StepSize::Auto)) {
+        sensors.push(Sensor { name: "solver".to_string(), measurement: Measurement::Solver });
+    }
     sensors
 }

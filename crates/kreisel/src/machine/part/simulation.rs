@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::integrate::{Method, Parameters, Parametrization};
 use crate::lie::Group;
-use crate::machine::{Assembler, RunSettings, SettingTexts};
+use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::reader::NumberOrWord;
 use crate::model::{
     Context, Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
     Scope, Text, ValueKind, name,
@@ -19,8 +20,12 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"];
 /// Words for the local coordinates of `updated-lagrangian`.
 pub const PARAMETRIZATIONS: &[&str] = &["rotation-vector", "crv"];
+/// Word for a step size that the error decides on.
+const AUTO: &str = "auto";
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
+/// Words for where a run starts.
+pub const STARTS: &[&str] = &["given", "static"];
 
 /// Keys of `[simulation]`.
 pub static KIND: PartKind = PartKind {
@@ -37,9 +42,39 @@ pub static KIND: PartKind = PartKind {
         key("end-time", ValueKind::Number(Dimension::TIME), Need::Optional, "Time at which the run ends."),
         key(
             "step",
+            ValueKind::NumberOr(Dimension::TIME, &[AUTO]),
+            Need::Optional,
+            "Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.",
+        ),
+        key(
+            "rtol",
+            ValueKind::Number(Dimension::NONE),
+            Need::Default("1e-4"),
+            "With `step = \"auto\"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
+        ),
+        key(
+            "atol",
+            ValueKind::Number(Dimension::NONE),
+            Need::Default("1e-8"),
+            "With `step = \"auto\"`: error that is always allowed, in lengths of the machine and rad.",
+        ),
+        key(
+            "min-step",
             ValueKind::Number(Dimension::TIME),
             Need::Optional,
-            "Step size; a thousandth of the run if not given.",
+            "With `step = \"auto\"`: smallest step; 1e-10 of the run if not given.",
+        ),
+        key(
+            "max-step",
+            ValueKind::Number(Dimension::TIME),
+            Need::Optional,
+            "With `step = \"auto\"`: largest step; a tenth of the run if not given.",
+        ),
+        key(
+            "initial-step",
+            ValueKind::Number(Dimension::TIME),
+            Need::Optional,
+            "With `step = \"auto\"`: first step; chosen from the forces at the start if not given.",
         ),
         key(
             "output-step",
@@ -86,10 +121,22 @@ pub static KIND: PartKind = PartKind {
             "Lie group of bodies that do not name their own.",
         ),
         key(
+            "off-at-start",
+            ValueKind::References(&[]),
+            Need::Optional,
+            "Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.",
+        ),
+        key(
             "default-sensors",
             ValueKind::Boolean,
             Need::Default("true"),
             "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
+        ),
+        key(
+            "start",
+            ValueKind::Choice(STARTS),
+            Need::Default("\"given\""),
+            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
         ),
     ],
 };
@@ -150,7 +197,12 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     assembler.settings = Some(RunSettings {
         start_time,
         end_time,
-        step: positive("step")?,
+        step: step(&reader)?,
+        rtol: reader.positive("rtol")?,
+        atol: reader.not_negative("atol")?,
+        min_step: positive("min-step")?,
+        max_step: positive("max-step")?,
+        initial_step: positive("initial-step")?,
         output_step: positive("output-step")?,
         method,
         parametrization: parametrization(reader.choice("parametrization")?),
@@ -160,8 +212,40 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         newton_atol: reader.positive("newton-atol")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
+        start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
     });
+    check_limits(&reader)?;
+    if let Some(names) = reader.optional_references("off-at-start")? {
+        assembler.defer(move |assembler| {
+            let mut errors = ModelErrors::new();
+            for name in &names {
+                errors.keep(assembler.switch(name, false));
+            }
+            errors.into_result()
+        });
+    }
     reader.finish()
+}
+
+fn step(reader: &PartReader) -> Result<Option<StepSize>, ModelErrors> {
+    match reader.optional_number_or_word("step")? {
+        Some(NumberOrWord::Number(step)) if step <= 0.0 => {
+            Err(reader.unsuitable("step", "positive", step).into())
+        }
+        Some(NumberOrWord::Number(step)) => Ok(Some(StepSize::Fixed(step))),
+        Some(NumberOrWord::Word(_)) => Ok(Some(StepSize::Auto)),
+        None => Ok(None),
+    }
+}
+
+fn check_limits(reader: &PartReader) -> Result<(), ModelErrors> {
+    match (reader.optional_number("min-step")?, reader.optional_number("max-step")?) {
+        (Some(min), Some(max)) if min > max => {
+            let requirement = format!("at least `min-step`, which is {min} s");
+            Err(reader.unsuitable("max-step", &requirement, format!("{max} s")).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where a model says how it is run, or its beginning.
@@ -191,16 +275,27 @@ pub fn replace(
             errors.push(flags.unsuitable("end-time", &texts.end_time, &requirement, "choose a later time"));
         }
     }
+    if texts.step.as_deref() == Some(AUTO) {
+        settings.step = Some(StepSize::Auto);
+    } else {
+        let mut step = None;
+        errors.keep(flags.positive("step", &texts.step, Dimension::TIME, &mut step));
+        settings.step = step.map(StepSize::Fixed).or(settings.step);
+    }
     for (name, text, target) in [
-        ("step", &texts.step, &mut settings.step),
         ("output-step", &texts.output_step, &mut settings.output_step),
+        ("min-step", &texts.min_step, &mut settings.min_step),
+        ("max-step", &texts.max_step, &mut settings.max_step),
+        ("initial-step", &texts.initial_step, &mut settings.initial_step),
     ] {
-        if let Some(value) = errors.keep(flags.number(name, text, Dimension::TIME)).flatten() {
-            *target = Some(value);
-            if value <= 0.0 {
-                errors.push(flags.unsuitable(name, text, "a positive time", "for instance \"1 ms\""));
-            }
-        }
+        errors.keep(flags.positive(name, text, Dimension::TIME, target));
+    }
+    for (name, text, target) in
+        [("rtol", &texts.rtol, &mut settings.rtol), ("atol", &texts.atol, &mut settings.atol)]
+    {
+        let mut value = None;
+        errors.keep(flags.positive(name, text, Dimension::NONE, &mut value));
+        *target = value.unwrap_or(*target);
     }
     if let Some(word) = errors.keep(flags.choice("method", &texts.method, METHODS)).flatten() {
         settings.method = method(word);
@@ -249,6 +344,27 @@ impl Flags {
     ) -> Result<Option<f64>, ModelError> {
         let Some(text) = text else { return Ok(None) };
         self.context.number(&flag(name, text), dimension).map(Some)
+    }
+
+    /// Reads a number that must be positive into its place.
+    fn positive(
+        &self,
+        name: &str,
+        text: &Option<String>,
+        dimension: Dimension,
+        target: &mut Option<f64>,
+    ) -> Result<(), ModelError> {
+        match self.number(name, text, dimension)? {
+            None => Ok(()),
+            Some(value) if value > 0.0 => {
+                *target = Some(value);
+                Ok(())
+            }
+            Some(_) if dimension == Dimension::TIME => {
+                Err(self.unsuitable(name, text, "a positive time", "for instance \"1 ms\""))
+            }
+            Some(_) => Err(self.unsuitable(name, text, "positive", "for instance 1e-4")),
+        }
     }
 
     fn choice(

@@ -1,0 +1,339 @@
+//! Events: times at which an expression of the motion passes zero.
+//!
+//! A passage is found by the sign at the ends of a step and located on the interpolated motion. The step is then
+//! computed anew to end there, and the place is improved by the values that such steps end with, until its time is
+//! as accurate as asked for: what counts is the motion, not its interpolation.
+
+use serde::Serialize;
+
+use super::ledger::EnergyLedger;
+use super::recorder::{point_at, point_of};
+use super::sensor::{Moment, Sensor};
+use crate::dae::Point;
+use crate::integrate::{Integration, Sample, State};
+use crate::model::Expression;
+use crate::system::{SwitchId, System};
+
+/// Which passages through zero count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From below.
+    Rising,
+    /// From above.
+    Falling,
+    /// Both.
+    Both,
+}
+
+impl Direction {
+    /// Whether a passage to a sign counts.
+    fn counts(self, to: f64) -> bool {
+        match self {
+            Self::Rising => to > 0.0,
+            Self::Falling => to < 0.0,
+            Self::Both => true,
+        }
+    }
+}
+
+/// A signal in an expression.
+#[derive(Clone, Debug)]
+pub struct EventInput {
+    /// The sensor that shows it.
+    pub sensor: Sensor,
+    /// Which of its values.
+    pub component: usize,
+}
+
+/// What happens where an expression passes zero.
+#[derive(Debug)]
+pub struct Event {
+    /// Name.
+    pub name: String,
+    /// The expression.
+    pub(super) expression: Expression,
+    /// Signal of each variable; `None` is time.
+    pub(super) inputs: Vec<Option<EventInput>>,
+    /// Which passages count.
+    pub direction: Direction,
+    /// Accuracy of the time in s.
+    pub tolerance: f64,
+    /// Whether the run ends.
+    pub stop: bool,
+    /// What is switched on or off.
+    pub(super) switches: Vec<(SwitchId, bool)>,
+}
+
+/// An event that happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EventRecord {
+    /// Time in s.
+    pub time: f64,
+    /// Name of the event.
+    pub event: String,
+}
+
+/// What is known of an event at the last accepted step.
+#[derive(Clone, Debug, Default)]
+struct Watched {
+    value: f64,
+    /// Sign on whose side the expression is; 0 if it has not left zero yet.
+    side: f64,
+    /// Largest absolute value so far, against which rounding is judged.
+    largest: f64,
+    /// Angles of its signals, from which turns are counted, and their rates.
+    angles: Vec<[f64; 2]>,
+}
+
+/// The passage on which a step is to land, between the ends of steps from the same start.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    event: usize,
+    before: [f64; 2],
+    after: [f64; 2],
+    /// Whether the pending step ends there, accurately enough.
+    reached: bool,
+}
+
+/// Watches the events of a run.
+pub(super) struct EventWatch<'m> {
+    events: &'m [Event],
+    watched: Vec<Watched>,
+    target: Option<Target>,
+    sample: Sample,
+    /// Events that happened.
+    pub records: Vec<EventRecord>,
+    /// Events of the last accepted step, by index.
+    pub fired: Vec<usize>,
+}
+
+/// Halvings of a step that locate a passage on the interpolated motion.
+const HALVINGS: usize = 50;
+/// Values below this part of the largest are on neither side: what is held at zero must not pass it by rounding.
+const ROUNDING: f64 = 1e-9;
+/// Part of a bracket that a guess keeps from its ends.
+const MARGIN: f64 = 1e-3;
+
+impl Watched {
+    /// Takes up a value; its side counts only where it is not rounding.
+    fn take(&mut self, value: f64) {
+        self.value = value;
+        self.largest = self.largest.max(value.abs());
+        if self.leaves_zero(value) {
+            self.side = if value > 0.0 { 1.0 } else { -1.0 };
+        }
+    }
+
+    fn leaves_zero(&self, value: f64) -> bool {
+        value.abs() > ROUNDING * self.largest
+    }
+}
+
+impl<'m> EventWatch<'m> {
+    pub fn new(events: &'m [Event]) -> Self {
+        Self {
+            events,
+            watched: vec![Watched::default(); events.len()],
+            target: None,
+            sample: Sample::default(),
+            records: Vec::new(),
+            fired: Vec::new(),
+        }
+    }
+
+    /// Takes up the values where the method starts, or starts anew: what the expressions show may jump there.
+    pub fn started(&mut self, integration: &Integration<'_, System>) {
+        let fired = std::mem::take(&mut self.fired);
+        for index in 0..self.events.len() {
+            let kept = self.watched[index].side;
+            self.note(index, integration.dae(), integration.state());
+            if fired.contains(&index) {
+                // An event that has just happened is on its far side, whatever rounding says.
+                self.watched[index].side = kept;
+            }
+        }
+    }
+
+    fn note(&mut self, index: usize, system: &System, state: &State) {
+        let angles = self.angles_at(index, system, &point_of(state), state.time);
+        let value = self.value_at(index, system, &point_of(state), state.time);
+        self.watched[index].take(value);
+        self.watched[index].angles = angles;
+    }
+
+    /// Angles and rates of the signals of an event.
+    fn angles_at(&self, index: usize, system: &System, point: &Point, since: f64) -> Vec<[f64; 2]> {
+        let ledger = EnergyLedger::default();
+        let moment = Moment::new(system, *point, &ledger);
+        let mut values = Vec::new();
+        let inputs = self.events[index].inputs.iter().enumerate();
+        let angle = |(slot, input): (usize, &Option<EventInput>)| match input {
+            Some(input) if input.sensor.counts_turns() => {
+                values.clear();
+                input.sensor.read(&moment, self.near(index, slot, point.time - since), &mut values);
+                [values[0], input.sensor.coordinate_rate(&moment)]
+            }
+            _ => [0.0; 2],
+        };
+        inputs.map(angle).collect()
+    }
+
+    /// The angle that a signal should be near to, some time after the last accepted step.
+    fn near(&self, index: usize, slot: usize, elapsed: f64) -> f64 {
+        self.watched[index].angles.get(slot).map_or(0.0, |[angle, rate]| angle + elapsed * rate)
+    }
+
+    fn value_at(&self, index: usize, system: &System, point: &Point, since: f64) -> f64 {
+        let ledger = EnergyLedger::default();
+        let moment = Moment::new(system, *point, &ledger);
+        let event = &self.events[index];
+        let mut values = Vec::new();
+        let variable = |(slot, input): (usize, &Option<EventInput>)| match input {
+            None => point.time,
+            Some(input) => {
+                values.clear();
+                input.sensor.read(&moment, self.near(index, slot, point.time - since), &mut values);
+                values[input.component]
+            }
+        };
+        let variables: Vec<f64> = event.inputs.iter().enumerate().map(variable).collect();
+        event.expression.value(&variables)
+    }
+
+    fn pending_value(&mut self, index: usize, integration: &Integration<'_, System>, time: f64) -> f64 {
+        let mut sample = std::mem::take(&mut self.sample);
+        integration.interpolate_pending(time, &mut sample);
+        let point = point_at(&sample, &integration.state().memory);
+        let value = self.value_at(index, integration.dae(), &point, integration.state().time);
+        self.sample = sample;
+        value
+    }
+
+    /// Whether a value lies on the other side than the last one, in a direction that counts.
+    fn passes(&self, index: usize, value: f64) -> bool {
+        let watched = &self.watched[index];
+        watched.side * value < 0.0 && watched.leaves_zero(value) && self.events[index].direction.counts(value)
+    }
+
+    /// Another time at which the pending step is to end.
+    pub fn landing(&mut self, integration: &Integration<'_, System>) -> Option<f64> {
+        let (start, end) = (integration.state().time, integration.pending_time());
+        match self.target {
+            Some(target) if target.before[0] >= start => self.approach(target, integration, end),
+            _ => self.first_passage(integration, start, end),
+        }
+    }
+
+    /// The earliest passage within the pending step, on the interpolated motion.
+    fn first_passage(&mut self, integration: &Integration<'_, System>, start: f64, end: f64) -> Option<f64> {
+        self.target = None;
+        let mut earliest = None;
+        for index in 0..self.events.len() {
+            let after = self.pending_value(index, integration, end);
+            if !self.passes(index, after) {
+                continue;
+            }
+            let time = self.locate(index, integration, start, end);
+            if earliest.is_none_or(|(known, _)| time < known) {
+                let before = [start, self.watched[index].value];
+                let target = Target { event: index, before, after: [end, after], reached: false };
+                earliest = Some((time, target));
+            }
+        }
+        let (time, mut target) = earliest?;
+        target.reached = end - time <= self.events[target.event].tolerance;
+        self.target = Some(target);
+        (!target.reached).then(|| inside(time, target))
+    }
+
+    fn locate(&mut self, index: usize, integration: &Integration<'_, System>, start: f64, end: f64) -> f64 {
+        let (mut low, mut high) = (start, end);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if high - low <= 0.1 * self.events[index].tolerance || middle <= low || middle >= high {
+                break;
+            }
+            let value = self.pending_value(index, integration, middle);
+            if self.watched[index].side * value < 0.0 {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        high
+    }
+
+    /// Improves the end of a step that was computed to land on a passage.
+    fn approach(
+        &mut self,
+        mut target: Target,
+        integration: &Integration<'_, System>,
+        end: f64,
+    ) -> Option<f64> {
+        let value = self.pending_value(target.event, integration, end);
+        let passed = self.watched[target.event].side * value < 0.0;
+        *(if passed { &mut target.after } else { &mut target.before }) = [end, value];
+        let ([t0, g0], [t1, g1]) = (target.before, target.after);
+        let tolerance = self.events[target.event].tolerance;
+        let slope = (g1 - g0).abs() / (t1 - t0);
+        // Where the values at both ends are known, |g|/slope is how far the passage is.
+        let distance = if slope > 0.0 { value.abs() / slope } else { 0.0 };
+        target.reached = distance <= tolerance || (passed && t1 - t0 <= tolerance);
+        self.target = Some(target);
+        if target.reached {
+            return None;
+        }
+        if t1 - t0 <= tolerance {
+            return Some(t1);
+        }
+        Some(inside(t0 + (t1 - t0) * (g0 / (g0 - g1)), target))
+    }
+
+    /// Notes which events the accepted step has met.
+    pub fn accepted(&mut self, integration: &Integration<'_, System>) {
+        let (system, state) = (integration.dae(), integration.state());
+        let since = integration.previous().time;
+        let target = self.target.take();
+        self.fired.clear();
+        for index in 0..self.events.len() {
+            let point = point_of(state);
+            let value = self.value_at(index, system, &point, since);
+            let angles = self.angles_at(index, system, &point, since);
+            let landed = target.is_some_and(|target| target.reached && target.event == index);
+            let fires = landed || self.passes(index, value);
+            let watched = &mut self.watched[index];
+            let far_side = -watched.side;
+            watched.take(value);
+            watched.angles = angles;
+            if landed {
+                watched.side = far_side;
+            }
+            if fires {
+                self.fired.push(index);
+                self.records.push(EventRecord { time: state.time, event: self.events[index].name.clone() });
+            }
+        }
+    }
+
+    /// Whether an event of the last step changes how the run goes on.
+    pub fn interrupts(&self) -> bool {
+        self.fired.iter().any(|&index| self.events[index].stop || !self.events[index].switches.is_empty())
+    }
+
+    /// The event of the last step that ends the run.
+    pub fn stopping(&self) -> Option<&'m Event> {
+        self.fired.iter().map(|&index| &self.events[index]).find(|event| event.stop)
+    }
+
+    /// What the events of the last step switch, in their order.
+    pub fn switches(&self) -> Vec<(SwitchId, bool)> {
+        self.fired.iter().flat_map(|&index| self.events[index].switches.iter().copied()).collect()
+    }
+}
+
+/// A guess kept from the ends of its bracket.
+fn inside(time: f64, target: Target) -> f64 {
+    let ([low, _], [high, _]) = (target.before, target.after);
+    let margin = MARGIN * (high - low);
+    time.max(low + margin).min(high - margin)
+}

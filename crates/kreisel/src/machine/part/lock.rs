@@ -1,0 +1,26 @@
+//! `[[lock]]`: holds a joint where it is, for events to switch on and off.
+
+use super::joint_coordinate::{self, Wanted};
+use crate::joint::Lock;
+use crate::machine::{Assembler, JointEntry};
+use crate::model::{ModelErrors, Occurrence, Part, PartKind, PartReader};
+
+/// Keys of `[[lock]]`.
+pub static KIND: PartKind = PartKind {
+    name: "lock",
+    doc: "Holds a joint's coordinate where it is when the lock is switched on; one that is on at the start holds the initial value.",
+    occurrence: Occurrence::Many,
+    keys: &[joint_coordinate::JOINT],
+};
+
+/// Adds a lock.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let held = joint_coordinate::read(&reader, assembler, Wanted::Any)?;
+    let (nodes, offsets) = (held.nodes, held.offsets);
+    let lock = Lock::new(nodes, offsets, held.coordinate, assembler.initial_value(&held));
+    let (name, kind) = (part.name().to_string(), part.kind().name);
+    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
+    assembler.add_joint(lock, entry, part.name());
+    reader.finish()
+}

@@ -1,0 +1,118 @@
+//! Parts that are switched on and off while a machine runs.
+//!
+//! The structure of the equations stays. A force that is off adds nothing; a joint that is off has empty rows, whose
+//! multipliers vanish like those of redundant constraints. Which parts are switched is remembered with the state: a
+//! slot holds 0 for a part as it was at the start and 1 for the opposite.
+
+use thiserror::Error;
+
+use super::{ElementEntry, JointEntry, System};
+use crate::dae::Point;
+
+/// Handle of a switch of a [`System`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SwitchId(pub(super) usize);
+
+/// A switch of the parts of a name.
+pub(super) struct Switch {
+    pub name: String,
+    /// Place in the memory of the system.
+    pub slot: usize,
+    pub on_at_start: bool,
+}
+
+/// Why a joint cannot be switched on where the machine is.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SwitchError {
+    /// Its equations do not hold.
+    #[error(
+        "`{name}` cannot be switched on at t = {time} s: it misses by {size:.1e} there. Use a `[[lock]]`, which holds a joint \
+         wherever it is, or an event where the parts meet"
+    )]
+    Position {
+        /// The joint.
+        name: String,
+        /// The time.
+        time: f64,
+        /// Norm of its equations.
+        size: f64,
+    },
+    /// Its bodies move against each other.
+    #[error(
+        "`{name}` cannot be switched on at t = {time} s without an impulse: its parts move against each other at {size:.1e} there. \
+         Brake with a spring, damper or friction first, and switch at an event where the rate is zero"
+    )]
+    Impulse {
+        /// The joint.
+        name: String,
+        /// The time.
+        time: f64,
+        /// Norm of the rates of its equations.
+        size: f64,
+    },
+}
+
+/// Equations of a joint that is switched on must hold to this part of the machine's length, or of 1 rad.
+const POSITION_SLACK: f64 = 1e-9;
+/// Largest rate, in lengths and rad per second, that switching a joint on may take away.
+const RATE_SLACK: f64 = 1e-4;
+
+impl System {
+    /// The switch of the parts of a name.
+    pub fn switch_named(&self, name: &str) -> Option<SwitchId> {
+        self.switches.iter().position(|switch| switch.name == name).map(SwitchId)
+    }
+
+    /// Whether the parts of a switch are on.
+    pub fn is_on(&self, switch: SwitchId, memory: &[f64]) -> bool {
+        let switch = &self.switches[switch.0];
+        switch.on_at_start == (memory[switch.slot] == 0.0)
+    }
+
+    /// Elements that are on.
+    pub(super) fn elements_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a ElementEntry> {
+        self.elements.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
+    }
+
+    /// Joints that are on.
+    pub(super) fn joints_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a JointEntry> {
+        self.joints.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
+    }
+
+    /// Switches parts on or off in a memory; a joint must fit where the machine is.
+    ///
+    /// Gives whether anything changed.
+    pub fn switch(
+        &self,
+        switch: SwitchId,
+        on: bool,
+        at: &Point,
+        memory: &mut [f64],
+    ) -> Result<bool, SwitchError> {
+        if self.is_on(switch, memory) == on {
+            return Ok(false);
+        }
+        let Switch { slot, on_at_start, .. } = self.switches[switch.0];
+        memory[slot] = if on == on_at_start { 0.0 } else { 1.0 };
+        for entry in self.joints.iter().filter(|entry| on && entry.switch == Some(switch)) {
+            let own = &mut memory[entry.memory.clone()];
+            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+                entry.joint.engage(motion, own)
+            });
+            self.check_fit(entry, &Point { memory, ..*at })?;
+        }
+        Ok(true)
+    }
+
+    fn check_fit(&self, entry: &JointEntry, at: &Point) -> Result<(), SwitchError> {
+        let [position, rate] = self.joint_residuals(entry, at);
+        let (name, time, length) = (entry.name.clone(), at.time, self.scales.length);
+        if position > POSITION_SLACK * length.max(1.0) {
+            return Err(SwitchError::Position { name, time, size: position });
+        }
+        if rate > RATE_SLACK * length.max(1.0) {
+            return Err(SwitchError::Impulse { name, time, size: rate });
+        }
+        Ok(())
+    }
+}
