@@ -34,6 +34,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-algebra-sec35", "Condition of the iteration matrix, and how often it is renewed", LieAlgebra, Instant, lie_algebra::sec35::run),
     row("lie-algebra-slow-top", "Slow heavy top, index 3: errors on [0, 1] on both groups", LieAlgebra, Instant, lie_algebra::slow_top::run),
     row("lie-group-fig2", "Heavy top: Lie group method against updated Lagrangian ones", LieGroup, Instant, lie_group::fig2::run),
+    row("lie-group-fig4", "Right-angle cantilever: iterations, energy, order", LieGroup, Seconds, lie_group::fig4::run_all),
+    row("lie-group-fig6", "Flexible four-bar with a misaligned hinge: iterations, order", LieGroup, Seconds, lie_group::fig6::run_all),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
     row("soi2-fig1", "SOI2 with unequal steps: forces nonlinear in the multipliers", Soi2, Instant, soi2::fig1),

@@ -41,6 +41,16 @@ pub enum Refresh {
     WhenSlow,
 }
 
+/// When the iteration is good enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// When the error that is left after a correction is below the tolerance, by the rate at which increments shrink.
+    #[default]
+    EstimatedError,
+    /// When a correction itself is below the tolerance: one iteration more, as a rule.
+    SmallIncrement,
+}
+
 /// Settings of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonSettings {
@@ -48,11 +58,15 @@ pub struct NewtonSettings {
     pub max_iterations: usize,
     /// When the matrix is renewed.
     pub refresh: Refresh,
+    /// When the iteration ends.
+    pub stop: Stop,
+    /// Whether corrections that lead uphill are cut; without it every correction is taken whole.
+    pub line_search: bool,
 }
 
 impl Default for NewtonSettings {
     fn default() -> Self {
-        Self { max_iterations: 30, refresh: Refresh::default() }
+        Self { max_iterations: 30, refresh: Refresh::default(), stop: Stop::default(), line_search: true }
     }
 }
 
@@ -176,6 +190,8 @@ pub struct Newton {
     solver: LinearSolver,
     residual: Vec<f64>,
     increment: Vec<f64>,
+    /// The next correction with the present matrix.
+    next: Vec<f64>,
     tolerances: Vec<f64>,
     has_factors: bool,
     /// Rate at which increments shrank lately, or the constant C of the quadratic contraction; part of the state that a
@@ -193,6 +209,7 @@ impl Newton {
             matrix: BlockMatrix::zeros(pattern),
             residual: vec![0.0; size],
             increment: vec![0.0; size],
+            next: vec![0.0; size],
             tolerances: vec![0.0; size],
             has_factors: false,
             rate: UNKNOWN_RATE,
@@ -312,11 +329,20 @@ impl Newton {
             self.counts.iterations += 1;
             let (expected, aged) = expected_rate(self.rate, norm, settings.refresh);
             let rate = rate.unwrap_or(expected);
-            if rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0 {
+            let converged = match settings.stop {
+                Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0,
+                Stop::SmallIncrement => norm <= 1.0,
+            };
+            if converged {
                 self.rate = contraction.carry(aged, settings.refresh);
                 return Ok(iterations);
             }
-            let Some((fraction, new_merit)) = self.search(system, merit, norm, stale)? else {
+            let outcome = if settings.line_search {
+                self.search(system, merit, norm, stale)?
+            } else {
+                Some((1.0, self.evaluate(system)?))
+            };
+            let Some((fraction, new_merit)) = outcome else {
                 // A kept matrix led uphill: take the correction back and renew the matrix there.
                 system.correct(&self.increment, -1.0);
                 merit = self.evaluate(system)?;
@@ -329,8 +355,20 @@ impl Newton {
                 contraction.restart();
             }
             stale = settings.refresh != Refresh::EveryIteration;
+            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically.
+            renew |= settings.refresh == Refresh::EveryStep && norm * rate * rate > 1.0;
         }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
+    }
+
+    /// Whether the next correction, with the present matrix, would be smaller than the last one: Deuflhard's test, which
+    /// does not depend on how equations are scaled. Stiff beams that turn ask for it: a full correction stretches them, and
+    /// the residual grows although the solution is nearer [Deuflhard2011, Sec. 3.1].
+    fn corrects(&mut self, fraction: f64, norm: f64) -> bool {
+        self.next.copy_from_slice(&self.residual);
+        self.solver.solve(&mut self.next);
+        let next = self.next.iter().zip(&self.tolerances).fold(0.0_f64, |norm, (i, t)| norm.max(i.abs() / t));
+        next <= (1.0 - 0.25 * fraction) * norm
     }
 
     fn first_bad_increment(&self) -> usize {
@@ -360,6 +398,9 @@ impl Newton {
             }
             if stale {
                 return Ok(None);
+            }
+            if new_merit.is_finite() && self.corrects(fraction, norm) {
+                return Ok(Some((fraction, new_merit)));
             }
             if cut == MOST_CUTS {
                 return Err(NewtonFailure::NotConverged { iterations: 0, norm, worst: self.worst() });

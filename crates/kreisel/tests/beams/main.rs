@@ -407,13 +407,14 @@ fn gravity_and_both_groups_give_the_same_swing() {
 }
 
 #[test]
-fn beams_are_lines_in_the_scene_and_name_their_nodes() {
+fn beams_are_elements_in_the_scene_and_name_their_nodes() {
     let machine = model("right-angle-beam", &[], &SettingTexts::default());
     let scene = machine.scene();
     // The clamped start has no node of its own; the elbow belongs to both legs.
     assert_eq!(scene.nodes.len(), 10);
-    assert_eq!(scene.lines.iter().map(Vec::len).collect::<Vec<_>>(), [5, 6]);
-    assert_eq!(scene.lines[0][4], scene.lines[1][0]);
+    assert_eq!(scene.beams.iter().map(|beam| beam.elements.len()).collect::<Vec<_>>(), [5, 5]);
+    assert_eq!(scene.beams[0].elements[0].nodes, [None, Some(0)]);
+    assert_eq!(scene.beams[0].elements[4].nodes[1], scene.beams[1].elements[0].nodes[0]);
     assert_eq!(scene.nodes[4].name, "arm.node-5");
     assert_eq!(machine.beams.len(), 2);
 }

@@ -1,0 +1,134 @@
+//! The flexible four-bar linkage with a misaligned hinge [BrulsCardonaArnold2012, Fig. 6]: iterations and order.
+//!
+//! Multipliers are judged by the reactions that they stand for, at the misaligned hinge.
+
+use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
+use super::flexible::{
+    Convergence, METHODS, as_published, error, iterations, machine, over_time, published_iterations, run,
+    settings, signal,
+};
+use crate::figure::{FigureStyle, Panel};
+use kreisel::integrate::{Parameters, Settings};
+use kreisel::machine::Machine;
+
+const MODEL: &str = include_str!("../../../../../models/four-bar-misaligned.toml");
+
+/// Elements a bar as the model has them.
+const MODEL_ELEMENTS: &str = "elements = 10";
+
+const SPECTRAL_RADIUS: f64 = 0.9;
+
+/// Step size of the long runs.
+const STEP: f64 = 0.02;
+
+/// End of the runs for the convergence plots, and step size of their reference.
+const END: f64 = 1.0;
+const REFERENCE_STEP: f64 = 1.5625e-4;
+
+const STEPS: [f64; 4] = [0.005, 0.0025, 0.00125, 6.25e-4];
+
+const MIDDLE: [&str; 3] =
+    ["bc.at-0.5.displacement.x", "bc.at-0.5.displacement.y", "bc.at-0.5.displacement.z"];
+const REACTION: [&str; 3] = ["c.force.x", "c.force.y", "c.force.z"];
+
+fn linkage(elements: usize) -> Result<Machine, ExperimentError> {
+    let text = MODEL.replace(MODEL_ELEMENTS, &format!("elements = {elements}"));
+    machine("four-bar-misaligned", &text, &[])
+}
+
+/// How far mean iterations may lie from the published ones: elements and norms are not the paper's.
+const TOLERANCE: f64 = 0.5;
+
+/// Runs the experiment.
+pub fn run_all(progress: &Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(2 * METHODS.len() + METHODS.len() * (STEPS.len() + 1) + ELEMENTS.len() + 1);
+    let mut outcome = Outcome::new(
+        Table::new([
+            "errors on [0, 1]",
+            "h or elements' length",
+            "displacement",
+            "order",
+            "reaction",
+            "order",
+        ]),
+        FigureStyle::side_by_side([
+            Panel::linear("out-of-plane displacement of the middle of BC"),
+            Panel::linear("reaction at C"),
+            Panel::log_log("errors over h").with_slopes([2.0]),
+        ]),
+    );
+    let (linkage, parameters) = (linkage(10)?, Parameters::chung_hulbert(SPECTRAL_RADIUS)?);
+    for ((name, method), published) in METHODS.into_iter().zip([3.05, 3.06]) {
+        long_run(&mut outcome, &linkage, name, settings(method, parameters, STEP), published, progress)?;
+        in_time(&mut outcome, &linkage, name, settings(method, parameters, 0.0), progress)?;
+    }
+    in_space(&mut outcome, settings(METHODS[0].1, parameters, 0.005), progress)?;
+    Ok(outcome)
+}
+
+/// Iterations of the published run, and with Kreisel's own settings.
+fn long_run(
+    outcome: &mut Outcome,
+    linkage: &Machine,
+    name: &str,
+    settings: Settings,
+    published: f64,
+    progress: &Progress,
+) -> Result<(), ExperimentError> {
+    let (trajectory, statistics) = run(linkage, as_published(settings), 5.0, STEP)?;
+    progress.advance();
+    let measured = published_iterations(&statistics);
+    outcome.check(Check::close(format!("iterations a step, {name}"), published, measured, TOLERANCE));
+    let (_, statistics) = run(linkage, settings, 5.0, STEP)?;
+    progress.advance();
+    let measured = iterations(&statistics);
+    let limit = published + TOLERANCE;
+    outcome.check(Check::at_most(format!("iterations a step by default, {name}"), limit, measured));
+    outcome.curve(over_time(&trajectory, signal(&trajectory, MIDDLE[2])?, name, "displacement [m]"));
+    outcome.curve(over_time(&trajectory, signal(&trajectory, REACTION[2])?, name, "force [N]").in_panel(1));
+    Ok(())
+}
+
+fn in_time(
+    outcome: &mut Outcome,
+    linkage: &Machine,
+    name: &str,
+    settings: Settings,
+    progress: &Progress,
+) -> Result<(), ExperimentError> {
+    let motion = |step: f64| run(linkage, Settings { step, ..settings }, END, STEPS[0]).map(|(run, _)| run);
+    let reference = motion(REFERENCE_STEP)?;
+    progress.advance();
+    let mut convergence = Convergence::new(name, &["displacement", "reaction"]);
+    for step in STEPS {
+        let found = motion(step)?;
+        let errors = [error(&found, &reference, &MIDDLE)?, error(&found, &reference, &REACTION)?];
+        convergence.push(step, &errors);
+        progress.advance();
+    }
+    convergence.tabulate(outcome, 6);
+    convergence.draw(outcome, 2, "step size h [s]");
+    convergence.check_order(outcome);
+    Ok(())
+}
+
+/// Elements a bar, even numbers so that one ends in the middle.
+const ELEMENTS: [usize; 3] = [6, 10, 20];
+const REFERENCE_ELEMENTS: usize = 80;
+
+fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> Result<(), ExperimentError> {
+    let motion = |elements| run(&linkage(elements)?, settings, END, settings.step).map(|(run, _)| run);
+    let reference = motion(REFERENCE_ELEMENTS)?;
+    progress.advance();
+    let mut convergence =
+        Convergence::new(format!("in space, h = {}", number(settings.step)), &["displacement", "reaction"]);
+    for elements in ELEMENTS {
+        let found = motion(elements)?;
+        let errors = [error(&found, &reference, &MIDDLE)?, error(&found, &reference, &REACTION)?];
+        convergence.push(0.24 / elements as f64, &errors);
+        progress.advance();
+    }
+    convergence.tabulate(outcome, 6);
+    convergence.check_order(outcome);
+    Ok(())
+}
