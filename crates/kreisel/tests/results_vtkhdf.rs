@@ -26,7 +26,9 @@ fn beam(nodes: [usize; 2]) -> SceneBeam {
         frames: [SceneFrame::default(); 2],
         length: 2.0,
         reference: [0.0; 6],
-        stiffness: std::array::from_fn(|row| std::array::from_fn(|column| if row == column { 10.0 } else { 0.0 })),
+        stiffness: std::array::from_fn(|row| {
+            std::array::from_fn(|column| if row == column { 10.0 } else { 0.0 })
+        }),
     };
     SceneBeam { name: "beam".to_owned(), size: [0.1, 0.1], round: true, elements: vec![element] }
 }

@@ -13,8 +13,8 @@ use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::model::Document;
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
-    ArrowKind, Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint, SceneMarker, SceneNode,
-    SceneShape, SceneSpring,
+    ArrowKind, Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint,
+    SceneMarker, SceneNode, SceneShape, SceneSpring,
 };
 use nalgebra::Rotation3;
 use std::path::Path;
@@ -40,7 +40,12 @@ impl Machine {
             description: self.description.clone(),
             up: up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
-            bodies: self.bodies.iter().filter(|body| !body.beam_node).map(|body| self.scene_body(body)).collect(),
+            bodies: self
+                .bodies
+                .iter()
+                .filter(|body| !body.beam_node)
+                .map(|body| self.scene_body(body))
+                .collect(),
             beams: self.beams.iter().map(scene_beam).collect(),
             joints: self.scene_joints(),
             springs: self.scene_springs(),

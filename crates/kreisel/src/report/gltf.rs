@@ -49,7 +49,8 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
     }
     for (place, beam) in recording.scene.beams.iter().enumerate() {
         let material = writer.material(COLOURS[(recording.scene.bodies.len() + place) % COLOURS.len()]);
-        let mut carriers: Vec<usize> = beam.elements.iter().flat_map(|element| element.nodes).flatten().collect();
+        let mut carriers: Vec<usize> =
+            beam.elements.iter().flat_map(|element| element.nodes).flatten().collect();
         carriers.dedup();
         for carrier in carriers {
             let node = writer.node(&recording.scene.nodes[carrier].name, &halves(beam, carrier), material);

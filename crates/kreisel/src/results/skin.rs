@@ -32,7 +32,8 @@ impl Skin {
     }
 
     fn of_beams(scene: &Scene) -> Self {
-        let ends = |element: &SceneElement| [0, 1].map(|side| (element.nodes[side], element.frames[side].position));
+        let ends =
+            |element: &SceneElement| [0, 1].map(|side| (element.nodes[side], element.frames[side].position));
         let points: Vec<_> = scene.elements().flat_map(ends).collect();
         let lines = (0..points.len() / 2).map(|element| [2 * element, 2 * element + 1]).collect();
         Self { points, triangles: Vec::new(), lines }

@@ -143,7 +143,8 @@ impl VtkHdfWriter {
             file.append_floats(layout.point_velocity, &node.velocity)?;
         }
         for (node, point) in &self.skin.points {
-            let (position, velocity) = node.map_or((*point, [0.0; 3]), |node| point_motion(&nodes[node], *point));
+            let (position, velocity) =
+                node.map_or((*point, [0.0; 3]), |node| point_motion(&nodes[node], *point));
             file.append_floats(layout.points, &position)?;
             file.append_floats(layout.point_velocity, &velocity)?;
         }
@@ -324,7 +325,8 @@ impl NodeTables {
             angular_velocity: table(nodes, 3, "rad/s"),
             points: table(points, 3, "m"),
             point_velocity: table(points, 3, "m/s"),
-            strains: (!skin.lines.is_empty()).then(|| [table(points, 6, "1/m, 1"), table(points, 6, "Nm, N")]),
+            strains: (!skin.lines.is_empty())
+                .then(|| [table(points, 6, "1/m, 1"), table(points, 6, "Nm, N")]),
         }
     }
 }
@@ -345,8 +347,7 @@ impl Builder {
     fn new(scene: &Scene, signals: &[Channel]) -> Self {
         let units = signals.iter().map(|signal| signal.unit.as_str());
         let names = scene.nodes.iter().map(|node| node.name.as_str());
-        let ours =
-            ["m", "1", "m/s", "rad/s", "s", "1/m, 1", "Nm, N", "kreisel", env!("CARGO_PKG_VERSION")];
+        let ours = ["m", "1", "m/s", "rad/s", "s", "1/m, 1", "Nm, N", "kreisel", env!("CARGO_PKG_VERSION")];
         let image = Image::new(signals.len() + 1, ours.into_iter().chain(units).chain(names));
         let signal_steps = SIGNAL_BYTES / (8 * (signals.len() as u64 + 1));
         let signal_steps = signal_steps.clamp(LEAST_SIGNAL_STEPS, MOST_CHUNK_STEPS);
@@ -423,7 +424,8 @@ impl Builder {
         }
         // The points on shapes and beams follow the nodes.
         let first = scene.nodes.len();
-        let lines: Vec<Vec<usize>> = skin.lines.iter().map(|ends| ends.map(|end| end + first).to_vec()).collect();
+        let lines: Vec<Vec<usize>> =
+            skin.lines.iter().map(|ends| ends.map(|end| end + first).to_vec()).collect();
         let surface = |corners: &[usize; 3]| corners.map(|corner| corner + first).to_vec();
         let polygons: Vec<Vec<usize>> = skin.triangles.iter().map(surface).collect();
         let mut members = vec![
