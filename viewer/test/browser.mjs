@@ -149,7 +149,7 @@ async function checkKeyboard(browser, name) {
   await page.waitForSelector('#play[aria-label="Pause"]');
   await page.keyboard.press(" ");
   await page.waitForSelector('#play[aria-label="Play"]');
-  const unnamed = await page.$$eval("button, input, select, canvas", (all) =>
+  const unnamed = await page.$$eval("button, input, select, #canvas", (all) =>
     all.filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
   assert.deepEqual(unnamed, [], "controls without a name for screen readers");
   await page.locator(".plot .small").first().scrollIntoViewIfNeeded();
