@@ -25,6 +25,7 @@ struct Benchmark {
 const BENCHMARKS: &[Benchmark] = &[
     Benchmark { target: "heavy_top", scripts: &["heavy_top.py"] },
     Benchmark { target: "chain", scripts: &["chain.py", "mujoco_chain.py"] },
+    Benchmark { target: "beam", scripts: &["beam.py"] },
 ];
 
 /// Target of `cargo bench` that measures what Kreisel promises of itself, without peers.
@@ -86,7 +87,7 @@ fn parse(words: &[&str]) -> Result<Request, String> {
     let mut request = Request { rounds: 7, runs: 5, json: None };
     for word in words {
         match word.split_once('=') {
-            None if *word == "--quick" => (request.rounds, request.runs) = (3, 1),
+            None if *word == "--quick" => (request.rounds, request.runs) = (2, 1),
             Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
             _ => {
                 return Err(format!("`{word}` is no option; there are --quick and --json=FILE"));
@@ -286,7 +287,7 @@ mod tests {
 
     #[test]
     fn unknown_options_are_refused() {
-        assert_eq!(parse(&["--quick"]).unwrap().rounds, 3);
+        assert_eq!(parse(&["--quick"]).unwrap().rounds, 2);
         assert_eq!(parse(&["--json=a.json"]).unwrap().json, Some("a.json".into()));
         assert!(parse(&["--json"]).is_err() && parse(&["--json="]).is_err() && parse(&["quick"]).is_err());
     }

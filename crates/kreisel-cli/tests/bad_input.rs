@@ -267,6 +267,11 @@ const FLAGS: &[(&[&str], &str, &str)] = &[
     (&["--step", "-1 ms"], "a positive time", ""),
     (&["--step", "1 lightyear"], "no unit `lightyear`", ""),
     (&["--step", "1e-300"], "large enough", "larger `step`"),
+    (&["--step", "automatic"], "no parameter `automatic`", ""),
+    (&["--step", "auto", "--rtol", "0"], "positive", "1e-4"),
+    (&["--step", "auto", "--atol", "-1"], "positive", "1e-4"),
+    (&["--step", "auto", "--min-step", "0"], "a positive time", "1 ms"),
+    (&["--step", "auto", "--min-step", "2 ms", "--max-step", "1 ms"], "smallest step", "larger `max-step`"),
     (&["--output-step", "0"], "a positive time", ""),
     (&["--method", "index4"], "one of `index2`, `index3`", "did you mean"),
     (&["--group", "se2"], "one of `se3`, `so3xr3`", "`se3`"),
@@ -314,7 +319,7 @@ const MISFITS: &[(&str, &[&str])] = &[
     (
         "fixed = true\n[[distance]]\nname = 'rope'\nbodies = ['ground', 'top']\n\
          points = [[1, 0, 0], [0, 0, 0]]\nlength = 3\n",
-        &["does not fit together", "joint `rope` misses by 2.0e0"],
+        &["does not fit together", "joint `rope` misses by 2.0e0", ": `rope`"],
     ),
 ];
 

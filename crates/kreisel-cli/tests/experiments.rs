@@ -9,8 +9,9 @@ use std::process::Command;
 fn every_result_of_the_papers_has_its_experiment() {
     let figures = (3..=21).map(|figure| format!("lie-algebra-fig{figure:02}"));
     let others = ["lie-algebra-eq53", "lie-algebra-sec35", "lie-algebra-slow-top"];
-    let projection = ["projection-fig1", "projection-fig2"];
-    for id in figures.chain(others.into_iter().chain(projection).map(str::to_owned)) {
+    let papers = ["lie-group-fig2", "projection-fig1", "projection-fig2"];
+    let soi2 = ["soi2-fig1", "soi2-fig2", "soi2-fig4", "soi2-fig6", "soi2-fig7"];
+    for id in figures.chain(others.into_iter().chain(papers).chain(soi2).map(str::to_owned)) {
         assert!(EXPERIMENTS.iter().any(|experiment| experiment.id == id), "{id}");
     }
 }

@@ -48,6 +48,25 @@ fn json(path: PathBuf) -> Value {
 }
 
 #[test]
+fn steps_by_the_error_and_events_are_told_in_the_summary() {
+    let folder = TempDir::new().unwrap();
+    let text = "[simulation]\nend-time = 1\n[[point-mass]]\nname = 'ball'\nmass = 1\nposition = [0, 0, 1]
+        [[event]]\nname = 'floor'\nzero-of = 'ball.position.z'\nstop = true\n";
+    fs::write(folder.path().join("ball.toml"), text).unwrap();
+    let output = kreisel(folder.path(), &["run", "ball.toml", "--step", "auto", "--rtol", "1e-6"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("`floor` at 0.45"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("rtol 0.000001"), "{}", stdout(&output));
+    let summary = json(folder.path().join("results/ball/run.json"));
+    assert_eq!((&summary["status"], &summary["settings"]["step"]), (&"done".into(), &"auto".into()));
+    assert_eq!(summary["events"][0]["event"], "floor");
+    let time = summary["events"][0]["time"].as_f64().unwrap();
+    // √(2/g) with standard gravity.
+    assert!((time - (2.0_f64 / 9.80665).sqrt()).abs() < 2e-9, "{time}");
+    assert_eq!(summary["statistics"]["events"], 1);
+}
+
+#[test]
 fn a_run_leaves_its_files_and_a_readable_summary() {
     let folder = TempDir::new().unwrap();
     let output = short_run(folder.path(), &[]);

@@ -12,6 +12,7 @@
 //! - [`element`] is what pushes, [`joint`] what holds; both work on a few nodes in body twists.
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
+//! - [`statics`] finds where any [`dae::Dae`] comes to rest, [`modes`] how it moves about there.
 //! - [`results`] writes what was recorded; [`report`] shows it.
 //! - [`problem`] holds the problems of the papers, written as equations.
 //!
@@ -52,8 +53,10 @@ pub mod joint;
 pub mod lie;
 pub mod machine;
 pub mod model;
+pub mod modes;
 pub mod problem;
 pub mod report;
 pub mod results;
 pub mod solve;
+pub mod statics;
 pub mod system;

@@ -107,7 +107,8 @@ impl Explanation {
             Err(error) => {
                 let initial = &machine.initial;
                 let mobility = Mobility::new(&machine.system, initial.time, &initial.configuration);
-                (mobility, Some(error.to_string()))
+                let places = machine.places_of(&error).into_iter().map(|place| format!("; {place}"));
+                (mobility, Some(format!("{error}{}", places.collect::<String>())))
             }
         };
         warnings.extend(machine.mobility_warnings(&mobility));

@@ -3,12 +3,14 @@
 pub mod check;
 pub mod export;
 pub mod flag;
+pub mod modes;
 pub mod new;
 pub mod plot;
 pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
+pub mod statics;
 pub mod view;
 
 use crate::figure::PngError;
@@ -16,9 +18,12 @@ use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
 use kreisel::integrate::StartError;
+use kreisel::machine::RunError;
 use kreisel::model::ModelErrors;
+use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
 use kreisel::results;
+use kreisel::statics::StaticsError;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +42,8 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Static(statics::Static),
+    Modes(modes::Modes),
     View(view::View),
     Report(report::Report),
     Plot(plot::Plot),
@@ -81,6 +88,20 @@ pub enum CommandError {
     /// A machine that cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A machine that cannot be started because of parts whose lines are known.
+    #[error("{error}{}", places.iter().map(|place| format!("\n  --> {place}")).collect::<String>())]
+    StartAt {
+        /// Why it cannot.
+        error: StartError,
+        /// The parts and their lines.
+        places: Vec<String>,
+    },
+    /// A machine without the equilibrium that was asked for.
+    #[error(transparent)]
+    Statics(#[from] StaticsError),
+    /// A machine without the modes that were asked for.
+    #[error(transparent)]
+    Modes(#[from] RunError),
     /// The files of a run could not be written.
     #[error(transparent)]
     Results(#[from] results::WriteError),
@@ -145,7 +166,9 @@ impl CommandError {
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
-            Self::Start(error) => start_exit_code(error),
+            Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
+            Self::Statics(error) => statics_exit_code(error),
+            Self::Modes(error) => modes_exit_code(error),
             Self::Results(error) => results_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
@@ -158,8 +181,31 @@ fn start_exit_code(error: &StartError) -> u8 {
         StartError::Position { .. }
         | StartError::Contradiction { .. }
         | StartError::Singular { .. }
+        | StartError::NoEquilibrium { .. }
         | StartError::NotFinite { .. } => 1,
         _ => 2,
+    }
+}
+
+fn statics_exit_code(error: &StaticsError) -> u8 {
+    match error {
+        StaticsError::Start(error) => start_exit_code(error),
+        StaticsError::Unsupported(_)
+        | StaticsError::Target(_)
+        | StaticsError::NoSteps
+        | StaticsError::NoLoad => 2,
+        _ => 1,
+    }
+}
+
+fn modes_exit_code(error: &RunError) -> u8 {
+    match error {
+        RunError::Start(error) => start_exit_code(error),
+        RunError::Statics(error) => statics_exit_code(error),
+        RunError::Settings(_)
+        | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
+        RunError::Write(error) => results_exit_code(error),
+        RunError::Step(_) | RunError::Switch(_) | RunError::Modes(_) => 1,
     }
 }
 
@@ -175,6 +221,8 @@ fn results_exit_code(error: &results::WriteError) -> u8 {
 pub fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(command) => command.run(),
+        Command::Static(command) => command.run(),
+        Command::Modes(command) => command.run(),
         Command::View(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Plot(command) => command.run(),

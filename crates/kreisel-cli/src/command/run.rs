@@ -64,7 +64,10 @@ impl Run {
             None => OutputFolder::default_path(self.model.path())?,
         };
         let began = Instant::now();
-        let mut run = machine.start(&plan)?;
+        let mut run = machine.start(&plan).map_err(|error| {
+            let places = machine.places_of(&error);
+            CommandError::StartAt { error, places }
+        })?;
         let warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
         self.say_warnings(&warnings);
         let files = ResultFiles::begin(&folder, identity(self.model.path())?, self.force, &machine)?;
@@ -124,16 +127,16 @@ struct Report {
 }
 
 /// Names of the files beside `run.json`.
-fn file_names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn file_names(paths: &[PathBuf]) -> Vec<String> {
     let names = paths.iter().filter_map(|path| path.file_name()?.to_str());
     names.filter(|name| *name != "run.json").map(str::to_owned).collect()
 }
 
-fn value(content: &impl Serialize) -> serde_json::Value {
+pub(super) fn value(content: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(content).expect("settings and statistics have text keys")
 }
 
-fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
+pub(super) fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
     let unreadable = |source| CommandError::ModelGone { path: path.to_owned(), source };
     let content = std::fs::read(path).map_err(unreadable)?;
     let absolute = std::path::absolute(path).map_err(unreadable)?;

@@ -8,8 +8,8 @@
 use super::ExperimentError;
 use crate::figure::Series;
 use kreisel::integrate::{
-    GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Settings, Start,
-    State, Statistics,
+    GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Parametrization,
+    Predictor, Settings, Start, State, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
 use kreisel::problem::HeavyTop;
@@ -56,6 +56,18 @@ impl TopRun {
     pub fn starting(mut self, start: Start) -> Self {
         self.settings.start = start;
         self
+    }
+
+    /// Other local coordinates of the updated Lagrangian method.
+    pub fn in_coordinates(mut self, parametrization: Parametrization) -> Self {
+        self.settings.parametrization = parametrization;
+        self
+    }
+
+    /// The first guess of [BrulsCardonaArnold2012, Table 1], and Newton's iteration stopped early.
+    pub fn as_first_published(mut self) -> Self {
+        self.settings.predictor = Predictor::ZeroAcceleration;
+        self.stopping_early()
     }
 
     /// Another end.
@@ -148,6 +160,8 @@ pub struct Moment {
     pub multipliers: Vector3,
     /// Stabilizing multipliers η_n; zero with `index3`.
     pub stabilizers: Vector3,
+    /// Total energy.
+    pub energy: f64,
     /// Norm of the constraints Φ(q_n).
     pub violation: f64,
     /// Residual B(q_n) v_n = −X × Ω_n − Rᵀ_n u_n of the hidden constraints, in body axes.
@@ -180,6 +194,7 @@ impl Moment {
             velocity,
             multipliers: vector3(&state.multipliers),
             stabilizers: vector3(&state.stabilizers),
+            energy: top.energy(&state.configuration, &state.velocity),
             violation,
             // As the paper writes it, with X and not with Rᵀx: rounding in x would be multiplied by 150 rad/s.
             hidden_residual: -top.centre.cross(&omega) - velocity_body,

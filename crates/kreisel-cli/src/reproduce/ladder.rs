@@ -90,10 +90,16 @@ impl Ladder {
 
     /// Adds the rows of the table.
     pub fn tabulate(&self, outcome: &mut Outcome) {
-        for (step, errors) in self.steps.iter().zip(&self.errors) {
-            let sizes = COMPONENTS.map(|(_, error)| number(error(errors)));
-            outcome.table.row([self.name.clone(), number(*step)].into_iter().chain(sizes));
-        }
+        self.rows().into_iter().for_each(|cells| outcome.table.row(cells));
+    }
+
+    /// Name, step size and errors in q, v and λ, a row for each step size.
+    pub fn rows(&self) -> Vec<[String; 5]> {
+        let row = |(step, errors): (&f64, &Errors)| {
+            let [q, v, lambda] = COMPONENTS.map(|(_, error)| number(error(errors)));
+            [self.name.clone(), number(*step), q, v, lambda]
+        };
+        self.steps.iter().zip(&self.errors).map(row).collect()
     }
 
     /// The errors in a component over the step size.

@@ -8,6 +8,7 @@ mod check;
 mod heavy_top;
 mod ladder;
 mod lie_algebra;
+mod lie_group;
 mod progress;
 mod projection;
 mod registry;
@@ -16,6 +17,7 @@ mod run;
 mod select;
 mod slope;
 mod soi2;
+mod step_control;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -55,20 +57,27 @@ pub enum Paper {
     Projection,
     /// A Lie algebra approach to time integration.
     LieAlgebra,
+    /// Lie group generalized-α time integration of flexible systems.
+    LieGroup,
     /// A second order extension of the generalized-α method.
     Soi2,
+    /// No paper's figure: what step sizes by the error achieve.
+    StepControl,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::LieAlgebra, Self::Projection, Self::Soi2];
+    pub const ALL: [Self; 5] =
+        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
         match self {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
+            Self::LieGroup => "lie-group",
             Self::Soi2 => "soi2",
+            Self::StepControl => "step-control",
         }
     }
 
@@ -77,7 +86,9 @@ impl Paper {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
+            Self::LieGroup => "BrulsCardonaArnold2012",
             Self::Soi2 => "JayNegrut2008",
+            Self::StepControl => "Soderlind2003",
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The table of experiments: one line each, in the order in which they are listed and run.
 
-use super::Paper::{LieAlgebra, Projection, Soi2};
-use super::RunTime::{Instant, Seconds};
-use super::{Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, projection, soi2};
+use super::Paper::{LieAlgebra, LieGroup, Projection, Soi2, StepControl};
+use super::RunTime::{Instant, Seconds, TensOfSeconds};
+use super::{
+    Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, lie_group, projection, soi2,
+    step_control,
+};
 use std::fmt::Write;
 
 /// Every experiment there is.
@@ -30,6 +33,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-algebra-fig21", "Heavy top, index 3: errors on [0, 1] with the start of Table 2", LieAlgebra, Instant, lie_algebra::fig21::run),
     row("lie-algebra-sec35", "Condition of the iteration matrix, and how often it is renewed", LieAlgebra, Instant, lie_algebra::sec35::run),
     row("lie-algebra-slow-top", "Slow heavy top, index 3: errors on [0, 1] on both groups", LieAlgebra, Instant, lie_algebra::slow_top::run),
+    row("lie-group-fig2", "Heavy top: Lie group method against updated Lagrangian ones", LieGroup, Instant, lie_group::fig2::run),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
     row("soi2-fig1", "SOI2 with unequal steps: forces nonlinear in the multipliers", Soi2, Instant, soi2::fig1),
@@ -37,6 +41,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("soi2-fig4", "SOI2 with unequal steps: pendulum with spring and damper", Soi2, Instant, soi2::fig4),
     row("soi2-fig6", "Slider-crank, HHT-I3: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig6),
     row("soi2-fig7", "Slider-crank, HHT-SOI2: velocity constraints at the crank's pin", Soi2, Instant, soi2::fig7),
+    row("step-control-work-precision", "Steps by the error: errors and work over the tolerance", StepControl, TensOfSeconds, step_control::work_precision),
+    row("step-control-two-scales", "Steps by the error against fixed ones on flat ellipses", StepControl, Instant, step_control::two_scales),
 ];
 
 const fn row(

@@ -105,6 +105,31 @@ fn quotient<D: Dae + ?Sized>(
     forth
 }
 
+/// Derivative of the loads by the configuration.
+pub(super) fn load_stiffness<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut Tangent) {
+    let shape = dae.shape();
+    let count = shape.velocity_count();
+    let loads = |at: &Point| {
+        let mut loads = vec![0.0; count];
+        dae.loads(at, &mut loads);
+        loads
+    };
+    if loads(at).iter().all(|load| *load == 0.0) {
+        return;
+    }
+    for column in 0..count {
+        let mut direction = vec![0.0; count];
+        direction[column] = 1.0;
+        let [forth, back] = [STEP, -STEP].map(|step| {
+            let mut moved = MovablePoint::new(at);
+            shift_configuration(&shape, &mut moved, &direction, step);
+            loads(&moved.point())
+        });
+        let slopes: Vec<f64> = forth.iter().zip(&back).map(|(f, b)| f - b).collect();
+        add_column(&mut out.stiffness, column, 0.5 / STEP, &slopes);
+    }
+}
+
 /// Adds `factor · values` to one scalar column of a matrix, where it has blocks.
 fn add_column(matrix: &mut BlockMatrix, column: usize, factor: f64, values: &[f64]) {
     let pattern = std::sync::Arc::clone(matrix.pattern());

@@ -16,6 +16,7 @@
 
 mod differences;
 mod shape;
+pub(crate) mod turning;
 
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
@@ -252,6 +253,18 @@ pub trait Dae {
         differences::tangent(self, at, weights, out);
     }
 
+    /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.
+    ///
+    /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such part.
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        let _ = (at, out);
+    }
+
+    /// Adds the derivative of [`Dae::loads`] by the configuration to [`Tangent::stiffness`]; the default takes differences.
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        differences::load_stiffness(self, at, out);
+    }
+
     /// Which groups meet in the derivatives; the default lets every pair meet.
     fn couplings(&self) -> Couplings {
         Couplings::dense(&self.shape())
@@ -266,6 +279,13 @@ pub trait Dae {
     /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
     fn multiplier_weights(&self, out: &mut [f64]) {
         out.fill(1.0);
+    }
+
+    /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
+    /// multipliers vanish.
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let _ = memory;
+        Vec::new()
     }
 
     /// Typical sizes, from which scaling and tolerances follow.

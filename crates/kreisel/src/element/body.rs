@@ -64,6 +64,16 @@ impl Element for Body {
         }
     }
 
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
+        out.wrenches[0] -= join(&Vector3::zeros(), &(self.mass * weight));
+    }
+
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
+        add(out.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+    }
+
     fn energies(&self, at: &Motion) -> Energies {
         let node = &at.nodes[0];
         let (omega, u) = split(&node.velocity);

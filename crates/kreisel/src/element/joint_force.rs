@@ -3,6 +3,7 @@
 //! A force f(t, signals) along the coordinate x adds −f ∇x to the residual: it pushes the second frame forward and the
 //! first one back, and does the power f ẋ.
 
+use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
 use super::{Element, LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, Quantity, Signal};
 use crate::dae::TangentWeights;
@@ -63,6 +64,14 @@ impl Element for JointForce {
             self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
         }
+    }
+
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        self.residual(at, out);
+    }
+
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        self.tangent(at, STIFFNESS_ONLY, out);
     }
 
     fn power(&self, at: &Motion) -> Power {

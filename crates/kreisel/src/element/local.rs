@@ -180,6 +180,43 @@ pub(super) fn difference_tangent<E: Element + ?Sized>(
     }
 }
 
+/// Derivative of the loads by central differences.
+pub(super) fn difference_load_stiffness<E: Element + ?Sized>(
+    element: &E,
+    at: &Motion,
+    out: &mut LocalTangent,
+) {
+    let n = at.nodes.len();
+    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
+    let load = |nodes: &[NodeMotion]| {
+        let mut forces = LocalForces::zeros();
+        element.load(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);
+        forces
+    };
+    if load(&nodes).wrenches[..n].iter().all(|wrench| *wrench == Vector6::zeros()) {
+        return;
+    }
+    for j in 0..n {
+        for k in 0..6 {
+            let original = nodes[j];
+            let [forth, back] = [STEP, -STEP].map(|step| {
+                nodes[j] = original;
+                shift_pose(&mut nodes[j], k, step);
+                load(&nodes)
+            });
+            nodes[j] = original;
+            for i in 0..n {
+                let slope = (forth.wrenches[i] - back.wrenches[i]) / (2.0 * STEP);
+                let mut target = out.stiffness(i, j).column_mut(k);
+                target += slope;
+            }
+        }
+    }
+}
+
+/// Only derivatives by the configuration.
+pub(super) const STIFFNESS_ONLY: TangentWeights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+
 /// Moves a node's pose along one direction of its body twist.
 pub(crate) fn shift_pose(node: &mut NodeMotion, direction: usize, distance: f64) {
     let mut twist = Vector6::zeros();

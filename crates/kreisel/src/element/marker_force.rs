@@ -1,5 +1,6 @@
 //! A force and a torque at a marker, constant or by functions of time and of measured quantities.
 
+use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
 use super::{
     Element, LocalForces, LocalTangent, MOST_NODES, MOST_SIGNALS, Motion, NodeId, Power, Quantity, Signal,
@@ -109,6 +110,14 @@ impl Element for MarkerForce {
             wrenches[0] = -self.wrench(&to_body, slope);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
         }
+    }
+
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        self.residual(at, out);
+    }
+
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        self.tangent(at, STIFFNESS_ONLY, out);
     }
 
     fn power(&self, at: &Motion) -> Power {

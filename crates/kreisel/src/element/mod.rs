@@ -43,6 +43,17 @@ pub trait Element: Send + Sync {
         local::difference_tangent(self, at, weights, out);
     }
 
+    /// Adds the part of the residual that applied loads make (forces, moments, gravity): statics multiplies it by a load
+    /// factor. Springs and other parts of the machine itself have none.
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        let _ = (at, out);
+    }
+
+    /// Adds the derivative of [`Element::load`] by the configuration; the default takes differences.
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        local::difference_load_stiffness(self, at, out);
+    }
+
     /// Stored energies, for conservation tests and energy plots.
     fn energies(&self, at: &Motion) -> Energies {
         let _ = at;

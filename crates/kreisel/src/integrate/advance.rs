@@ -124,13 +124,12 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             report.step = plan.step;
             match self.settings.error_control {
                 None => report.iterations = self.attempt(plan.step)?,
-                Some(control) => match self.controlled_attempt(&mut report, &control)? {
-                    Some(smaller) => {
+                Some(control) => {
+                    if let Some(smaller) = self.controlled_attempt(&mut report, &control)? {
                         plan = Plan { step: smaller, lands_on: None, shortened: false };
                         continue;
                     }
-                    None => {}
-                },
+                }
             }
             let time = if landings < MOST_LANDINGS { observer.landing(self) } else { None };
             let Some(time) = time else { break };

@@ -90,14 +90,14 @@ const LEAST_ERROR: f64 = 1e-4;
 const FILTER: f64 = 4.0;
 /// Changes of the step size within these bounds are not worth their cost (a correction of the state, new factors).
 const HELD: std::ops::Range<f64> = 0.95..1.1;
-/// Largest and smallest part to which a step with too large an error is cut.
-const CUT: [f64; 2] = [0.8, 0.1];
+/// Smallest and largest part to which a step with too large an error is cut.
+const CUT: [f64; 2] = [0.1, 0.8];
 /// Part to which a step is cut for which Newton's iteration failed.
 const FAILED_CUT: f64 = 0.25;
 
 /// Part to which a step is cut whose error was too large.
 pub(super) fn cut(error: f64) -> f64 {
-    if error.is_finite() { (AIM / error).sqrt().min(CUT[0]).max(CUT[1]) } else { CUT[1] }
+    if error.is_finite() { (AIM / error).sqrt().clamp(CUT[0], CUT[1]) } else { CUT[0] }
 }
 
 /// Part to which a step is cut that could not be computed.

@@ -62,7 +62,7 @@ pub enum StartError {
     NotHht(f64),
     /// Parameters without damping of the multipliers.
     #[error(
-        "with `index3` and constraints these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \
+        "with constraints that hold for positions only these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \
          multipliers grow without bound. Take a spectral radius below 1 or the method `index2`"
     )]
     UndampedMultipliers,
@@ -91,6 +91,15 @@ pub enum StartError {
     /// Something that the chosen method does not integrate.
     #[error("the method does not integrate systems with {0}")]
     Unsupported(&'static str),
+    /// A node on SE(3), where the updated Lagrangian method has no local coordinates.
+    #[error(
+        "`updated-lagrangian` has no local coordinates on SE(3), where {equation} lives. Take the group `so3xr3`, or the \
+         method `index3`"
+    )]
+    NoLocalCoordinates {
+        /// The first equation of the node.
+        equation: String,
+    },
     /// Positions that satisfy the constraints were not found.
     #[error(
         "the machine does not fit together at the start: {} after {iterations} iterations",
@@ -109,6 +118,12 @@ pub enum StartError {
         level: &'static str,
         /// The constraints that conflict, worst first.
         misses: Vec<Miss>,
+    },
+    /// The equilibrium from which the run is to start was not found.
+    #[error("there is no equilibrium to start from: {reason}")]
+    NoEquilibrium {
+        /// Why.
+        reason: String,
     },
     /// Mass matrix and constraints do not determine accelerations and multipliers.
     #[error(

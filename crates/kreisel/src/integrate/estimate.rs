@@ -7,10 +7,10 @@ use super::control::ErrorControl;
 use super::integration::Integration;
 use super::kkt::{Accelerations, KktFailure};
 use super::scheme::Workspace;
-use super::settings::Settings;
+use super::settings::{Method, Settings};
 use super::start::{Side, jerk, jerk_distance};
 use crate::dae::{Dae, Equation, Shape};
-use crate::lie::Group;
+use crate::lie::{Group, Space};
 
 /// An error in units of the tolerance, and the velocity coordinate where it is largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,6 +43,26 @@ fn blocks(shape: &Shape) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
+/// What the local error in q has beside C_q h³ v̈, divided by h³: v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)].
+///
+/// The updated Lagrangian method has C_q h³ x⃛ in all, with the third derivative of its coordinates.
+pub(super) fn curvature_error(
+    settings: &Settings,
+    space: &Space,
+    velocity: &[f64],
+    acceleration: &[f64],
+    out: &mut [f64],
+) {
+    if settings.method == Method::UpdatedLagrangian {
+        out.fill(0.0);
+        let constant = settings.parameters.position_error_constant();
+        settings.parametrization.add_jerk_excess(space, constant, velocity, acceleration, out);
+    } else {
+        space.hat_multiply(velocity, acceleration, out);
+        out.iter_mut().for_each(|value| *value /= 12.0);
+    }
+}
+
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
@@ -56,8 +76,8 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
         let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
         let values = &rates[block.velocities.clone()];
         let error = norm(values) / tolerance;
-        // Written so that what is not a number is the worst.
-        if !(error <= worst.size) {
+        // What is not a number is the worst.
+        if error.is_nan() || error > worst.size {
             let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
             let coordinate = block.velocities.start + largest.map_or(0, |(index, _)| index);
             worst = Error { size: error, coordinate };
@@ -80,13 +100,13 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (state, trial) = (&self.state, &self.trial);
         let rates = &mut self.error_rates;
-        self.work.shape.space.hat_multiply(&trial.velocity, &trial.acceleration, rates);
+        curvature_error(&self.settings, &self.work.shape.space, &trial.velocity, &trial.acceleration, rates);
         let constant = parameters.position_error_constant();
         for (i, rate) in rates.iter_mut().enumerate() {
             let a = state.algorithmic_acceleration[i];
             let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
             let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
-            *rate = step * (constant * (next - a) + step * *rate / 12.0);
+            *rate = step * (constant * (next - a) + step * *rate);
         }
         weighed(&self.work, &state.configuration, control, &self.error_rates)
     }
@@ -116,9 +136,9 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let (shape, state) = (&self.work.shape, &self.state);
         let jerk = jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
         let mut rates = vec![0.0; jerk.len()];
-        shape.space.hat_multiply(&state.shown_velocity, &now.acceleration, &mut rates);
+        curvature_error(&settings, &shape.space, &state.shown_velocity, &now.acceleration, &mut rates);
         let constant = self.settings.parameters.position_error_constant();
-        rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate = constant * jerk + *rate / 12.0);
+        rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate += constant * jerk);
         let error = weighed(&self.work, &state.configuration, control, &rates).size;
         let step = CAUTION / error.sqrt().max(CAUTION / (LARGEST_START * control.horizon));
         Ok(control.clamp(step))

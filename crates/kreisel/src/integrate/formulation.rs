@@ -8,6 +8,7 @@ use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
 use super::soi2::{Soi2, Tilde};
 use super::state::{MatrixPoint, State};
+use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
 
@@ -17,6 +18,7 @@ pub(super) enum Formulation {
     Index2(StabilizerProducts),
     HhtI3(Box<ForceLevel>),
     Soi2(Box<(ForceLevel, Tilde)>),
+    UpdatedLagrangian(Box<LocalCoordinates>),
 }
 
 /// The step that is solved for.
@@ -35,10 +37,10 @@ pub(super) struct Step<'a, D: ?Sized> {
 
 impl Formulation {
     /// The formulation of a method and the layout of its Newton matrix.
-    pub fn new(method: Method, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
+    pub fn new(settings: &Settings, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
         let layout = |copies: Copies| Layout::new(shape, couplings, copies, []);
         let force_level = || ForceLevel::new(shape, couplings);
-        match method {
+        match settings.method {
             Method::Index3 => (layout(Copies::ONE), Self::Index3),
             Method::Index2 => {
                 let (layout, products) = StabilizerProducts::new(shape, couplings);
@@ -49,12 +51,16 @@ impl Formulation {
                 let parts = (force_level(), Tilde::new(shape, couplings));
                 (layout(Copies::TWO), Self::Soi2(Box::new(parts)))
             }
+            Method::UpdatedLagrangian => {
+                let local = LocalCoordinates::new(settings.parametrization, shape, couplings);
+                (layout(Copies::ONE), Self::UpdatedLagrangian(Box::new(local)))
+            }
         }
     }
 
     fn force_level(&mut self) -> Option<&mut ForceLevel> {
         match self {
-            Self::Index3 | Self::Index2(_) => None,
+            Self::Index3 | Self::Index2(_) | Self::UpdatedLagrangian(_) => None,
             Self::HhtI3(force_level) => Some(force_level),
             Self::Soi2(parts) => Some(&mut parts.0),
         }
@@ -131,6 +137,12 @@ impl Formulation {
                     matrix_point,
                 })
             }
+            Self::UpdatedLagrangian(local) => {
+                let force_level = None;
+                let linear =
+                    Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point };
+                visit(&mut UpdatedLagrangian { linear, local })
+            }
             Self::HhtI3(force_level) => {
                 let force_level = Some(&**force_level);
                 visit(&mut Index3 {
@@ -167,8 +179,18 @@ impl Formulation {
         }
     }
 
+    /// Turns the solution of a step into values on the group.
+    pub fn settle(&mut self, shape: &Shape, settings: &Settings, state: &State, trial: &mut Trial) {
+        if let Self::UpdatedLagrangian(local) = self {
+            local.settle(&shape.space, &settings.parameters, state, trial);
+        }
+    }
+
     /// Takes into the state what the next step needs of this one.
     pub fn accept(&mut self, state: &mut State) {
+        if let Self::UpdatedLagrangian(local) = self {
+            state.algorithmic_acceleration.copy_from_slice(local.algorithmic_acceleration());
+        }
         if let Some(force_level) = self.force_level() {
             force_level.accept(state);
         }
@@ -198,7 +220,7 @@ mod tests {
         let run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
         let mut state = run.state().clone();
         let (shape, couplings) = (dae.shape(), dae.couplings());
-        let (layout, mut formulation) = Formulation::new(method, &shape, &couplings);
+        let (layout, mut formulation) = Formulation::new(&settings, &shape, &couplings);
         let pattern = layout.pattern.clone();
         let mut work = Workspace::new(dae, shape.clone(), &couplings, layout);
         let mut trial = Trial::new(&shape);

@@ -34,15 +34,9 @@ pub(super) struct Index3<'a, D: ?Sized> {
     pub matrix_point: &'a mut MatrixPoint,
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
-    fn residual(&mut self, out: &mut [f64]) {
-        match self.force_level {
-            None => self.work.evaluate(self.dae, self.base, self.trial),
-            Some(force_level) => {
-                self.work.evaluate_forces(self.dae, self.base, self.trial);
-                force_level.add(&self.trial.acceleration, &mut self.work.equilibrium);
-            }
-        }
+impl<D: Dae + ?Sized> Index3<'_, D> {
+    /// Scales the equations that were evaluated last.
+    pub fn write_residual(&mut self, out: &mut [f64]) {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
@@ -51,18 +45,10 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
     }
 
-    fn matrix(&mut self, out: &mut BlockMatrix) {
+    /// Adds the matrix of the derivatives that were evaluated last.
+    pub fn write_matrix(&mut self, out: &mut BlockMatrix) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
-        work.tangent.gradient_rate_wanted = false;
-        match self.force_level {
-            None => work.differentiate(self.dae, self.trial, coefficients, matrix),
-            Some(force_level) => {
-                work.differentiate_forces(self.dae, self.trial, coefficients, matrix);
-                let inertia = factor * coefficients.acceleration;
-                work.layout.add_nodes(&force_level.mass, None, inertia, Part::FIRST, out);
-            }
-        }
         let operators = (matrix == IterationMatrix::Exact).then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
@@ -76,6 +62,34 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         if let Some(force_level) = self.force_level {
             self.matrix_point.base_velocity.clone_from(&force_level.base_velocity);
         }
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        match self.force_level {
+            None => self.work.evaluate(self.dae, self.base, self.trial),
+            Some(force_level) => {
+                self.work.evaluate_forces(self.dae, self.base, self.trial);
+                force_level.add(&self.trial.acceleration, &mut self.work.equilibrium);
+            }
+        }
+        self.write_residual(out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        let matrix = self.settings.iteration_matrix;
+        work.tangent.gradient_rate_wanted = false;
+        match self.force_level {
+            None => work.differentiate(self.dae, self.trial, coefficients, matrix),
+            Some(force_level) => {
+                work.differentiate_forces(self.dae, self.trial, coefficients, matrix);
+                let inertia = coefficients.acceleration / coefficients.scale;
+                work.layout.add_nodes(&force_level.mass, None, inertia, Part::FIRST, out);
+            }
+        }
+        self.write_matrix(out);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

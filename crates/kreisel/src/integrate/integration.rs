@@ -1,17 +1,18 @@
 //! An integration under way: its start, one step, changes of step size.
 
 use super::GeneralizedAlpha;
-use super::control::ControlMemory;
 use super::error::{StartError, StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::kkt::{Kkt, KktFailure};
 use super::parameters::Stability;
+use super::prepare::Unprepared;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Initial, Settings, Start};
-use super::start::{Side, StartReport, assembled, check_initial, starting_state, starting_values};
+use super::settings::{Initial, Method, Settings};
+use super::start::{Side, StartReport, assembled, check_initial, starting_state};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
+use super::updated_lagrangian::node_without_coordinates;
+use crate::dae::{Dae, Equation, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure};
 
@@ -60,7 +61,7 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) last_increment: Vec<f64>,
     pub(super) trial: Trial,
     pub(super) work: Workspace,
-    formulation: Formulation,
+    pub(super) formulation: Formulation,
     pub(super) newton: Newton,
     pub(super) kkt: Kkt,
     mass_scale: f64,
@@ -68,7 +69,7 @@ pub struct Integration<'d, D: ?Sized> {
     start_report: StartReport,
     redundancy: Redundancy,
     /// What a pending step changed in the state, as it was before.
-    before: Unprepared,
+    pub(super) before: Unprepared,
     /// Rates of the local error, one per velocity coordinate.
     pub(super) error_rates: Vec<f64>,
     pub(super) last_report: StepReport,
@@ -77,27 +78,9 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) failures: u64,
 }
 
-/// Values of the state that are prepared for a step of a certain size.
-#[derive(Default)]
-struct Unprepared {
-    step: f64,
-    velocity: Vec<f64>,
-    algorithmic_acceleration: Vec<f64>,
-    previous_algorithmic_acceleration: Vec<f64>,
-    inertia_force: Vec<f64>,
-    previous_inertia_force: Vec<f64>,
-}
-
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
 pub(super) const COMPLIANCE: f64 = 1e-9;
-
-/// Steps that differ by less than this part are the same step.
-const SAME_STEP: f64 = 1e-12;
-
-/// A first acceleration that changes by less than this part is settled, and no more than this many times.
-const SETTLED: f64 = 1e-10;
-const MOST_REPETITIONS: usize = 50;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -164,9 +147,10 @@ impl GeneralizedAlpha {
         let settings = *self.settings();
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
+        check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        let (layout, formulation) = Formulation::new(settings.method, &shape, &couplings);
+        let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
         let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
             dae,
@@ -191,6 +175,25 @@ impl GeneralizedAlpha {
             failures: 0,
         })
     }
+}
+
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let shape = dae.shape();
+    let first_slip = shape.constraint_count();
+    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
+    for row in redundancy.shared.iter().copied().chain(slips) {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
+    compliance
 }
 
 /// Why a saved state cannot be taken up.
@@ -231,18 +234,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Constraints that share their reactions give way a little to them, so that the smallest ones are found.
-    fn set_redundancy(&mut self, redundancy: Redundancy) {
-        self.work.compliance.clear();
-        if !redundancy.is_none() {
-            let (m, p) = (self.work.shape.constraint_count(), self.work.shape.slip_count());
-            let mut weights = vec![1.0; m + p];
-            self.dae.multiplier_weights(&mut weights);
-            self.work.compliance.resize(weights.len(), 0.0);
-            let slips = redundancy.shared_slips.iter().map(|row| m + row);
-            for row in redundancy.shared.iter().copied().chain(slips) {
-                self.work.compliance[row] = COMPLIANCE * weights[row] * weights[row];
-            }
-        }
+    pub(super) fn set_redundancy(&mut self, redundancy: Redundancy) {
+        self.work.compliance = compliance(self.dae, &redundancy);
         self.kkt.set_compliance(&self.work.compliance);
         self.redundancy = redundancy;
     }
@@ -324,117 +317,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.memory.copy_from_slice(&state.memory);
     }
 
-    /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
-    ///
-    /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back multiplied by
-    /// 1/3 at most, the value for ρ∞ = 0.
-    fn settle_first_acceleration(&mut self, step: f64) -> Result<usize, StepError> {
-        let alpha = self.settings.parameters.offset();
-        let mut iterations = 0;
-        for _ in 0..MOST_REPETITIONS {
-            let mut change = 0.0_f64;
-            let mut size = 1.0_f64;
-            let state = &mut self.state;
-            for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
-                let wanted = (1.0 - alpha) * state.acceleration[i] + alpha * self.trial.acceleration[i];
-                change = change.max((wanted - *a).abs());
-                size = size.max(wanted.abs());
-                *a = wanted;
-            }
-            state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
-            state.inertia_force.clear();
-            state.previous_inertia_force.clear();
-            self.predict(step);
-            iterations += self.correct(step)?;
-            if change <= SETTLED * size {
-                break;
-            }
-        }
-        Ok(iterations)
-    }
-
     /// First guess of Newton's iteration.
     pub(super) fn predict(&mut self, step: f64) {
         self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
         self.trial.time = self.state.time_after(step);
     }
 
-    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
-    /// the derivatives that the method carries along no longer hold.
-    ///
-    /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
-    /// machine by the impulse that is smallest in the norm of the mass matrix.
-    pub fn restart(&mut self) -> Result<(), StepError> {
-        let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
-        // Inputs that jump here must be seen after the jump.
-        let time = state.time.next_up();
-        kkt.set_states(&state.states, &state.memory);
-        let outcome = kkt
-            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
-            .and_then(|_| {
-                self.state.shown_velocity.copy_from_slice(&self.state.velocity);
-                self.choose_and_prepare(time, Side::After)
-            });
-        self.state.step = 0.0;
-        self.state.after_corner = true;
-        self.state.stabilizers.fill(0.0);
-        self.state.matrix_point = None;
-        self.newton.forget();
-        self.state.newton_rate = self.newton.rate();
-        outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
-    }
-
-    /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
-    ///
-    /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
-    pub fn change_memory<E>(
-        &mut self,
-        change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let state = &self.state;
-        let mut memory = state.memory.clone();
-        let at = Point {
-            time: state.time,
-            configuration: &state.configuration,
-            velocity: &state.shown_velocity,
-            acceleration: &state.acceleration,
-            multipliers: &state.multipliers,
-            slip_multipliers: &state.slip_multipliers,
-            states: &state.states,
-            memory: &state.memory,
-        };
-        change(&at, &mut memory)?;
-        let remembering = Remembering { dae: self.dae, memory: &memory };
-        let redundancy = Redundancy::find(&remembering, state.time, &state.configuration);
-        self.state.memory = memory;
-        self.set_redundancy(redundancy);
-        self.state.compliance = self.work.compliance.clone();
-        Ok(())
-    }
-
-    /// Chooses the first step if the error decides, and finds the starting values for it.
-    fn choose_and_prepare(&mut self, time: f64, side: Side) -> Result<(), KktFailure> {
-        let step = match self.settings.error_control {
-            Some(control) => {
-                let step = self.choose_first_step(&control, time, side)?;
-                self.state.control = ControlMemory::starting(step);
-                step
-            }
-            None => self.settings.step,
-        };
-        self.prepare_start(step, time, side)
-    }
-
-    /// Starting values for a step of a size, from the velocity that is shown.
-    fn prepare_start(&mut self, step: f64, time: f64, side: Side) -> Result<(), KktFailure> {
-        let settings = Settings { step, ..self.settings };
-        let state = &mut self.state;
-        state.velocity.copy_from_slice(&state.shown_velocity);
-        state.prepared_step = step;
-        starting_values(self.dae, &self.work.shape, &settings, state, time, side, &mut self.kkt)
-    }
-
-    fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
+    pub(super) fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
         let time = self.state.time;
         match failure {
             KktFailure::Singular(equation) => {
@@ -444,101 +333,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
                 StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
             }
         }
-    }
-
-    /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass
-    /// matrix [ArnoldCardonaBruls2015Projection, Eqs. (7)].
-    ///
-    /// With `index3` this costs an order in the multipliers for some hundred steps: the residual it removes
-    /// is what keeps them accurate [ArnoldCardonaBruls2015Projection, §3].
-    pub fn project_velocity(&mut self) -> Result<(), StepError> {
-        self.scale_hidden_residual(0.0, self.state.prepared_step)?;
-        self.state.shown_velocity.copy_from_slice(&self.state.velocity);
-        Ok(())
-    }
-
-    fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
-        let state = &mut self.state;
-        self.kkt.set_states(&state.states, &state.memory);
-        self.kkt
-            .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
-            .map(|_| ())
-            .map_err(|failure| self.kkt_error(failure, step))
-    }
-
-    /// Computes a step without taking it; [`Integration::accept`] or [`Integration::discard`] ends it.
-    ///
-    /// After an error the state is as it was.
-    pub(super) fn attempt(&mut self, step: f64) -> Result<usize, StepError> {
-        if !(step > 0.0 && step.is_finite()) {
-            return Err(StepError::Step(step));
-        }
-        self.keep_unprepared();
-        let outcome = self.change_step(step).and_then(|()| {
-            self.predict(step);
-            let iterations = self.correct_or_yield(step)?;
-            let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
-            Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
-        });
-        if outcome.is_err() {
-            self.discard();
-        }
-        outcome
-    }
-
-    fn keep_unprepared(&mut self) {
-        let (before, state) = (&mut self.before, &self.state);
-        before.step = state.prepared_step;
-        before.velocity.clone_from(&state.velocity);
-        before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
-        before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
-        before.inertia_force.clone_from(&state.inertia_force);
-        before.previous_inertia_force.clone_from(&state.previous_inertia_force);
-    }
-
-    /// Takes a pending step back.
-    pub(super) fn discard(&mut self) {
-        let (before, state) = (&self.before, &mut self.state);
-        state.prepared_step = before.step;
-        state.velocity.clone_from(&before.velocity);
-        state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
-        state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
-        state.inertia_force.clone_from(&before.inertia_force);
-        state.previous_inertia_force.clone_from(&before.previous_inertia_force);
-    }
-
-    /// Prepares the state for a step of another size than the last.
-    ///
-    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs. (14)]. With `index3`
-    /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
-    /// Before the first step the starting values are found anew.
-    fn change_step(&mut self, step: f64) -> Result<(), StepError> {
-        let ratio = step / self.state.prepared_step;
-        if (ratio - 1.0).abs() <= SAME_STEP {
-            return Ok(());
-        }
-        self.newton.forget();
-        if self.state.step == 0.0 {
-            let (time, side) = match self.state.after_corner {
-                true => (self.state.time.next_up(), Side::After),
-                false => (self.state.time, Side::Both),
-            };
-            self.kkt.set_states(&self.state.states, &self.state.memory);
-            return self.prepare_start(step, time, side).map_err(|failure| self.kkt_error(failure, step));
-        }
-        if self.settings.step_change.adjust_acceleration {
-            let shift = self.settings.parameters.offset() * (ratio - 1.0);
-            let state = &mut self.state;
-            move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
-            move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
-        }
-        let carries_residual =
-            self.settings.method.leaves_hidden_residual() && self.work.shape.constraint_count() > 0;
-        if carries_residual && self.settings.step_change.rescale_residual {
-            self.scale_hidden_residual(ratio * ratio, step)?;
-        }
-        self.state.prepared_step = step;
-        Ok(())
     }
 
     pub(super) fn coefficients(&self, step: f64) -> Coefficients {
@@ -555,10 +349,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (time, base) = (self.state.time, &self.state.configuration);
         let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let outcome = self.formulation.solve(&mut self.newton, step_data);
-        outcome.map_err(|failure| {
+        let iterations = outcome.map_err(|failure| {
             self.newton.forget();
             self.step_error(failure, step)
-        })
+        })?;
+        self.formulation.settle(&self.work.shape, &self.settings, &self.state, &mut self.trial);
+        Ok(iterations)
     }
 
     fn step_error(&self, failure: NewtonFailure, step: f64) -> StepError {
@@ -595,6 +391,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
         self.formulation.accept(state);
@@ -653,43 +450,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 }
 
-/// Moves values along the line from the previous ones.
-fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
-    values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
-}
-
-/// A system with a memory, for those who ask without one.
-struct Remembering<'a, D: ?Sized> {
-    dae: &'a D,
-    memory: &'a [f64],
-}
-
-impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
-    fn shape(&self) -> Shape {
-        self.dae.shape()
-    }
-
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
-    }
-
-    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
-    }
-
-    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
-    }
-
-    fn couplings(&self) -> Couplings {
-        self.dae.couplings()
-    }
-
-    fn scales(&self) -> Scales {
-        self.dae.scales()
-    }
-}
-
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
@@ -723,6 +483,9 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if shape.state_count() > 0 {
         return Err(StartError::Unsupported("first-order states"));
     }
+    if shape.slip_count() > 0 && settings.method == Method::UpdatedLagrangian {
+        return Err(StartError::Unsupported("nonholonomic constraints"));
+    }
     if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
         return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
@@ -737,6 +500,16 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     }
 }
 
+fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
+    match node_without_coordinates(&shape.space) {
+        Some(node) if settings.method == Method::UpdatedLagrangian => {
+            let first = Equation::Equilibrium(shape.space.velocity_range(node).start);
+            Err(StartError::NoLocalCoordinates { equation: dae.describe(first) })
+        }
+        _ => Ok(()),
+    }
+}
+
 fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
     let (k, m) = (shape.velocity_count(), shape.constraint_count());
     let mut sizes = vec![
@@ -747,6 +520,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
+        ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),

@@ -28,8 +28,9 @@ macro_rules! end {
 }
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
-    /// Values at a time within the last step: on the group along q_n ∘ exp(ϑ h Δq̃) [ArnoldCardonaBruls2015,
-    /// Remark 2.2], otherwise linear; second order in q, v and λ.
+    /// Values at a time within the last step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015,
+    /// Remark 2.2], with the cubic x that has the velocities at both ends; v by the cubic with their accelerations,
+    /// otherwise linear. No order is lost in q, v and λ, and steps may be large where the motion is simple.
     pub fn interpolate(&self, time: f64, out: &mut Sample) {
         let ends = [end!(self.previous, shown_velocity), end!(self.state, shown_velocity)];
         let base = &self.previous.configuration;
@@ -55,19 +56,54 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let length = to.time - from.time;
         let part = if length > 0.0 { ((time - from.time) / length).clamp(0.0, 1.0) } else { 1.0 };
         out.time = time;
+        let space = &self.work.shape.space;
+        let cubic = Cubic::at(part, length);
+        out.rate.resize(increment.len(), 0.0);
         out.increment.clear();
-        out.increment.extend(increment.iter().map(|x| part * x));
+        // ẋ = T⁻¹(x) v; T is singular only where a step turns a body by a whole turn.
+        match space.inverse_tangent_multiply(increment, to.velocity, &mut out.rate) {
+            Ok(()) => {
+                let values = increment.iter().zip(from.velocity).zip(&out.rate);
+                out.increment.extend(values.map(|((x, v), rate)| cubic.value([0.0, *x], [*v, *rate])));
+            }
+            Err(_) => out.increment.extend(increment.iter().map(|x| part * x)),
+        }
         out.configuration.resize(base.len(), 0.0);
-        self.work.shape.space.compose_exp(base, &out.increment, &mut out.configuration);
+        space.compose_exp(base, &out.increment, &mut out.configuration);
+        out.velocity.clear();
+        let velocities = from.velocity.iter().zip(to.velocity);
+        let accelerations = from.acceleration.iter().zip(to.acceleration);
+        out.velocity.extend(
+            velocities.zip(accelerations).map(|((v0, v1), (a0, a1))| cubic.value([*v0, *v1], [*a0, *a1])),
+        );
         let linear = |from: &[f64], to: &[f64], out: &mut Vec<f64>| {
             out.clear();
             out.extend(from.iter().zip(to).map(|(from, to)| from + part * (to - from)));
         };
-        linear(from.velocity, to.velocity, &mut out.velocity);
         linear(from.acceleration, to.acceleration, &mut out.acceleration);
         linear(from.multipliers, to.multipliers, &mut out.multipliers);
         linear(from.slip_multipliers, to.slip_multipliers, &mut out.slip_multipliers);
         linear(from.states, to.states, &mut out.states);
         part
+    }
+}
+
+/// The cubic through two values with two slopes, at one place.
+struct Cubic {
+    values: [f64; 2],
+    slopes: [f64; 2],
+}
+
+impl Cubic {
+    /// Weights at a part of an interval of a length.
+    fn at(part: f64, length: f64) -> Self {
+        let (square, rest) = (part * part, 1.0 - part);
+        let late = square * (3.0 - 2.0 * part);
+        Self { values: [1.0 - late, late], slopes: [length * part * rest * rest, -length * square * rest] }
+    }
+
+    fn value(&self, values: [f64; 2], slopes: [f64; 2]) -> f64 {
+        let [first, last] = [0, 1].map(|end| self.values[end] * values[end] + self.slopes[end] * slopes[end]);
+        first + last
     }
 }

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use crate::dae::{Couplings, Equation, Reactions, Shape, Tangent};
-use crate::lie::{Group, Space};
+use crate::lie::{Group, Matrix3, Space};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Block, Target, add, add_product, add_transposed};
 use crate::solve::linear::Role;
 
 /// How many unknowns (and equations) of a kind a method has per component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     pub nodes: usize,
     pub constraints: usize,
     pub slips: usize,
@@ -30,7 +30,7 @@ impl Copies {
 
 /// Which copies of the equations and of the unknowns a block belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     pub row: usize,
     pub column: usize,
 }
@@ -64,7 +64,7 @@ struct Constraints {
 
 /// The kinds of constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Holonomic ones with λ.
     Holonomic,
     /// Nonholonomic ones with ψ.
@@ -73,7 +73,7 @@ pub(super) enum Kind {
 
 /// Pattern of a Newton matrix and the places of the tangent's blocks in it.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub pattern: Arc<BlockPattern>,
     pub roles: Vec<Role>,
     node_copies: usize,
@@ -413,7 +413,7 @@ enum Form {
 
 /// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
 #[derive(Clone, Debug)]
-pub(super) struct TangentOperators {
+pub(crate) struct TangentOperators {
     nodes: Vec<Operator>,
     values: Vec<f64>,
 }
@@ -453,6 +453,15 @@ impl TangentOperators {
                 let out = &mut self.values[start..start + size * size];
                 space.tangent_operator(node, &increment[space.velocity_range(node)], out);
             }
+        }
+    }
+
+    /// Sets the rotational part of the operator of a node on SO(3) or SO(3)×R³.
+    pub fn set_rotation(&mut self, node: usize, rotation: &Matrix3) {
+        let Operator { start, size, .. } = self.nodes[node];
+        let columns = self.values[start..start + 3 * size].chunks_exact_mut(size);
+        for (values, column) in columns.zip(rotation.column_iter()) {
+            values[..3].copy_from_slice(column.as_slice());
         }
     }
 

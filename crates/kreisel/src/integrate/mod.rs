@@ -15,25 +15,29 @@
 mod advance;
 mod assemble;
 mod control;
+mod corner;
 mod error;
 mod estimate;
 mod force_level;
 mod formulation;
 mod index2;
 mod index3;
-mod integration;
+pub(crate) mod integration;
 mod interpolate;
 mod kkt;
-mod layout;
+pub(crate) mod layout;
+mod memory;
 mod observer;
 mod parameters;
+mod prepare;
 mod redundancy;
-mod scheme;
+pub(crate) mod scheme;
 mod settings;
 mod singular;
 mod soi2;
-mod start;
+pub(crate) mod start;
 mod state;
+mod updated_lagrangian;
 
 pub use control::{ControlMemory, ErrorControl};
 pub use error::{Miss, StartError, StateError, StepError};
@@ -41,7 +45,9 @@ pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use settings::{Initial, IterationMatrix, Method, PastMass, Predictor, Settings, Start, StepChange};
+pub use settings::{
+    Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Settings, Start, StepChange,
+};
 pub use start::StartReport;
 pub use state::{MatrixPoint, Merged, State};
 
@@ -87,4 +93,6 @@ pub struct Sample {
     pub states: Vec<f64>,
     /// Scratch: increment from the start of the step.
     increment: Vec<f64>,
+    /// Scratch: rate of the increment at the end of the step.
+    rate: Vec<f64>,
 }

@@ -32,12 +32,14 @@ const SHARED: f64 = 1e-6;
 pub struct Redundancy {
     /// Constraints that are implied by the others, ascending.
     pub implied: Vec<usize>,
-    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them.
+    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them, unless they are idle.
     pub shared: Vec<usize>,
     /// Nonholonomic constraints that are implied by the others, ascending.
     pub implied_slips: Vec<usize>,
     /// Nonholonomic constraints whose multipliers are not unique, ascending.
     pub shared_slips: Vec<usize>,
+    /// Constraints that are switched off, ascending, nonholonomic ones counted after the others; they count as implied.
+    pub idle: Vec<usize>,
 }
 
 impl Redundancy {
@@ -73,14 +75,25 @@ impl Redundancy {
                 found.implied_slips.push(before + pivot.row);
             }
         }
-        found.implied.sort_unstable();
-        found.implied_slips.sort_unstable();
+        let count = shape.constraint_count();
+        found.idle = dae.idle_constraints(&vec![0.0; shape.memory]);
+        found.idle.sort_unstable();
+        let idle = found.idle.clone();
+        let works = |row: usize| idle.binary_search(&row).is_err();
+        found.implied.retain(|row| works(*row));
+        found.implied_slips.retain(|row| works(count + row));
         if !found.is_none() {
             let mut rows = shared_rows(&mut lu, &layout, &shape);
-            let slips = rows.split_off(rows.partition_point(|row| *row < shape.constraint_count()));
+            rows.retain(|row| works(*row));
+            let slips = rows.split_off(rows.partition_point(|row| *row < count));
             found.shared = rows;
-            found.shared_slips = slips.into_iter().map(|row| row - shape.constraint_count()).collect();
+            found.shared_slips = slips.into_iter().map(|row| row - count).collect();
         }
+        let (holonomic, slips) = idle.split_at(idle.partition_point(|row| *row < count));
+        found.implied.extend(holonomic);
+        found.implied_slips.extend(slips.iter().map(|row| row - count));
+        found.implied.sort_unstable();
+        found.implied_slips.sort_unstable();
         found
     }
 }

@@ -98,21 +98,26 @@ impl Trial {
         }
         self.states.copy_from_slice(&state.states);
         self.memory.copy_from_slice(&state.memory);
-        match predictor {
-            Predictor::ConstantAcceleration => {
-                self.multipliers.copy_from_slice(&state.multipliers);
-                self.slip_multipliers.copy_from_slice(&state.slip_multipliers);
-            }
-            Predictor::ZeroAcceleration => {
-                self.multipliers.fill(0.0);
-                self.slip_multipliers.fill(0.0);
-            }
+        // How far the line through the last two values is followed: not at all before there are two.
+        let ahead = match predictor {
+            Predictor::LinearAcceleration if state.step > 0.0 => step / state.step,
+            _ => 0.0,
+        };
+        let constant = predictor != Predictor::ZeroAcceleration;
+        let last_two = state.multipliers.iter().zip(&state.previous_multipliers);
+        for (lambda, (last, before)) in self.multipliers.iter_mut().zip(last_two) {
+            *lambda = if constant { last + ahead * (last - before) } else { 0.0 };
+        }
+        for (psi, last) in self.slip_multipliers.iter_mut().zip(&state.slip_multipliers) {
+            *psi = if constant { *last } else { 0.0 };
         }
         for i in 0..self.increment.len() {
             let (v, a, v_dot) = (state.velocity[i], state.algorithmic_acceleration[i], state.acceleration[i]);
-            let (a_next, v_dot_next) = match predictor {
-                Predictor::ConstantAcceleration => (a, (a - alpha_f * v_dot) / (1.0 - alpha_f)),
-                Predictor::ZeroAcceleration => ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0),
+            let (a_next, v_dot_next) = if constant {
+                let a_next = a + ahead * (a - state.previous_algorithmic_acceleration[i]);
+                (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
+            } else {
+                ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0)
             };
             self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));
             self.velocity[i] = v + step * ((1.0 - gamma) * a + gamma * a_next);
@@ -139,6 +144,10 @@ impl Trial {
 const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
 /// Rounding of a violation, in units of the largest coordinate: a few ε.
 const VIOLATION_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
+
+/// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so that the
+/// error of one step is none of the next.
+const MULTIPLIER_SLACK: f64 = 1e3;
 
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
@@ -304,7 +313,7 @@ impl Workspace {
             for row in first..first + size {
                 let scaled = multipliers[row].abs() / coefficients.scale;
                 let shared = self.shared_round_off(before + row);
-                out[start + row - first] = atol * self.length + rtol * scaled + shared;
+                out[start + row - first] = atol * self.length + MULTIPLIER_SLACK * rtol * scaled + shared;
             }
             first += size;
         }
@@ -403,7 +412,8 @@ impl Workspace {
     }
 }
 
-fn coordinate_scales(shape: &Shape, length: f64) -> Vec<f64> {
+/// Size against which each velocity coordinate is judged: 1 rad or a length.
+pub(crate) fn coordinate_scales(shape: &Shape, length: f64) -> Vec<f64> {
     let mut scales = Vec::with_capacity(shape.velocity_count());
     for node in 0..shape.space.factor_count() {
         match shape.space.group(node) {

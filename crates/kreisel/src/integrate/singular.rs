@@ -66,19 +66,26 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         }
         let (scale, tolerance) = (self.coefficients(step).scale, part * self.work.length);
         let (work, trial) = (&mut self.work, &self.trial);
-        // With `index2` λ belongs to the violation at velocity level, times the step, and ζ to that of the positions.
+        // With `index2` λ belongs to the violation at velocity level, times the step, and ζ to that of the positions;
+        // with `soi2` the change λ̃ − λ does.
         let stabilized = self.settings.method == Method::Index2;
-        let rows = work.compliance.iter().zip(&trial.multipliers).zip(&trial.stabilizers);
-        for (out, ((compliance, multiplier), stabilizer)) in work.constraint_scratch.iter_mut().zip(rows) {
-            *out = compliance * multiplier / scale;
-            if stabilized {
-                *out = out.abs().max(compliance * stabilizer.abs());
-            }
+        for (row, out) in work.constraint_scratch.iter_mut().enumerate() {
+            let compliance = work.compliance[row];
+            let scaled = trial.multipliers[row].abs().max(trial.multiplier_changes[row].abs()) / scale;
+            let stabilizer = if stabilized { trial.stabilizers[row].abs() } else { 0.0 };
+            *out = compliance * scaled.max(stabilizer);
         }
-        if work.constraint_scratch.iter().all(|gap| gap.abs() <= tolerance) {
+        // ψ belongs to the velocity constraints, times the step.
+        let first = work.constraint_scratch.len();
+        for (row, out) in work.slip_scratch.iter_mut().enumerate() {
+            let multiplier = trial.slip_multipliers[row].abs().max(trial.slip_multiplier_changes[row].abs());
+            *out = work.compliance[first + row] * multiplier / scale;
+        }
+        if work.constraint_scratch.iter().chain(&work.slip_scratch).all(|gap| gap.abs() <= tolerance) {
             return Ok(());
         }
-        let misses = named(self.dae, &misses(&work.shape, &work.constraint_scratch, tolerance));
+        let gaps = [work.constraint_scratch.as_slice(), work.slip_scratch.as_slice()].concat();
+        let misses = named(self.dae, &misses(&work.shape, &gaps, tolerance));
         Err(StepError::Contradiction { time: trial.time, step, misses })
     }
 

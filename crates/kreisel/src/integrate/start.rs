@@ -2,8 +2,11 @@
 
 use super::assemble::{Goal, named};
 use super::error::StartError;
+use super::estimate::curvature_error;
+use super::integration::compliance;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
-use super::settings::{Initial, Settings, Start};
+use super::redundancy::Redundancy;
+use super::settings::{Initial, Method, Settings, Start};
 use super::state::State;
 use crate::dae::{Dae, Equation, Equations, Point, Shape};
 
@@ -35,6 +38,22 @@ pub struct StartReport {
     pub velocity_violation: f64,
     /// Change of the velocity.
     pub velocity_change: Vec<f64>,
+}
+
+/// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints follow
+/// from others there.
+pub(crate) fn fit_together<D: Dae + ?Sized>(
+    dae: &D,
+    initial: &Initial,
+) -> Result<(Vec<f64>, StartReport, Redundancy), StartError> {
+    let shape = dae.shape();
+    check_initial(dae, &shape, initial)?;
+    let mut kkt = Kkt::new(dae, dae.scales().mass);
+    let found = Redundancy::find(dae, initial.time, &initial.configuration);
+    kkt.set_compliance(&compliance(dae, &found));
+    let (configuration, report) = assembled(dae, &shape, initial, &mut kkt)?;
+    let redundancy = Redundancy::find(dae, initial.time, &configuration);
+    Ok((configuration, report, redundancy))
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
@@ -114,7 +133,7 @@ fn refuse<D: Dae + ?Sized>(dae: &D, level: &'static str, misses: &[(usize, f64)]
     Err(StartError::Contradiction { level, misses: named(dae, misses) })
 }
 
-/// v̇₀, λ₀, a₀ and, for `index3`, the perturbed v₀, at consistent q and v of the state.
+/// v̇₀, λ₀, a₀ and, for `index3` and `updated-lagrangian`, the perturbed v₀, at consistent q and v of the state.
 ///
 /// The equations are evaluated at `time`, which may lie a rounding error after the state's own.
 pub(super) fn starting_values<D: Dae + ?Sized>(
@@ -136,12 +155,17 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
         }
+        if settings.method == Method::UpdatedLagrangian {
+            let State { velocity, algorithmic_acceleration: a, .. } = state;
+            settings.parametrization.add_jerk_excess(&shape.space, shift, velocity, &now.acceleration, a);
+        }
         if settings.start == Start::OrderPreserving && settings.method.leaves_hidden_residual() {
             perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
         }
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
+    state.previous_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.
@@ -198,10 +222,10 @@ fn perturb_velocity<D: Dae + ?Sized>(
         return Ok(());
     }
     let mut local_error = vec![0.0; shape.velocity_count()];
-    shape.space.hat_multiply(&state.velocity, &now.acceleration, &mut local_error);
+    curvature_error(settings, &shape.space, &state.velocity, &now.acceleration, &mut local_error);
     let (constant, square) = (settings.parameters.position_error_constant(), settings.step * settings.step);
     for (error, jerk) in local_error.iter_mut().zip(jerk) {
-        *error = square * (constant * jerk + *error / 12.0);
+        *error = square * (constant * jerk + *error);
     }
     let mut change = vec![0.0; shape.velocity_count()];
     let State { time, configuration, velocity, .. } = &*state;

@@ -41,6 +41,8 @@ pub struct State {
     pub previous_inertia_force: Vec<f64>,
     /// Multipliers λ_n.
     pub multipliers: Vec<f64>,
+    /// Multipliers before the last step, for the first guess of the next.
+    pub previous_multipliers: Vec<f64>,
     /// Multipliers ψ_n of the nonholonomic constraints.
     pub slip_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
@@ -101,7 +103,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -156,10 +158,8 @@ impl Reader<'_> {
     }
 
     fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
-        match self.bytes()? {
-            [0] => return Ok(None),
-            [1] => {}
-            _ => return Err(StateError::Damaged),
+        if !self.flag()? {
+            return Ok(None);
         }
         let count = u64::from_le_bytes(self.bytes()?);
         if count > (self.0.len() / 8) as u64 {
@@ -271,7 +271,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 14] {
+    fn arrays(&self) -> [&Vec<f64>; 15] {
         [
             &self.configuration,
             &self.velocity,
@@ -282,6 +282,7 @@ impl State {
             &self.inertia_force,
             &self.previous_inertia_force,
             &self.multipliers,
+            &self.previous_multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
@@ -290,7 +291,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 14] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 15] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -301,6 +302,7 @@ impl State {
             &mut self.inertia_force,
             &mut self.previous_inertia_force,
             &mut self.multipliers,
+            &mut self.previous_multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,

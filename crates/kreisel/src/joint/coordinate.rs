@@ -44,6 +44,11 @@ impl Coordinate {
         self.turning_entries().is_some()
     }
 
+    /// Whether it is linear in the displacement or the rotation matrix.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Translation(_) | Self::Direction(..))
+    }
+
     /// Whether the value is an angle in rad.
     pub fn is_angle(self) -> bool {
         self.counts_turns() || matches!(self, Self::RotationVector(_))

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::coordinate::Coordinate;
 use super::frame::{Frame, PairMatrix, PairVector, Relative};
+use super::plain::PlainPair;
 use super::{Joint, LocalGradient, MOST_ROWS, evaluate_apart};
 use crate::element::{LocalTangent, Motion, NodeId};
 use crate::lie::{Matrix6, Pose, Vector3, Vector6};
@@ -163,13 +164,17 @@ pub struct CoordinateJoint {
     nodes: Vec<NodeId>,
     pairs: Vec<FramePair>,
     rows: Vec<Row>,
+    /// Whether every row locks one displacement or cosine, which has a short way of its own.
+    plain: bool,
 }
 
 impl CoordinateJoint {
     /// A joint of rows between pairs of frames on these nodes.
     pub fn new(nodes: Vec<NodeId>, pairs: Vec<FramePair>, rows: Vec<Row>) -> Self {
         debug_assert!(rows.len() <= MOST_ROWS, "a joint has at most {MOST_ROWS} equations");
-        Self { nodes, pairs, rows }
+        let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
+        let plain = rows.iter().all(single) && pairs.len() <= 2;
+        Self { nodes, pairs, rows, plain }
     }
 
     /// A joint of rows between two frames, each on a node or on the ground.
@@ -286,6 +291,31 @@ impl CoordinateJoint {
         self.pairs[pair_index].add_to_blocks(&hessian, out);
     }
 
+    /// Pairs that rows refer to, of a joint whose rows are plain.
+    fn plain_pairs<'a>(&'a self, at: &'a Motion) -> impl Iterator<Item = (usize, PlainPair<'a>)> {
+        let used = self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index));
+        used.map(|(index, pair)| (index, PlainPair::new(pair, at)))
+    }
+
+    /// Rows of a pair with their places, coordinates and factors, of a joint whose rows are plain.
+    fn plain_rows(&self, pair_index: usize) -> impl Iterator<Item = (usize, &Row, Coordinate, f64)> {
+        self.rows.iter().enumerate().filter_map(move |(index, row)| {
+            let term = row.terms.first().filter(|term| term.pair == pair_index)?;
+            Some((index, row, term.coordinate, term.factor))
+        })
+    }
+
+    fn weighed(&self, pair_index: usize, multipliers: &[f64]) -> impl Iterator<Item = (Coordinate, f64)> {
+        self.plain_rows(pair_index)
+            .map(move |(row, _, coordinate, factor)| (coordinate, factor * multipliers[row]))
+    }
+
+    fn add_plain_gradient(&self, pair_index: usize, pair: &PlainPair, out: &mut LocalGradient) {
+        for (row, _, coordinate, factor) in self.plain_rows(pair_index) {
+            pair.add_gradient(std::iter::once((coordinate, factor)), &mut out.rows[row]);
+        }
+    }
+
     fn uses(&self, pair_index: usize) -> bool {
         self.rows.iter().flat_map(|row| &row.terms).any(|term| term.pair == pair_index)
     }
@@ -334,12 +364,21 @@ impl Joint for CoordinateJoint {
     }
 
     fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        if self.plain {
+            return self.plain_pairs(at).for_each(|(index, pair)| self.add_plain_gradient(index, &pair, out));
+        }
         for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
             self.write_gradient(index, &pair.relative(at), out);
         }
     }
 
     fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+        if self.plain {
+            for (index, pair) in self.plain_pairs(at) {
+                pair.add_stiffness(self.weighed(index, multipliers), out);
+            }
+            return;
+        }
         for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
             self.add_pair_stiffness(index, &pair.relative(at), multipliers, out);
         }
@@ -347,6 +386,15 @@ impl Joint for CoordinateJoint {
 
     /// Sums the gradients of a pair before they are moved to the nodes.
     fn evaluate(&self, at: &Motion, multipliers: &[f64], violation: &mut [f64], wrenches: &mut [Vector6]) {
+        if self.plain {
+            for (index, pair) in self.plain_pairs(at) {
+                for (place, row, coordinate, factor) in self.plain_rows(index) {
+                    violation[place] = factor * pair.value(coordinate) - self.target(row, at.time)[0];
+                }
+                pair.add_gradient(self.weighed(index, multipliers), wrenches);
+            }
+            return;
+        }
         let Some(relatives) = self.relatives(at) else {
             return evaluate_apart(self, at, multipliers, violation, wrenches);
         };
@@ -369,6 +417,13 @@ impl Joint for CoordinateJoint {
         gradient: &mut LocalGradient,
         stiffness: &mut LocalTangent,
     ) {
+        if self.plain {
+            for (index, pair) in self.plain_pairs(at) {
+                self.add_plain_gradient(index, &pair, gradient);
+                pair.add_stiffness(self.weighed(index, multipliers), stiffness);
+            }
+            return;
+        }
         for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
             let relative = pair.relative(at);
             self.write_gradient(index, &relative, gradient);
@@ -377,6 +432,14 @@ impl Joint for CoordinateJoint {
     }
 
     fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        if self.plain {
+            for (index, pair) in self.plain_pairs(at) {
+                for (row, _, coordinate, factor) in self.plain_rows(index) {
+                    pair.add_rate_gradient(coordinate, factor, at, &mut out.rows[row]);
+                }
+            }
+            return;
+        }
         for (pair_index, pair) in self.pairs.iter().enumerate() {
             let relative = pair.relative(at);
             for (row, out) in self.rows.iter().zip(&mut out.rows) {

@@ -52,6 +52,15 @@ impl Frame {
         node.pose.compose(&self.offset)
     }
 
+    /// One of the frame's axes in body axes.
+    #[inline]
+    pub fn axis(&self, index: usize) -> Vector3 {
+        match &self.rotation {
+            Some(rotation) => rotation.column(index).into(),
+            None => Vector3::ith(index, 1.0),
+        }
+    }
+
     /// Position of the frame's origin in the world, and its rotation: world from frame.
     #[inline]
     fn placed(&self, node: &NodeMotion) -> (Vector3, Matrix3) {

@@ -14,6 +14,7 @@ mod guided_body;
 mod knife_edge;
 mod lock;
 pub mod lower_pair;
+mod plain;
 mod rolling;
 mod velocity_coupling;
 

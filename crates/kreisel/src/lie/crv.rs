@@ -29,6 +29,13 @@ pub fn from_rotation(rotation: &UnitQuaternion) -> Vector3 {
     rotation.imag() * (4.0 * sign / (1.0 + rotation.w.abs()))
 }
 
+/// Rotation vector θ = 4 arctan(|c|/4) c/|c| of a conformal rotation vector: exp(θ) = map(c), |θ| < 2π.
+#[inline]
+pub fn rotation_vector(c: &Vector3) -> Vector3 {
+    let quarter = 0.25 * c.norm();
+    if quarter == 0.0 { *c } else { c * (quarter.atan() / quarter) }
+}
+
 /// c₀ I + c cᵀ/4 − c̃, which is (4 − c₀) times a rotation matrix.
 #[inline]
 fn scaled_rotation(c: &Vector3) -> Matrix3 {
@@ -63,11 +70,29 @@ pub fn tangent_derivative(c: &Vector3, w: &Vector3) -> Matrix3 {
     scale * scaled_rotation_slope - (scaled_rotation(c) * w) * c.transpose() * (0.5 * scale / denominator)
 }
 
+/// Derivative of ∂(T(c) w)/∂c in the direction u; this matrix times u′ is the same with u and u′ exchanged.
+pub fn tangent_second_derivative(c: &Vector3, w: &Vector3, u: &Vector3) -> Matrix3 {
+    let denominator = 4.0 - c0(c);
+    let scale = 2.0 / (denominator * denominator);
+    // With d = 4 − c₀, ∂d/∂c = cᵀ/4: the scale s = 2/d² changes by −(s/2d) cᵀu, and twice by (3s/8d²)(cᵀu)(cᵀu′) − (s/2d) uᵀu′.
+    let scale_slope = -0.5 * scale / denominator;
+    let (along_c, along_u) = (c.dot(u), u.dot(w));
+    let value = scaled_rotation(c) * w;
+    let slope = |u: &Vector3| 0.25 * (c.dot(w) * u + u.dot(w) * c - c.dot(u) * w) - u.cross(w);
+    let slope_matrix = Matrix3::from_columns(&[Vector3::x(), Vector3::y(), Vector3::z()].map(|e| slope(&e)));
+    let scale_curvature = 0.375 * scale / (denominator * denominator) * along_c * c + scale_slope * u;
+    let value_curvature =
+        0.25 * (u * w.transpose() - w * u.transpose() + Matrix3::from_diagonal_element(along_u));
+    value * scale_curvature.transpose()
+        + scale_slope * (along_c * slope_matrix + slope(u) * c.transpose())
+        + scale * value_curvature
+}
+
 #[cfg(test)]
 mod tests {
     use std::f64::consts::PI;
 
-    use num_dual::{Dual64, DualNum};
+    use num_dual::{Dual2_64, Dual64, DualNum};
     use proptest::prelude::*;
 
     use super::super::reference::{rotations, vectors};
@@ -134,6 +159,32 @@ mod tests {
         fn inverse_tangent_operator_is_an_inverse(c in vectors(5.0)) {
             let product = tangent_operator(&c) * inverse_tangent_operator(&c);
             prop_assert!((product - Matrix3::identity()).norm() < 64.0 * EPSILON);
+        }
+
+        #[test]
+        fn rotation_vector_gives_the_same_rotation(c in vectors(5.0)) {
+            prop_assert!(so3::exp(&rotation_vector(&c)).angle_to(&map(&c)) < 16.0 * EPSILON);
+        }
+
+        /// Along one direction; the symmetry in the directions gives the rest.
+        #[test]
+        fn second_derivative_agrees_with_dual_numbers(
+            c in vectors(5.0), w in vectors(1.0), u in vectors(1.0), other in vectors(1.0),
+        ) {
+            let dual: [Dual2_64; 3] = std::array::from_fn(|i| Dual2_64::new(c[i], u[i], 0.0));
+            let dot = dual[0] * w[0] + dual[1] * w[1] + dual[2] * w[2];
+            let square = dual[0] * dual[0] + dual[1] * dual[1] + dual[2] * dual[2];
+            let c0 = (-square + 16.0) / 8.0;
+            let scale = ((-c0 + 4.0) * (-c0 + 4.0)).recip() * 2.0;
+            let exact = Vector3::from_fn(|i, _| {
+                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                let cross = dual[j] * w[k] - dual[k] * w[j];
+                ((c0 * w[i] + dual[i] * dot / 4.0 - cross) * scale).v2
+            });
+            prop_assert!((tangent_second_derivative(&c, &w, &u) * u - exact).norm() < 128.0 * EPSILON);
+            let forth = tangent_second_derivative(&c, &w, &u) * other;
+            let back = tangent_second_derivative(&c, &w, &other) * u;
+            prop_assert!((forth - back).norm() < 64.0 * EPSILON);
         }
 
         #[test]

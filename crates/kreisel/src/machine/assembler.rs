@@ -564,6 +564,7 @@ impl Assembler {
             sensors,
             events,
             settings_place: part::simulation::place(document),
+            places: places(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -613,6 +614,12 @@ impl Default for Assembler {
     }
 }
 
+/// Where a document says each part.
+fn places(document: &Document) -> HashMap<String, Place> {
+    let parts = part::PARTS.iter().flat_map(|entry| document.parts_of(entry.kind.name));
+    parts.map(|part| (part.name().to_string(), part.entries().place().clone())).collect()
+}
+
 /// Pose that a part's `position` and `orientation` give, in the world of the model.
 pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
     let position = reader.vector3("position")?;
@@ -647,12 +654,14 @@ impl Default for RunSettings {
             initial_step: None,
             output_step: None,
             method: newton.method,
+            parametrization: newton.parametrization,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
+            start: super::settings::StartFrom::Given,
         }
     }
 }

@@ -79,6 +79,8 @@ struct Watched {
     value: f64,
     /// Sign on whose side the expression is; 0 if it has not left zero yet.
     side: f64,
+    /// Largest absolute value so far, against which rounding is judged.
+    largest: f64,
     /// Angles of its signals, from which turns are counted, and their rates.
     angles: Vec<[f64; 2]>,
 }
@@ -107,8 +109,25 @@ pub(super) struct EventWatch<'m> {
 
 /// Halvings of a step that locate a passage on the interpolated motion.
 const HALVINGS: usize = 50;
+/// Values below this part of the largest are on neither side: what is held at zero must not pass it by rounding.
+const ROUNDING: f64 = 1e-9;
 /// Part of a bracket that a guess keeps from its ends.
 const MARGIN: f64 = 1e-3;
+
+impl Watched {
+    /// Takes up a value; its side counts only where it is not rounding.
+    fn take(&mut self, value: f64) {
+        self.value = value;
+        self.largest = self.largest.max(value.abs());
+        if self.leaves_zero(value) {
+            self.side = if value > 0.0 { 1.0 } else { -1.0 };
+        }
+    }
+
+    fn leaves_zero(&self, value: f64) -> bool {
+        value.abs() > ROUNDING * self.largest
+    }
+}
 
 impl<'m> EventWatch<'m> {
     pub fn new(events: &'m [Event]) -> Self {
@@ -128,16 +147,17 @@ impl<'m> EventWatch<'m> {
         for index in 0..self.events.len() {
             let kept = self.watched[index].side;
             self.note(index, integration.dae(), integration.state());
-            let watched = &mut self.watched[index];
-            // An event that has just happened is on its far side, whatever rounding says.
-            watched.side = if fired.contains(&index) { kept } else { sign(watched.value) };
+            if fired.contains(&index) {
+                // An event that has just happened is on its far side, whatever rounding says.
+                self.watched[index].side = kept;
+            }
         }
     }
 
     fn note(&mut self, index: usize, system: &System, state: &State) {
         let angles = self.angles_at(index, system, &point_of(state), state.time);
         let value = self.value_at(index, system, &point_of(state), state.time);
-        self.watched[index].value = value;
+        self.watched[index].take(value);
         self.watched[index].angles = angles;
     }
 
@@ -191,8 +211,8 @@ impl<'m> EventWatch<'m> {
 
     /// Whether a value lies on the other side than the last one, in a direction that counts.
     fn passes(&self, index: usize, value: f64) -> bool {
-        let side = self.watched[index].side;
-        side * value < 0.0 && self.events[index].direction.counts(value)
+        let watched = &self.watched[index];
+        watched.side * value < 0.0 && watched.leaves_zero(value) && self.events[index].direction.counts(value)
     }
 
     /// Another time at which the pending step is to end.
@@ -282,12 +302,12 @@ impl<'m> EventWatch<'m> {
             let landed = target.is_some_and(|target| target.reached && target.event == index);
             let fires = landed || self.passes(index, value);
             let watched = &mut self.watched[index];
+            let far_side = -watched.side;
+            watched.take(value);
+            watched.angles = angles;
             if landed {
-                watched.side = -watched.side;
-            } else if value != 0.0 {
-                watched.side = sign(value);
+                watched.side = far_side;
             }
-            (watched.value, watched.angles) = (value, angles);
             if fires {
                 self.fired.push(index);
                 self.records.push(EventRecord { time: state.time, event: self.events[index].name.clone() });
@@ -316,15 +336,4 @@ fn inside(time: f64, target: Target) -> f64 {
     let ([low, _], [high, _]) = (target.before, target.after);
     let margin = MARGIN * (high - low);
     time.max(low + margin).min(high - margin)
-}
-
-/// 1, −1, or 0 for zero.
-fn sign(value: f64) -> f64 {
-    if value > 0.0 {
-        1.0
-    } else if value < 0.0 {
-        -1.0
-    } else {
-        0.0
-    }
 }

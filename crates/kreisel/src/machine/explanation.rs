@@ -17,7 +17,7 @@ const MOST_MOVED: usize = 5;
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
-        GeneralizedAlpha::with(settings).start(&self.system, self.initial.clone())
+        GeneralizedAlpha::with(settings).start(&self.system, self.starting_values()?)
     }
 
     /// The machine's size in m, against which lengths are judged.
@@ -31,6 +31,20 @@ impl Machine {
         let mut warnings = self.consistency_warnings(integration.start_report());
         warnings.extend(self.mobility_warnings(&Mobility::of(&self.system, integration.redundancy())));
         warnings
+    }
+
+    /// Where the model says the parts that an error at the start names: `model.toml:12:1: blade`.
+    pub fn places_of(&self, error: &StartError) -> Vec<String> {
+        let misses = match error {
+            StartError::Position { misses, .. } | StartError::Contradiction { misses, .. } => {
+                misses.as_slice()
+            }
+            _ => &[],
+        };
+        // Misses are in words, the part's name between backticks.
+        let names = misses.iter().take(MOST_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
+        let places = names.filter_map(|name| self.places.get(name).map(|place| (name, place)));
+        places.map(|(name, place)| format!("{place}: `{name}`")).collect()
     }
 
     /// Warnings about initial values that had to be changed.

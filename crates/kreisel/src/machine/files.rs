@@ -5,16 +5,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::Machine;
 use super::recorder::{Record, Sink};
+use super::{Machine, StaticRecorder};
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{
-    CsvTable, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
+    Channel, CsvTable, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
 };
 
 const TABLE: &str = "trajectory.csv";
 const MOTION: &str = "trajectory.vtkhdf";
+const STATIC_TABLE: &str = "static.csv";
+const STATIC_MOTION: &str = "static.vtkhdf";
 
 /// Writes records to the files of a run; they get their final names when it ends.
 #[derive(Debug)]
@@ -33,15 +35,37 @@ impl ResultFiles {
         force: bool,
         machine: &Machine,
     ) -> Result<Self, WriteError> {
+        Self::begin_over(&Channel::time(), [TABLE, MOTION], path, identity, force, machine)
+    }
+
+    /// Takes a folder for equilibria: `static.csv` and `static.vtkhdf` over the load factor.
+    pub fn begin_static(
+        path: &Path,
+        identity: ModelIdentity,
+        force: bool,
+        machine: &Machine,
+    ) -> Result<Self, WriteError> {
+        let first = StaticRecorder::<Self>::axis();
+        Self::begin_over(&first, [STATIC_TABLE, STATIC_MOTION], path, identity, force, machine)
+    }
+
+    fn begin_over(
+        first: &Channel,
+        [table_name, motion_name]: [&str; 2],
+        path: &Path,
+        identity: ModelIdentity,
+        force: bool,
+        machine: &Machine,
+    ) -> Result<Self, WriteError> {
         let mut folder = OutputFolder::begin(path, identity, force)?;
         let channels = machine.channels();
         let opened = (|| {
-            let table = folder.create(TABLE)?;
-            let table = CsvWriter::new(table, &path.join(TABLE), &channels)?;
-            let motion = folder.create(MOTION)?;
+            let table = folder.create(table_name)?;
+            let table = CsvWriter::over(first, table, &path.join(table_name), &channels)?;
+            let motion = folder.create(motion_name)?;
             let scene = machine.scene();
             write_text(&mut folder, scene::FILE, &scene.to_json())?;
-            Ok((table, VtkHdfWriter::new(motion, &path.join(MOTION), &scene, &channels)?))
+            Ok((table, VtkHdfWriter::new(motion, &path.join(motion_name), &scene, &channels)?))
         })();
         match opened {
             Ok((table, motion)) => Ok(Self { folder, table, motion, last_flush: Instant::now() }),

@@ -33,12 +33,18 @@ impl Mobility {
     /// Counts by joint what an analysis found.
     pub fn of(system: &System, redundancy: &Redundancy) -> Self {
         let shape = system.shape();
+        let (first_slip, idle) = (shape.constraint_count(), &redundancy.idle);
+        // What is switched off follows from nothing; it only takes no freedom.
+        let works = |row: &usize| idle.binary_search(row).is_err();
+        let implied: Vec<usize> = redundancy.implied.iter().copied().filter(works).collect();
+        let slips = redundancy.implied_slips.iter().copied();
+        let implied_slips: Vec<usize> = slips.filter(|row| works(&(first_slip + row))).collect();
         Self {
             velocity_coordinates: shape.velocity_count(),
             equations: shape.constraint_count() + shape.slip_count(),
             independent: shape.constraint_count() - redundancy.implied.len() + shape.slip_count()
                 - redundancy.implied_slips.len(),
-            implied: by_joint(system, &redundancy.implied, &redundancy.implied_slips),
+            implied: by_joint(system, &implied, &implied_slips),
             shared: by_joint(system, &redundancy.shared, &redundancy.shared_slips),
         }
     }

@@ -13,6 +13,7 @@ mod files;
 mod ledger;
 mod looks;
 mod mobility;
+mod modes;
 pub mod part;
 mod recorder;
 mod run;
@@ -20,6 +21,7 @@ pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
+mod statics;
 pub mod stl;
 
 pub use assembler::{
@@ -29,12 +31,17 @@ pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
+pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StepSize, group_word, method_word,
+    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
+    method_word,
 };
 
+pub use statics::{StaticOutcome, StaticRecorder};
+
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::integrate::Initial;
@@ -80,6 +87,8 @@ pub struct Machine {
     pub warnings: Vec<String>,
     /// Where the model says how it is run, or its beginning.
     settings_place: Place,
+    /// Where the model says each part.
+    places: HashMap<String, Place>,
 }
 
 impl Machine {

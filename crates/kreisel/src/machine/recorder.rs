@@ -312,7 +312,7 @@ pub(super) fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
     }
 }
 
-fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {
+pub(super) fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {
     let motion = system.motion(node, point);
     let rotation = motion.pose.rotation;
     let velocity = motion.rotation * motion.linear_velocity();

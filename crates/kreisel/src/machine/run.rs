@@ -51,6 +51,12 @@ pub enum RunError {
     /// A joint could not be switched on.
     #[error(transparent)]
     Switch(#[from] SwitchError),
+    /// There is no equilibrium.
+    #[error(transparent)]
+    Statics(#[from] crate::statics::StaticsError),
+    /// There are no modes.
+    #[error(transparent)]
+    Modes(crate::modes::ModesError),
     /// A record could not be kept.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -59,8 +65,8 @@ pub enum RunError {
 impl Machine {
     /// Makes the initial values consistent and finds the starting values.
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
-        let integration =
-            GeneralizedAlpha::with(plan.integration).start(&self.system, self.initial.clone())?;
+        let initial = self.starting_values()?;
+        let integration = GeneralizedAlpha::with(plan.integration).start(&self.system, initial)?;
         let (start, end, step) = (plan.start_time, plan.end_time, plan.integration.step);
         let slack = SAME_TIME * step;
         let mut corners = self.system.corners(start - step, end + step);
@@ -140,6 +146,7 @@ impl<'m> Run<'m> {
             self.integration.run(end, &mut watch)?;
         }
         let stopped = watch.stopped;
+        let switched = !self.events.switches().is_empty();
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
@@ -153,7 +160,11 @@ impl<'m> Run<'m> {
         if arrived {
             self.corners.pop();
         }
-        self.integration.restart()?;
+        if arrived && !switched {
+            self.integration.pass_corner()?
+        } else {
+            self.integration.restart()?
+        }
         Ok(None)
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, Method, Parameters, Settings};
+use crate::integrate::{ErrorControl, Method, Parameters, Parametrization, Settings};
 use crate::lie::Group;
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
@@ -29,6 +29,8 @@ pub struct RunSettings {
     pub output_step: Option<f64>,
     /// Method.
     pub method: Method,
+    /// Local coordinates of `updated-lagrangian`.
+    pub parametrization: Parametrization,
     /// Parameters of the method.
     pub parameters: Parameters,
     /// Spectral radius ρ∞ from which the parameters were made.
@@ -41,6 +43,18 @@ pub struct RunSettings {
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
     pub default_sensors: bool,
+    /// Where the run starts.
+    pub start: StartFrom,
+}
+
+/// Where a run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartFrom {
+    /// At the positions of the model.
+    #[default]
+    Given,
+    /// At the equilibrium under the loads at the start time, with the velocities of the model.
+    Static,
 }
 
 /// How large steps are.
@@ -73,6 +87,8 @@ pub struct SettingTexts {
     pub output_step: Option<String>,
     /// Replaces `method`.
     pub method: Option<String>,
+    /// Replaces `parametrization`.
+    pub parametrization: Option<String>,
     /// Replaces `spectral-radius`.
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
@@ -211,6 +227,7 @@ impl RunSettings {
         Settings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
+            parametrization: self.parametrization,
             ..Settings::new(self.method, self.parameters, step)
         }
     }
@@ -233,10 +250,13 @@ impl RunSettings {
             }),
             output_step: plan.output_step,
             method: method_word(self.method),
+            parametrization: (self.method == Method::UpdatedLagrangian)
+                .then(|| parametrization_word(self.parametrization)),
             spectral_radius: self.spectral_radius,
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             group: group_word(self.group),
+            start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
     }
 }
@@ -252,10 +272,14 @@ pub struct SettingWords {
     error_control: Option<ControlWords>,
     output_step: Option<f64>,
     method: &'static str,
+    /// Only with the method that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parametrization: Option<&'static str>,
     spectral_radius: f64,
     newton_rtol: f64,
     newton_atol: f64,
     group: &'static str,
+    start: &'static str,
 }
 
 /// A step size or a word for how it is chosen.
@@ -285,6 +309,15 @@ pub fn method_word(method: Method) -> &'static str {
         Method::Soi2 => "soi2",
         Method::HhtI3 => "hht-i3",
         Method::HhtSoi2 => "hht-soi2",
+        Method::UpdatedLagrangian => "updated-lagrangian",
+    }
+}
+
+/// The word for local coordinates of rotations.
+pub fn parametrization_word(parametrization: Parametrization) -> &'static str {
+    match parametrization {
+        Parametrization::RotationVector => "rotation-vector",
+        Parametrization::Crv => "crv",
     }
 }
 

@@ -8,7 +8,6 @@ pub mod pendulum;
 pub mod prescribed;
 pub mod slider_crank;
 pub mod spring_pendulum;
-pub mod stiff_pendulum;
 
 pub use heavy_top::HeavyTop;
 pub use kepler::Kepler;
@@ -17,4 +16,3 @@ pub use pendulum::Pendulum;
 pub use prescribed::PrescribedCubic;
 pub use slider_crank::SliderCrank;
 pub use spring_pendulum::SpringPendulum;
-pub use stiff_pendulum::{StiffPendulum, StiffPendulumSolution};

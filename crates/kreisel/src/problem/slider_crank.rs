@@ -139,8 +139,8 @@ impl Dae for SliderCrank {
         let halves = self.halves(at.configuration);
         for (body, angle) in [2, 5].into_iter().enumerate() {
             for (pair, factors) in Self::HALF_FACTORS.iter().enumerate() {
-                for i in 0..2 {
-                    let second = -factors[body] * halves[body][i];
+                for (i, half) in halves[body].iter().enumerate() {
+                    let second = -factors[body] * half;
                     out.stiffness.values_mut()[10 * angle] += second * at.multipliers[2 * pair + i];
                     out.gradient_rate.values_mut()[8 * angle + 2 * pair + i] += second * at.velocity[angle];
                 }

@@ -21,13 +21,18 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Starts a table with the time and these signals as columns; `path` is only named in errors.
     pub fn new(sink: W, path: &Path, signals: &[Channel]) -> Result<Self, WriteError> {
+        Self::over(&Channel::time(), sink, path, signals)
+    }
+
+    /// Starts a table over something else than time: a load factor, the number of a mode.
+    pub fn over(first: &Channel, sink: W, path: &Path, signals: &[Channel]) -> Result<Self, WriteError> {
         channel::check(signals)?;
         let mut sink = BufWriter::with_capacity(1 << 16, sink);
-        write_head(&mut sink, signals).map_err(|source| WriteError::io(path, source))?;
+        write_head(&mut sink, first, signals).map_err(|source| WriteError::io(path, source))?;
         Ok(Self { sink, path: path.to_owned(), signal_count: signals.len() })
     }
 
-    /// Adds a row: the time and one value for each signal.
+    /// Adds a row: the time (or what the table is over) and one value for each signal.
     pub fn push(&mut self, time: f64, values: &[f64]) -> Result<(), WriteError> {
         if values.len() != self.signal_count {
             let (expected, got) = (self.signal_count, values.len());
@@ -47,8 +52,8 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-fn write_head(sink: &mut impl Write, signals: &[Channel]) -> io::Result<()> {
-    write!(sink, "{}", Channel::time())?;
+fn write_head(sink: &mut impl Write, first: &Channel, signals: &[Channel]) -> io::Result<()> {
+    write!(sink, "{first}")?;
     for signal in signals {
         write!(sink, ",{signal}")?;
     }

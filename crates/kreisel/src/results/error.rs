@@ -114,7 +114,7 @@ pub enum WriteError {
 
 impl WriteError {
     /// The variant that tells best what `source` means for writing `path`.
-    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+    pub fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },

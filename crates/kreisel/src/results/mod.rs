@@ -17,6 +17,7 @@ pub mod csv;
 pub mod error;
 pub mod folder;
 mod hdf5;
+pub mod matrix_market;
 pub mod mesh;
 pub mod run_summary;
 pub mod scene;

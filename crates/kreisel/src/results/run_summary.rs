@@ -14,7 +14,7 @@ const PROGRAM: &str = "kreisel";
 #[serde(rename_all = "kebab-case")]
 pub struct RunSummary {
     /// Always `kreisel`.
-    program: String,
+    pub(crate) program: String,
     /// Version of the program that ran.
     pub version: String,
     /// The model that was run.

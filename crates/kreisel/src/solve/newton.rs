@@ -4,6 +4,9 @@
 //! enough, also from one time step to the next. Convergence is judged on the increments: with the rate θ
 //! at which they shrink, θ/(1−θ)‖δ‖ estimates the error that remains after the last correction, and it
 //! must be below the tolerance in every unknown.
+//!
+//! A matrix of the present step contracts quadratically, θ = C‖δ‖: there the constant C is what one step tells the next,
+//! so that the first increment alone shows whether a second one is needed.
 
 use std::sync::Arc;
 
@@ -98,6 +101,14 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const MOST_CUTS: u32 = 10;
 /// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
 const UNKNOWN_RATE: f64 = 0.9;
+/// How much larger than measured the constant C of the quadratic contraction is taken in the next step.
+const SAFETY: f64 = 2.0;
+/// Growth of C with every step that did not measure it.
+const AGEING: f64 = 1.25;
+/// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
+/// limits how long C is believed: 1.25¹⁸ · 2 · 0.01 > 1, so that it is measured every 19 steps while increments stay as
+/// large.
+const TELLING: f64 = 0.01;
 /// Part of the last rate below which a newly measured one is not believed.
 const FORGETTING: f64 = 0.3;
 
@@ -105,6 +116,9 @@ const FORGETTING: f64 = 0.3;
 #[derive(Clone, Copy, Debug, Default)]
 struct Contraction {
     previous_norm: Option<f64>,
+    /// Size of the first increment and constant C of the quadratic contraction after it.
+    first_norm: Option<f64>,
+    constant: Option<f64>,
     /// Estimate from the last pairs of increments.
     rate: Option<f64>,
     /// Largest rate of the solve, which is the one after the first increment.
@@ -118,6 +132,8 @@ impl Contraction {
     fn measure(&mut self, norm: f64) -> Option<f64> {
         if let Some(previous) = self.previous_norm {
             let measured = norm / previous;
+            let first = *self.first_norm.get_or_insert(previous);
+            self.constant.get_or_insert(norm.max(TELLING) / (first * first));
             // Increments turn as they shrink, and a single pair of them can shrink by chance.
             let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
             self.rate = Some(rate);
@@ -132,10 +148,24 @@ impl Contraction {
         *self = Self { renewed: self.renewed, ..Self::default() };
     }
 
-    /// Rate that the next solve may count on after its first increment; `last` is what this one counted on.
+    /// What the next solve may count on, of which `last` is what this one counted on: the rate after its first
+    /// increment, or the constant C with a matrix of its own.
     fn carry(&self, last: f64, refresh: Refresh) -> f64 {
-        // A matrix of this step fits better here than it will in the next.
-        if self.renewed && refresh == Refresh::WhenSlow { UNKNOWN_RATE } else { self.largest.unwrap_or(last) }
+        match refresh {
+            Refresh::EveryStep => self.constant.map_or(last, |constant| SAFETY * constant),
+            // A matrix of this step fits better here than it will in the next.
+            Refresh::WhenSlow if self.renewed => UNKNOWN_RATE,
+            _ => self.largest.unwrap_or(last),
+        }
+    }
+}
+
+/// Rate to be expected after a first increment, and what it was derived from, aged by one step.
+fn expected_rate(carried: f64, norm: f64, refresh: Refresh) -> (f64, f64) {
+    match refresh {
+        Refresh::EveryStep => ((AGEING * carried * norm).min(UNKNOWN_RATE), AGEING * carried),
+        // The rate measured in earlier steps is trusted less with every step that did not confirm it.
+        _ => ((2.0 * carried).min(UNKNOWN_RATE), (2.0 * carried).min(UNKNOWN_RATE)),
     }
 }
 
@@ -148,7 +178,8 @@ pub struct Newton {
     increment: Vec<f64>,
     tolerances: Vec<f64>,
     has_factors: bool,
-    /// Rate at which increments shrank lately; part of the state that a restart needs.
+    /// Rate at which increments shrank lately, or the constant C of the quadratic contraction; part of the state that a
+    /// restart needs.
     rate: f64,
     counts: NewtonCounts,
 }
@@ -257,8 +288,6 @@ impl Newton {
         let mut stale = self.has_factors && settings.refresh == Refresh::WhenSlow;
         let mut renew = !stale;
         let mut contraction = Contraction::default();
-        // The rate measured in earlier steps is trusted less with every step that did not confirm it.
-        let carried = (2.0 * self.rate).min(UNKNOWN_RATE);
         let mut merit = self.evaluate(system)?;
         let mut iterations = 0;
         let mut norm = f64::INFINITY;
@@ -281,9 +310,10 @@ impl Newton {
             system.correct(&self.increment, 1.0);
             iterations += 1;
             self.counts.iterations += 1;
-            let rate = rate.unwrap_or(carried);
+            let (expected, aged) = expected_rate(self.rate, norm, settings.refresh);
+            let rate = rate.unwrap_or(expected);
             if rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0 {
-                self.rate = contraction.carry(rate, settings.refresh);
+                self.rate = contraction.carry(aged, settings.refresh);
                 return Ok(iterations);
             }
             let Some((fraction, new_merit)) = self.search(system, merit, norm, stale)? else {

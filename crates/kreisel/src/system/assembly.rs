@@ -125,6 +125,25 @@ impl System {
         self.add_slip_tangents(at, weights, &mut tangent, out);
     }
 
+    pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+        let mut tangent = LocalTangent::zeros(0);
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                tangent.reset(nodes.len());
+                entry.element.load_stiffness(motion, &mut tangent);
+                let load = || {
+                    let mut forces = LocalForces::zeros();
+                    entry.element.load(motion, &mut forces);
+                    forces.wrenches
+                };
+                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+                self.add_tangent(&part, &tangent, load, weights, out);
+            });
+        }
+    }
+
     fn add_joint_tangent(
         &self,
         entry: &JointEntry,

@@ -188,9 +188,9 @@ impl SystemBuilder {
                     slip_group += 1;
                 }
                 JointEntry {
+                    switch: switch_of(&name),
                     slips,
                     slip_blocks,
-                    switch: switch_of(&name),
                     memory: remember(joint.memory_count()),
                     blocks: blocks_of(joint.nodes()),
                     gradient_blocks,

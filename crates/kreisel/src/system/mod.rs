@@ -363,6 +363,21 @@ impl Dae for System {
         self.assemble_tangent(at, weights, out);
     }
 
+    fn loads(&self, at: &Point, out: &mut [f64]) {
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.load(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+            });
+        }
+    }
+
+    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
+        self.assemble_load_stiffness(at, out);
+    }
+
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
@@ -376,6 +391,13 @@ impl Dae for System {
                 entry.joint.remember(motion, own);
             });
         }
+    }
+
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        let first_slip = self.shape.constraint_count();
+        let slips = |entry: &JointEntry| first_slip + entry.slips.start..first_slip + entry.slips.end;
+        self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone().chain(slips(entry))).collect()
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.

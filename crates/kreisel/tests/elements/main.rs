@@ -168,7 +168,7 @@ fn beam(name: &'static str, nodes: [Option<usize>; 2], offsets: [Option<Pose>; 2
         offsets: offsets.map(Option::unwrap_or_default),
         reference: (*span.twist()).into(),
         length: span.length(),
-        stiffness: *section.stiffness(),
+        stiffness: span.stiffness(&section.flexibility()),
         damping_time: 0.3,
     };
     let element = Box::new(Beam::new(ends, &span, &section, 0.3));

@@ -47,9 +47,13 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     output_step: Option<String>,
 
-    /// Method in place of the model's: `index2` or `index3`
+    /// Method in place of the model's: `index2`, `index3` or `updated-lagrangian`
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
+
+    /// Local coordinates of `updated-lagrangian` in place of the model's: `rotation-vector` or `crv`
+    #[arg(long, value_name = "WORD")]
+    parametrization: Option<String>,
 
     /// Spectral radius in place of the model's: 1 damps nothing, 0 most
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -80,6 +84,7 @@ impl Model {
             initial_step: self.initial_step.clone(),
             output_step: self.output_step.clone(),
             method: self.method.clone(),
+            parametrization: self.parametrization.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
         };

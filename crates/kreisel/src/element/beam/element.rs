@@ -7,7 +7,7 @@
 //! r_B = Gᵀ n,   r_A = (d̂ − G)ᵀ n = d̂ᵀ n − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
 //! ```
 //!
-//! the gradient of the energy if nothing is damped. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
+//! the gradient of the energy if nothing is damped. K is that of [`Span::stiffness`]. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
 
 use super::{Section, Span};
 use crate::dae::TangentWeights;
@@ -57,9 +57,10 @@ pub struct Beam {
     ends: [Carrier; 2],
     /// K/L.
     stiffness: Matrix6,
+    /// Inverse of the section's own stiffness, for strains to be shown.
+    flexibility: Matrix6,
     /// The screw d₀ of the initial shape.
     reference: Vector6,
-    length: f64,
     /// η in s.
     damping_time: f64,
 }
@@ -87,12 +88,13 @@ impl Beam {
             let carried = end.offset.as_ref().map(|offset| se3::adjoint(&offset.inverse()));
             Carrier { local, offset: end.offset, carried }
         });
+        let flexibility = section.flexibility();
         Self {
             nodes,
             ends,
-            stiffness: section.stiffness() / span.length(),
+            stiffness: span.stiffness(&flexibility) / span.length(),
+            flexibility,
             reference: *span.twist(),
-            length: span.length(),
             damping_time,
         }
     }
@@ -104,18 +106,19 @@ impl Beam {
 
     /// Length of the initial shape in m.
     pub fn length(&self) -> f64 {
-        self.length
+        self.reference.fixed_rows::<3>(3).norm()
     }
 
-    /// Stiffness K of the section over (κ, γ).
+    /// Section force and torque per mean strain (d − d₀)/L of the element.
     pub fn section_stiffness(&self) -> Matrix6 {
-        self.length * self.stiffness
+        self.length() * self.stiffness
     }
 
     /// Strain and section forces, damping included.
     pub fn strain(&self, at: &Motion) -> BeamStrain {
         let shape = self.shape(at);
-        BeamStrain { strain: (shape.twist - self.reference) / self.length, force: self.force(&shape) }
+        let elastic = self.stiffness * (shape.twist - self.reference);
+        BeamStrain { strain: self.flexibility * elastic, force: self.force(&shape) }
     }
 
     fn shape(&self, at: &Motion) -> Shape {
@@ -163,7 +166,7 @@ impl Beam {
         self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
     }
 
-    /// Derivatives in the twists of the ends: rows of the second end, then what both ends have together.
+    /// Hands on a block of derivatives in the twists of the ends, as one in the twists of their nodes.
     fn add_block(
         &self,
         rows: usize,

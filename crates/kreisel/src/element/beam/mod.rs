@@ -10,10 +10,12 @@
 //! are represented exactly however large they are. There is nothing to lock, because a constant curvature needs no shear.
 //! d₀ belongs to the initial shape, which may be curved and twisted.
 //!
+//! The stiffness knows that a transverse force bends the element as well ([`Span::stiffness`]), so that linear statics are
+//! exact at the nodes.
+//!
 //! Inertia belongs to the nodes: each half of an element moves with its node as a rigid [`Segment`]. Kinetic energy
-//! and momenta of a rigid motion of the initial shape are then exact, and the mass matrix is constant and
-//! has a block per node. Both errors in the frequencies of bending, that of the stiffness (+(kh)²/24 at the wave number k
-//! with elements of length h) and that of the mass (−(kh)²/24), cancel for slender beams.
+//! and momenta of a rigid motion of the initial shape are then exact, translation is exact in any shape, and the mass matrix
+//! is constant and has a block per node.
 //!
 //! The axis of a beam is the x axis of its sections. Strains are (κ, γ): twist rate κ_x, curvatures κ_y and κ_z, stretch
 //! γ_x, shears γ_y and γ_z, all in section axes; section forces (torque, force) in the same order.
@@ -28,4 +30,4 @@ pub use element::{Beam, BeamEnd, BeamStrain};
 pub use profile::{Material, Profile};
 pub use section::{Section, SectionError, mass_about, stiffness_about};
 pub use segment::{Segment, SegmentLoad};
-pub use span::{Half, Span, SpanError};
+pub use span::{Half, LARGEST_TURN, Span, SpanError};

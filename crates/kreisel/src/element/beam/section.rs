@@ -66,6 +66,12 @@ impl Section {
         &self.stiffness
     }
 
+    /// K⁻¹.
+    pub fn flexibility(&self) -> Matrix6 {
+        let inverse = self.stiffness.try_inverse().expect("the stiffness is positive definite");
+        0.5 * (inverse + inverse.transpose())
+    }
+
     /// M per length over (Ω, U).
     pub fn mass(&self) -> &Matrix6 {
         &self.mass

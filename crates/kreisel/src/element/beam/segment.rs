@@ -34,6 +34,15 @@ impl Segment {
         let ((omega, u), (spin, push)) = (split(velocity), split(momentum));
         join(&(omega.cross(&spin) + u.cross(&push)), &omega.cross(&push))
     }
+
+    /// The weight seen from the node turns against it: δ(Rᵀγ) = (Rᵀγ)~ δΘ.
+    fn add_weight_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        let turned = skew(&at.nodes[0].rotation.tr_mul(&self.gravity));
+        for row in [0, 3] {
+            let mut block = out.stiffness(0, 0).fixed_view_mut::<3, 3>(row, 0);
+            block -= self.mass.fixed_view::<3, 3>(row, 3) * turned;
+        }
+    }
 }
 
 impl Element for Segment {
@@ -67,13 +76,17 @@ impl Element for Segment {
         add(3, 0, omega * mass(3, 0) - push);
         add(3, 3, omega * mass(3, 3));
         if weights.stiffness {
-            // δ(Rᵀγ) = (Rᵀγ)~ δΘ.
-            let turned = skew(&node.rotation.tr_mul(&self.gravity));
-            for row in [0, 3] {
-                let mut block = out.stiffness(0, 0).fixed_view_mut::<3, 3>(row, 0);
-                block -= mass(row, 3) * turned;
-            }
+            self.add_weight_stiffness(at, out);
         }
+    }
+
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
+        out.wrenches[0] -= self.mass * join(&Vector3::zeros(), &weight);
+    }
+
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        self.add_weight_stiffness(at, out);
     }
 
     fn energies(&self, at: &Motion) -> Energies {
@@ -123,7 +136,7 @@ impl SegmentLoad {
     }
 
     /// Load per length in the axes that the matrix expects.
-    fn load(&self, at: &Motion) -> Vector6 {
+    fn per_length(&self, at: &Motion) -> Vector6 {
         let mut load = Vector6::zeros();
         for (value, component) in load.iter_mut().zip(&self.components) {
             *value = component.evaluate(at.time, &[]).0;
@@ -143,7 +156,7 @@ impl Element for SegmentLoad {
     }
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        out.wrenches[0] -= self.wrench * self.load(at);
+        out.wrenches[0] -= self.wrench * self.per_length(at);
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -151,7 +164,7 @@ impl Element for SegmentLoad {
             return;
         }
         // δ(Rᵀf) = (Rᵀf)~ δΘ.
-        let (torque, force) = split(&self.load(at));
+        let (torque, force) = split(&self.per_length(at));
         let (torque, force) = (skew(&torque), skew(&force));
         for row in [0, 3] {
             let part = self.wrench.fixed_view::<3, 3>(row, 0) * torque
@@ -161,8 +174,17 @@ impl Element for SegmentLoad {
         }
     }
 
+    fn load(&self, at: &Motion, out: &mut LocalForces) {
+        self.residual(at, out);
+    }
+
+    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
+        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+        self.tangent(at, weights, out);
+    }
+
     fn power(&self, at: &Motion) -> Power {
-        let wrench = self.wrench * self.load(at);
+        let wrench = self.wrench * self.per_length(at);
         Power { applied: wrench.dot(&at.nodes[0].velocity), dissipated: 0.0 }
     }
 

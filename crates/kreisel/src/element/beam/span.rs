@@ -40,7 +40,7 @@ pub struct Span {
 /// Distance in m below which two frames stand at one point.
 const SHORTEST: f64 = 1e-12;
 /// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other side.
-const LARGEST_TURN: f64 = 2.5;
+pub const LARGEST_TURN: f64 = 2.5;
 /// Gauss points and weights on (0, 1); exact for polynomials of degree 7.
 const POINTS: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
@@ -78,6 +78,24 @@ impl Span {
     /// Frame at a part of the length, seen from the first frame.
     pub fn frame_at(&self, part: f64) -> Pose {
         se3::exp(&(part * self.twist))
+    }
+
+    /// Stiffness of the element in its sections' axes, from their flexibility.
+    ///
+    /// A force f in the sections needs a moment that changes along the element by s × f. What this moment stores beside its
+    /// mean is ½ fᵀ t̃ᵀ F_κκ t̃ f L²/12 per length, with the axis t and the flexibility F_κκ of bending and torsion
+    /// (the residual bending flexibility): it is added to the flexibility of shear. Linear statics are then
+    /// exact at the nodes, and nothing changes where curvature is constant or elements are short.
+    pub fn stiffness(&self, flexibility: &Matrix6) -> Matrix6 {
+        let axis = self.twist.fixed_rows::<3>(3) / self.length;
+        let arm = skew(&axis.into_owned());
+        let bending = flexibility.fixed_view::<3, 3>(0, 0);
+        let residual = self.length * self.length / 12.0 * arm.transpose() * bending * arm;
+        let mut whole = *flexibility;
+        let mut shear = whole.fixed_view_mut::<3, 3>(3, 3);
+        shear += residual;
+        let inverse = whole.try_inverse().expect("a positive definite matrix with a positive part added");
+        0.5 * (inverse + inverse.transpose())
     }
 
     /// Sums f(station seen from the node of the half) times the length that the station stands for.

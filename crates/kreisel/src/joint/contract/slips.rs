@@ -41,9 +41,7 @@ fn rolling_slip(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize
     };
     let in_wheel: Triple<HyperDual64> = std::array::from_fn(|j| dot(axis(&first.0, &second.0, j), arm));
     let later = between((&first.1, &second.1));
-    let turned =
-        (0..3).fold(later[direction], |sum, j| sum + axis(&first.1, &second.1, j)[direction] * in_wheel[j]);
-    turned
+    (0..3).fold(later[direction], |sum, j| sum + axis(&first.1, &second.1, j)[direction] * in_wheel[j])
 }
 
 proptest! {

@@ -1,6 +1,8 @@
 //! `[[beam]]`: a flexible beam along a line, an arc or a spline.
 
-use crate::element::beam::{Beam, BeamEnd, Half, Section, Segment, SegmentLoad, Span, SpanError};
+use crate::element::beam::{
+    Beam, BeamEnd, Half, LARGEST_TURN, Section, Segment, SegmentLoad, Span, SpanError,
+};
 use crate::element::{Axes, Quantity};
 use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
 use crate::machine::assembler::placement;
@@ -247,6 +249,11 @@ fn frames(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Elemen
         _ => CurveKind::Line,
     };
     let twist = reader.numbers("twist")?;
+    let turn = (twist[1] - twist[0]).abs() / elements as f64;
+    if turn > LARGEST_TURN {
+        // Frames alone cannot tell a twist from one with a full turn less.
+        return Err(too_much_turn(reader, turn).into());
+    }
     let up = reader.optional_direction("up")?.map(|up| placement(reader).rotation * up);
     let attitude = Attitude { up, twist: [twist[0], twist[1]] };
     let frames = curve::frames(kind, &points, elements, &attitude)
@@ -299,15 +306,18 @@ fn no_axis(reader: &PartReader, error: &CurveError, points: &[Vector3]) -> Model
     reader.unsuitable(key, &requirement, found).into()
 }
 
+fn too_much_turn(reader: &PartReader, angle: f64) -> ModelError {
+    let found = format!("{angle:.2} rad in one element");
+    let requirement = format!("so many that each turns by less than {LARGEST_TURN} rad");
+    reader.unsuitable("elements", &requirement, found)
+}
+
 fn spans(reader: &PartReader, frames: &[ElementFrames]) -> Result<Vec<Span>, ModelErrors> {
     let refuse = |error: SpanError| match error {
         SpanError::NoLength { distance } => {
             reader.unsuitable("elements", "so few that each has a length", format!("{distance:e} m each"))
         }
-        SpanError::TooMuchTurn { angle } => {
-            let found = format!("{angle:.2} rad in one element");
-            reader.unsuitable("elements", "so many that each turns by less than 2.5 rad", found)
-        }
+        SpanError::TooMuchTurn { angle } => too_much_turn(reader, angle),
     };
     frames.iter().map(|[first, second]| Span::between(first, second).map_err(|e| refuse(e).into())).collect()
 }

@@ -6,8 +6,8 @@ use crate::machine::part::sensor::coordinate;
 use crate::machine::sensor::{Measurement, Sensor};
 use crate::model::expression::TIME;
 use crate::model::{
-    Dimension, Key, MeasuredExpression, ModelError, ModelErrors, Need, Occurrence, Part, PartKind,
-    PartReader, Quantities, Reference, ValueKind,
+    Dimension, Key, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader,
+    Quantities, Reference, ValueKind,
 };
 
 const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
@@ -107,8 +107,7 @@ impl EventDraft {
         let mut errors = ModelErrors::new();
         let mut switches = Vec::new();
         for (reference, on) in &self.switched {
-            let switch: Option<_> =
-                errors.keep::<_>(assembler.switch(reference, true).map_err(ModelError::from));
+            let switch = errors.keep(assembler.switch(reference, true));
             switches.extend(switch.map(|switch| (switch, *on)));
         }
         errors.into_result()?;

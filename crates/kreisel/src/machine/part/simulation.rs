@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::integrate::{Method, Parameters};
+use crate::integrate::{Method, Parameters, Parametrization};
 use crate::lie::Group;
-use crate::machine::{Assembler, RunSettings, SettingTexts, StepSize};
+use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::reader::NumberOrWord;
 use crate::model::{
@@ -17,11 +17,15 @@ const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str
 }
 
 /// Words for the methods.
-pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2"];
+pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"];
+/// Words for the local coordinates of `updated-lagrangian`.
+pub const PARAMETRIZATIONS: &[&str] = &["rotation-vector", "crv"];
 /// Word for a step size that the error decides on.
 const AUTO: &str = "auto";
 /// Words for the groups.
 pub const GROUPS: &[&str] = &["se3", "so3xr3"];
+/// Words for where a run starts.
+pub const STARTS: &[&str] = &["given", "static"];
 
 /// Keys of `[simulation]`.
 pub static KIND: PartKind = PartKind {
@@ -83,7 +87,14 @@ pub static KIND: PartKind = PartKind {
             ValueKind::Choice(METHODS),
             Need::Default("\"index2\""),
             "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
-             `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives.",
+             `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; \
+             `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`).",
+        ),
+        key(
+            "parametrization",
+            ValueKind::Choice(PARAMETRIZATIONS),
+            Need::Default("\"rotation-vector\""),
+            "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
         ),
         key(
             "spectral-radius",
@@ -121,6 +132,12 @@ pub static KIND: PartKind = PartKind {
             Need::Default("true"),
             "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
         ),
+        key(
+            "start",
+            ValueKind::Choice(STARTS),
+            Need::Default("\"given\""),
+            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
+        ),
     ],
 };
 
@@ -136,8 +153,14 @@ fn method(word: &str) -> Method {
         "soi2" => Method::Soi2,
         "hht-i3" => Method::HhtI3,
         "hht-soi2" => Method::HhtSoi2,
+        "updated-lagrangian" => Method::UpdatedLagrangian,
         _ => Method::Index2,
     }
+}
+
+/// Local coordinates that a word names.
+fn parametrization(word: &str) -> Parametrization {
+    if word == "crv" { Parametrization::Crv } else { Parametrization::RotationVector }
 }
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
@@ -182,12 +205,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         initial_step: positive("initial-step")?,
         output_step: positive("output-step")?,
         method,
+        parametrization: parametrization(reader.choice("parametrization")?),
         parameters,
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
         newton_atol: reader.positive("newton-atol")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
+        start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
     });
     check_limits(&reader)?;
     if let Some(names) = reader.optional_references("off-at-start")? {
@@ -274,6 +299,10 @@ pub fn replace(
     }
     if let Some(word) = errors.keep(flags.choice("method", &texts.method, METHODS)).flatten() {
         settings.method = method(word);
+    }
+    let word = flags.choice("parametrization", &texts.parametrization, PARAMETRIZATIONS);
+    if let Some(word) = errors.keep(word).flatten() {
+        settings.parametrization = parametrization(word);
     }
     if let Some(word) = errors.keep(flags.choice("group", &texts.group, GROUPS)).flatten() {
         settings.group = group(word);

@@ -37,6 +37,7 @@ impl FrontMut<'_> {
     /// `schur`.
     ///
     /// A pivot of exactly zero leaves its column as it is; the caller sees it on the diagonal.
+    #[inline(always)]
     pub fn eliminate(&mut self) {
         match self.pivots + self.border {
             0..=8 => self.eliminate_padded::<8>(),
@@ -52,6 +53,7 @@ impl FrontMut<'_> {
     /// Elimination in a local matrix whose columns have `H` rows, those behind the front zero. A length
     /// known to the compiler and columns of L that are zero above the diagonal save all short loops; this
     /// halves the time of the fronts of chains, trees and beams.
+    #[inline(always)]
     fn eliminate_padded<const H: usize>(&mut self) {
         let (pivots, border) = (self.pivots, self.border);
         let height = pivots + border;
@@ -178,7 +180,7 @@ fn copy(target: &mut [f64], source: &[f64]) {
 
 /// The row from `k` on with the largest entry among those before `search_end`, unless these have next to
 /// nothing.
-#[inline]
+#[inline(always)]
 fn pivot_row(column: &[f64], k: usize, search_end: usize) -> usize {
     let (own, size) = largest(&column[k..search_end]);
     let limit = size / OWN_ROWS_FIRST;
@@ -189,6 +191,7 @@ fn pivot_row(column: &[f64], k: usize, search_end: usize) -> usize {
 }
 
 /// Index and size of the entry of largest magnitude, the first among equals.
+#[inline(always)]
 fn largest(values: &[f64]) -> (usize, f64) {
     let (mut index, mut size) = (0, 0.0);
     for (i, value) in values.iter().enumerate() {

@@ -1,4 +1,9 @@
 //! Factors and triangular solves over the assembly tree.
+//!
+//! Both run as a whole with the widest vectors that the processor has: what they call is small and inlined. Without
+//! fused operations every processor gives the same bits.
+
+use pulp::{Arch, Simd, WithSimd};
 
 use super::kernel::{FrontMut, subtract};
 use super::symbolic::{Front, Run, Symbolic};
@@ -52,6 +57,11 @@ impl Numeric {
     /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
     /// subtracted from the diagonal.
     pub fn factor(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
+        Arch::new().dispatch(Factorisation { numeric: self, symbolic, values, shift })
+    }
+
+    #[inline(always)]
+    fn factor_fronts(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
         self.magnitude.fill(0.0);
         let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
         for front in &symbolic.fronts {
@@ -63,6 +73,7 @@ impl Numeric {
     }
 
     /// Adds up the matrix blocks of a front and the Schur complements of its children.
+    #[inline(always)]
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
         self.schur[front.schur_range()].fill(0.0);
@@ -96,6 +107,7 @@ impl Numeric {
         }
     }
 
+    #[inline(always)]
     fn eliminate(&mut self, symbolic: &Symbolic, front: &Front, report: &mut PivotReport) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let own = front.pivot_start..front.pivot_start + pivots;
@@ -137,6 +149,7 @@ impl Numeric {
     }
 
     /// Adds what a front subtracts from the diagonal of its border to the magnitudes there.
+    #[inline(always)]
     fn pass_magnitudes(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let factors = &self.factors[front.panel..];
@@ -154,16 +167,26 @@ impl Numeric {
 
     /// Solves for one right-hand side, in place.
     pub fn solve(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
+        Arch::new().dispatch(Solution { numeric: self, symbolic, values });
+    }
+
+    #[inline(always)]
+    fn solve_fronts(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
         for (ordered, &unknown) in self.ordered.iter_mut().zip(&symbolic.unknown_at) {
             *ordered = values[unknown as usize];
         }
-        symbolic.fronts.iter().for_each(|front| self.forward(symbolic, front));
-        symbolic.fronts.iter().rev().for_each(|front| self.backward(symbolic, front));
+        for front in &symbolic.fronts {
+            self.forward(symbolic, front);
+        }
+        for front in symbolic.fronts.iter().rev() {
+            self.backward(symbolic, front);
+        }
         for (ordered, &unknown) in self.ordered.iter().zip(&symbolic.unknown_at) {
             values[unknown as usize] = *ordered;
         }
     }
 
+    #[inline(always)]
     fn forward(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let panel = &self.factors[front.panel..][..front.panel_len()];
@@ -187,6 +210,7 @@ impl Numeric {
         }
     }
 
+    #[inline(always)]
     fn backward(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
@@ -208,8 +232,41 @@ impl Numeric {
     }
 }
 
+/// A factorisation to be run with the processor's vectors.
+struct Factorisation<'a> {
+    numeric: &'a mut Numeric,
+    symbolic: &'a Symbolic,
+    values: &'a [f64],
+    shift: &'a [f64],
+}
+
+impl WithSimd for Factorisation<'_> {
+    type Output = PivotReport;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> PivotReport {
+        self.numeric.factor_fronts(self.symbolic, self.values, self.shift)
+    }
+}
+
+/// A solution to be found with the processor's vectors.
+struct Solution<'a> {
+    numeric: &'a mut Numeric,
+    symbolic: &'a Symbolic,
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Solution<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.numeric.solve_fronts(self.symbolic, self.values);
+    }
+}
+
 /// Copies columns of the usual lengths without calls.
-#[inline]
+#[inline(always)]
 fn copy_columns<const ROWS: usize>(block: &[f64], target: &mut [f64], stride: usize) {
     for (column, source) in block.as_chunks::<ROWS>().0.iter().enumerate() {
         target[column * stride..][..ROWS].copy_from_slice(source);
@@ -217,6 +274,7 @@ fn copy_columns<const ROWS: usize>(block: &[f64], target: &mut [f64], stride: us
 }
 
 /// The Schur complement of a child to read, and that of its parent to write.
+#[inline(always)]
 fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [f64], &'a mut [f64]) {
     let (read, write) = (child.schur_range(), parent.schur_range());
     if write.is_empty() {
@@ -232,6 +290,7 @@ fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [
 }
 
 /// Adds the Schur complement of a child to the front of its parent; `factors` begins at its panel.
+#[inline(always)]
 fn add_schur(
     front: &Front,
     runs: &[Run],
@@ -264,6 +323,7 @@ fn add_schur(
     }
 }
 
+#[inline(always)]
 fn add(target: &mut [f64], source: &[f64]) {
     target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
 }

@@ -1,0 +1,290 @@
+//! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
+
+use super::flag::{Json, Model, json_text};
+use super::run::{file_names, identity, value};
+use super::{CommandError, Ending, say};
+use crate::output::{Printer, WriteError, write_whole};
+use clap::ValueEnum;
+use kreisel::element::NodeId;
+use kreisel::machine::{About, Machine, MachineModes};
+use kreisel::modes::{Mode, Settings};
+use kreisel::results::{
+    Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
+};
+use serde::Serialize;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Find frequencies, damping and shapes of small motions about a state.
+///
+/// Constraints are projected out. Writes `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
+/// one step, displaced by it; its shape in place of velocities) and `run.json`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  kreisel modes models/princeton-beam.toml --about static --count 6
+  kreisel modes models/heavy-top.toml --matrices matrices")]
+pub struct Modes {
+    #[command(flatten)]
+    model: Model,
+
+    /// Number of modes, the slowest first
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    count: usize,
+
+    /// The state about which the machine moves
+    #[arg(long, value_enum, default_value_t = State::Initial)]
+    about: State,
+
+    /// Write the matrices M, C, K, B and the state space into the folder DIR, in the Matrix Market format
+    #[arg(long, value_name = "DIR")]
+    matrices: Option<PathBuf>,
+
+    /// Write the results into the folder DIR; `results/<model>` if not given
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Take the folder even if it holds something else than results of this model
+    #[arg(long)]
+    force: bool,
+
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+/// The state about which a machine moves, as a word.
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum State {
+    /// The initial state of the model, with its velocities
+    Initial,
+    /// The equilibrium under the loads at the start time
+    Static,
+}
+
+/// Most velocity coordinates for which a state space is written: it is dense.
+const MOST_DENSE: usize = 600;
+
+impl Modes {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Ending, CommandError> {
+        self.json.check()?;
+        let machine = self.model.read()?;
+        let folder = match &self.out {
+            Some(folder) => folder.clone(),
+            None => OutputFolder::default_path(self.model.path())?,
+        };
+        let began = Instant::now();
+        let about = match self.about {
+            State::Initial => About::Initial,
+            State::Static => About::Static,
+        };
+        let found = machine.modes(about, Settings { count: self.count, ..Settings::default() })?;
+        let mut warnings = [machine.warnings.clone(), found.warnings.clone()].concat();
+        let lines: Vec<ModeLine> = found.modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
+        let mut paths = Vec::new();
+        if let Some(matrices) = &self.matrices {
+            paths.extend(write_matrices(matrices, &machine, &found, &mut warnings)?);
+        }
+        if !self.quiet {
+            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        }
+        let mut summary = RunSummary::new(identity(self.model.path())?);
+        summary.status = EndStatus::Done;
+        summary.wall_time = began.elapsed().as_secs_f64();
+        summary.settings = value(&SettingWords { count: self.count, about: self.about });
+        summary.statistics = value(&Statistics {
+            velocity_coordinates: found.linearized.velocity_count(),
+            constraints: found.linearized.constraint_count(),
+            modes: &lines,
+        });
+        summary.warnings = warnings;
+        let mut output = OutputFolder::begin(&folder, summary.model.clone(), self.force)?;
+        if let Err(error) = write_results(&mut output, &machine, &found) {
+            // The first error is the one worth telling.
+            let _ = output.abandon();
+            return Err(error.into());
+        }
+        let written = output.finish(summary.clone())?;
+        summary.files = file_names(&written);
+        paths.extend(written);
+        let report = Report { folder: &folder, summary: &summary };
+        self.json.write(&report)?;
+        let mut printer = Printer::new(io::stdout());
+        if self.json.prints() {
+            printer.print(&json_text(&report))?;
+        } else if !self.quiet {
+            printer.print(&text(&lines, &paths))?;
+        }
+        Ok(Ending::Done)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct SettingWords {
+    count: usize,
+    about: State,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Statistics<'a> {
+    velocity_coordinates: usize,
+    constraints: usize,
+    modes: &'a [ModeLine],
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    folder: &'a Path,
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+}
+
+/// One mode in the table.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct ModeLine {
+    /// In Hz.
+    frequency: f64,
+    damping_ratio: f64,
+    /// Eigenvalue in 1/s.
+    real: f64,
+    imaginary: f64,
+    dominant_part: String,
+    /// Of the kinetic energy.
+    share: f64,
+}
+
+impl ModeLine {
+    fn new(machine: &Machine, mode: &Mode) -> Self {
+        let node = mode.dominant_node();
+        Self {
+            frequency: mode.frequency(),
+            damping_ratio: mode.damping_ratio(),
+            real: mode.eigenvalue.re,
+            imaginary: mode.eigenvalue.im,
+            dominant_part: machine.system.node_name(NodeId(node)).to_owned(),
+            share: mode.shares.get(node).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+fn text(lines: &[ModeLine], paths: &[PathBuf]) -> String {
+    let mut text =
+        format!("{:>4}  {:>16}  {:>13}  {}\n", "mode", "frequency [Hz]", "damping ratio", "dominant part");
+    for (index, line) in lines.iter().enumerate() {
+        let grows = if line.real > 0.0 && line.imaginary == 0.0 { ", unstable" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:>4}  {:>16.9e}  {:>13.6}  {} ({:.0} %{grows})",
+            index + 1,
+            line.frequency,
+            line.damping_ratio,
+            line.dominant_part,
+            100.0 * line.share,
+        );
+    }
+    for path in paths {
+        let _ = writeln!(text, "{:<18}{}", "written", path.display());
+    }
+    text
+}
+
+fn write_results(
+    output: &mut OutputFolder,
+    machine: &Machine,
+    found: &MachineModes,
+) -> Result<(), kreisel::results::WriteError> {
+    let folder = output.path().to_owned();
+    let channels = [
+        Channel::new("frequency", "Hz"),
+        Channel::new("damping-ratio", "1"),
+        Channel::new("eigenvalue.real", "1/s"),
+        Channel::new("eigenvalue.imaginary", "1/s"),
+    ];
+    let first = Channel::new("mode", "1");
+    let file = output.create("modes.csv")?;
+    let mut table = CsvWriter::over(&first, file, &folder.join("modes.csv"), &channels)?;
+    let file = output.create("modes.vtkhdf")?;
+    let mut scene = VtkHdfWriter::new(file, &folder.join("modes.vtkhdf"), &machine.scene(), &channels)?;
+    for (index, mode) in found.modes.iter().enumerate() {
+        let number = (index + 1) as f64;
+        let values = [mode.frequency(), mode.damping_ratio(), mode.eigenvalue.re, mode.eigenvalue.im];
+        table.push(number, &values)?;
+        scene.push(number, &machine.mode_picture(found, mode), &values)?;
+    }
+    table.finish()?;
+    scene.finish()?;
+    let file = output.create("mode-shapes.csv")?;
+    let path = folder.join("mode-shapes.csv");
+    io::Write::write_all(&mut &file, shapes(machine, found).as_bytes())
+        .map_err(|source| kreisel::results::WriteError::io(&path, source))
+}
+
+/// A row per coordinate: its name, then real and imaginary part of each mode.
+fn shapes(machine: &Machine, found: &MachineModes) -> String {
+    let mut text = "coordinate".to_owned();
+    for index in 1..=found.modes.len() {
+        let _ = write!(text, ",mode-{index}.real,mode-{index}.imaginary");
+    }
+    text.push('\n');
+    for (row, name) in machine.coordinate_names().iter().enumerate() {
+        text.push_str(name);
+        for mode in &found.modes {
+            let value = mode.shape[row];
+            let _ = write!(text, ",{:.16e},{:.16e}", value.re, value.im);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Writes the matrices and what their rows mean.
+fn write_matrices(
+    folder: &Path,
+    machine: &Machine,
+    found: &MachineModes,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<PathBuf>, CommandError> {
+    fs::create_dir_all(folder).map_err(|source| WriteError::Folder { path: folder.to_owned(), source })?;
+    let linearized = &found.linearized;
+    let names = machine.coordinate_names();
+    let list = |names: &[String]| names.join("\n") + "\n";
+    let mut files = vec![
+        ("mass.mtx", matrix_market::sparse(&linearized.mass, "M of M x'' + C x' + K x + B^T l = 0, B x = 0")),
+        ("damping.mtx", matrix_market::sparse(&linearized.damping, "C, with gyroscopic terms")),
+        ("stiffness.mtx", matrix_market::sparse(&linearized.stiffness, "K, with derivatives of reactions")),
+        ("gradient.mtx", matrix_market::sparse(&linearized.gradient, "B, the constraint Jacobian")),
+        ("coordinates.txt", list(&names)),
+    ];
+    if linearized.velocity_count() > MOST_DENSE {
+        warnings.push(format!(
+            "no state space is written: it would be dense, and there are more than {MOST_DENSE} velocity coordinates"
+        ));
+    } else if let Some(space) = linearized.state_space().map_err(kreisel::machine::RunError::from)? {
+        let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
+        files.extend([
+            ("state-matrix.mtx", matrix_market::dense(&space.state, "A of y' = A y + E f, y = (z, z')")),
+            ("input-matrix.mtx", matrix_market::dense(&space.input, "E; f are forces on all coordinates")),
+            ("free-basis.mtx", matrix_market::dense(&space.basis, "N of x = N z")),
+            ("free-coordinates.txt", list(&free)),
+        ]);
+    } else {
+        warnings.push("no state space is written: a free direction has no mass".to_owned());
+    }
+    let mut paths = Vec::new();
+    for (name, content) in files {
+        let path = folder.join(name);
+        write_whole(&path, content.as_bytes())?;
+        paths.push(path);
+    }
+    Ok(paths)
+}

@@ -1,0 +1,287 @@
+//! `kreisel static`: finds the equilibrium of a model and writes it.
+
+use super::flag::{Json, Model, json_text};
+use super::run::{file_names, identity, value};
+use super::{CommandError, Ending, counted, say};
+use crate::output::Printer;
+use kreisel::machine::{Machine, Mobility, ResultFiles, StaticOutcome, StaticRecorder};
+use kreisel::results::{EndStatus, OutputFolder, RunSummary};
+use kreisel::statics::{self, Equilibrium, PathSettings, Settings, StaticsError};
+use kreisel::system::split;
+use serde::Serialize;
+use std::fmt::Write;
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Find the equilibrium of a model under its loads.
+///
+/// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor, springs and drives are not. Writes
+/// `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor as time) and `run.json`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  kreisel static models/cantilever-roll.toml
+  kreisel static crane.toml --factor 1.5 --load-steps 10
+  kreisel static models/lee-frame.toml --arc-length --points 150
+
+A run starts from the equilibrium if its model says `start = \"static\"` in `[simulation]`.")]
+pub struct Static {
+    #[command(flatten)]
+    model: Model,
+
+    /// Load factor to be reached: 1 means the loads as the model gives them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_hyphen_values = true)]
+    factor: f64,
+
+    /// Number of load steps to begin with; more are taken where they are needed
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    load_steps: usize,
+
+    /// Follow the path of equilibria by its arc length, past limit points, until the load factor is reached
+    #[arg(long)]
+    arc_length: bool,
+
+    /// Most points on the path
+    #[arg(long, value_name = "N", default_value_t = PathSettings::default().most_points, requires = "arc_length", allow_negative_numbers = true)]
+    points: usize,
+
+    /// Write the results into the folder DIR; `results/<model>` if not given
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Take the folder even if it holds something else than results of this model
+    #[arg(long)]
+    force: bool,
+
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+impl Static {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Ending, CommandError> {
+        self.json.check()?;
+        let machine = self.model.read()?;
+        let folder = match &self.out {
+            Some(folder) => folder.clone(),
+            None => OutputFolder::default_path(self.model.path())?,
+        };
+        let began = Instant::now();
+        let settings = self.settings();
+        let mut waiting = Some(|| {
+            ResultFiles::begin_static(&folder, identity(self.model.path())?, self.force, &machine)
+                .map_err(CommandError::from)
+        });
+        // The folder is taken when there is something to put into it.
+        let mut recorder: Option<StaticRecorder<ResultFiles>> = None;
+        let mut failure = None;
+        let outcome = machine.find_equilibrium(&settings, |at| {
+            if let Some(begin) = waiting.take() {
+                match begin() {
+                    Ok(files) => recorder = Some(StaticRecorder::new(&machine, files)),
+                    Err(error) => {
+                        failure = Some(error);
+                        return statics::Control::Stop;
+                    }
+                }
+            }
+            recorder.as_mut().map_or(statics::Control::Stop, |recorder| recorder.record(at))
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let Some(recorder) = recorder else {
+            return Err(outcome.solution.err().map_or(StaticsError::NoSteps, |error| error).into());
+        };
+        let report = StaticReport::new(&machine, &outcome);
+        let warnings = self.warnings(&machine, &outcome);
+        let mut summary = RunSummary::new(identity(self.model.path())?);
+        summary.status = match &outcome.solution {
+            Ok(_) => EndStatus::Done,
+            Err(error) => EndStatus::Failed { message: error.to_string() },
+        };
+        summary.wall_time = began.elapsed().as_secs_f64();
+        summary.settings = value(&self.setting_words());
+        summary.statistics = value(&report);
+        summary.warnings = warnings;
+        let paths = recorder.finish()?.finish(&mut summary, false)?;
+        summary.files = file_names(&paths);
+        self.deliver(&report, &summary, &folder, &paths)?;
+        match outcome.solution {
+            Ok(_) => Ok(Ending::Done),
+            Err(error) => {
+                say(&format!("error: {error}\nthe equilibria up to the last good load step are on disk\n"));
+                Ok(Ending::CheckFailed)
+            }
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            target: self.factor,
+            load_steps: self.load_steps,
+            path: self.arc_length.then_some(PathSettings { most_points: self.points }),
+            ..Settings::default()
+        }
+    }
+
+    fn setting_words(&self) -> SettingWords {
+        SettingWords {
+            factor: self.factor,
+            load_steps: self.load_steps,
+            arc_length: self.arc_length,
+            points: self.arc_length.then_some(self.points),
+        }
+    }
+
+    fn warnings(&self, machine: &Machine, outcome: &StaticOutcome) -> Vec<String> {
+        let mut warnings = machine.warnings.clone();
+        if let Ok(solution) = &outcome.solution {
+            warnings.extend(machine.consistency_warnings(&solution.start_report));
+            let mobility = Mobility::of(&machine.system, &solution.redundancy);
+            let shared = machine.mobility_warnings(&mobility).into_iter();
+            // A structure that cannot move is what statics is for.
+            warnings.extend(shared.filter(|warning| !warning.contains("cannot move")));
+        }
+        if !self.quiet {
+            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+        }
+        warnings
+    }
+
+    fn deliver(
+        &self,
+        report: &StaticReport,
+        summary: &RunSummary,
+        folder: &std::path::Path,
+        paths: &[PathBuf],
+    ) -> Result<(), CommandError> {
+        let whole = WholeReport { folder, summary };
+        self.json.write(&whole)?;
+        let mut printer = Printer::new(io::stdout());
+        if self.json.prints() {
+            printer.print(&json_text(&whole))?;
+        } else if !self.quiet {
+            printer.print(&report.text(summary.wall_time, paths))?;
+        }
+        Ok(())
+    }
+}
+
+/// Settings as `run.json` keeps them.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct SettingWords {
+    factor: f64,
+    load_steps: usize,
+    arc_length: bool,
+    points: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct WholeReport<'a> {
+    folder: &'a std::path::Path,
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+}
+
+/// What was found, in numbers.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct StaticReport {
+    load_factor: f64,
+    ending: String,
+    load_steps: usize,
+    rejected_steps: usize,
+    newton_iterations: usize,
+    line_search_cuts: usize,
+    limit_points: Vec<f64>,
+    most_displaced: Option<String>,
+    largest_displacement: f64,
+    reactions: Vec<Reaction>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Reaction {
+    joint: String,
+    force: [f64; 3],
+    torque: [f64; 3],
+}
+
+impl StaticReport {
+    fn new(machine: &Machine, outcome: &StaticOutcome) -> Self {
+        let solution = outcome.solution.as_ref().ok();
+        let statistics = solution.map(|solution| solution.statistics).unwrap_or_default();
+        let last = outcome.last.as_ref();
+        let displaced = last.and_then(|at| machine.largest_displacement(at));
+        let reaction = |(joint, wrench)| {
+            let (torque, force) = split(&wrench);
+            Reaction { joint, force: force.into(), torque: torque.into() }
+        };
+        let reactions = |at: &Equilibrium| machine.reactions(at).into_iter().map(reaction).collect();
+        Self {
+            load_factor: last.map_or(0.0, |at| at.load_factor),
+            ending: match &outcome.solution {
+                Ok(solution) => match solution.ending {
+                    statics::Ending::Reached => "the load factor was reached".to_owned(),
+                    statics::Ending::MostPoints => "as many points were found as were asked for".to_owned(),
+                    statics::Ending::Stopped => "it was stopped".to_owned(),
+                },
+                Err(error) => error.to_string(),
+            },
+            load_steps: statistics.steps,
+            rejected_steps: statistics.rejected,
+            newton_iterations: statistics.iterations,
+            line_search_cuts: statistics.cuts,
+            limit_points: solution.map_or_else(Vec::new, |solution| {
+                solution.limit_points.iter().map(|point| point.load_factor).collect()
+            }),
+            largest_displacement: displaced.as_ref().map_or(0.0, |(_, distance)| *distance),
+            most_displaced: displaced.map(|(name, _)| name),
+            reactions: last.map_or_else(Vec::new, reactions),
+        }
+    }
+
+    fn text(&self, wall_time: f64, paths: &[PathBuf]) -> String {
+        let mut text = String::new();
+        let mut line = |name: &str, words: String| {
+            let _ = writeln!(text, "{name:<18}{words}");
+        };
+        line("load factor", format!("{} ({})", self.load_factor, self.ending));
+        line(
+            "work",
+            format!(
+                "{} ({} rejected), {}, {}",
+                counted(self.load_steps as u64, "load step", "load steps"),
+                self.rejected_steps,
+                counted(self.newton_iterations as u64, "Newton iteration", "Newton iterations"),
+                counted(self.line_search_cuts as u64, "line search cut", "line search cuts"),
+            ),
+        );
+        line("wall time", format!("{wall_time:.3} s"));
+        for factor in &self.limit_points {
+            line("limit point", format!("at the load factor {factor:.8}"));
+        }
+        if let Some(name) = &self.most_displaced {
+            line("displacement", format!("{:.6e} m at most, of `{name}`", self.largest_displacement));
+        }
+        const MOST_REACTIONS: usize = 20;
+        for reaction in self.reactions.iter().take(MOST_REACTIONS) {
+            let [force, torque] = [reaction.force, reaction.torque]
+                .map(|v| format!("({:.5e}, {:.5e}, {:.5e})", v[0], v[1], v[2]));
+            line("reaction", format!("`{}`: force {force} N, torque {torque} Nm", reaction.joint));
+        }
+        if self.reactions.len() > MOST_REACTIONS {
+            line("reaction", format!("… {} more in run.json", self.reactions.len() - MOST_REACTIONS));
+        }
+        for path in paths {
+            line("written", path.display().to_string());
+        }
+        text
+    }
+}

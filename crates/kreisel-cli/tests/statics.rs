@@ -1,0 +1,162 @@
+//! `kreisel static`, `kreisel modes` and `start = "static"` from outside: files, summaries, exit codes, mistakes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use kreisel::results::CsvTable;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A pendulum held at the horizontal by a torsional spring that gravity winds up, and by its dampers in runs.
+const PENDULUM: &str = r#"
+[simulation]
+end-time = 0.5
+step = "1 ms"
+
+[[body]]
+name = "bob"
+mass = 2
+inertia = [0.01, 0.03, 0.02]
+position = [0.5, 0, 0]
+
+[[revolute]]
+name = "hinge"
+bodies = ["ground", "bob"]
+point = [0, 0, 0]
+axis = [0, 1, 0]
+"#;
+
+fn kreisel(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kreisel")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// Runs a command on a model in a folder of its own.
+fn on(model: &str, arguments: &[&str]) -> (TempDir, Output) {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("pendulum.toml"), model).unwrap();
+    let output = kreisel(folder.path(), arguments);
+    (folder, output)
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+fn summary(folder: &TempDir) -> Value {
+    serde_json::from_slice(&fs::read(folder.path().join("results/pendulum/run.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn static_writes_its_files_and_says_what_it_found() {
+    let (folder, output) = on(PENDULUM, &["static", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let words = text(&output.stdout);
+    for word in
+        ["load factor", "Newton iteration", "displacement", "of `bob`", "reaction", "`hinge`", "static.csv"]
+    {
+        assert!(words.contains(word), "`{word}` is missing in\n{words}");
+    }
+    let results = folder.path().join("results/pendulum");
+    let table = fs::read_to_string(results.join("static.csv")).unwrap();
+    assert!(table.starts_with("load-factor [1],"), "{table}");
+    assert!(results.join("static.vtkhdf").exists());
+    let summary = summary(&folder);
+    assert_eq!(summary["status"], "done");
+    assert_eq!(summary["statistics"]["load-factor"], 1.0);
+    // It hangs down: displaced by the diagonal of a square of its length, and the hinge bears the weight.
+    let displacement = summary["statistics"]["largest-displacement"].as_f64().unwrap();
+    assert!((displacement - 0.5_f64.sqrt()).abs() < 1e-9, "{displacement}");
+    let force = summary["statistics"]["reactions"][0]["force"][2].as_f64().unwrap();
+    assert!((force - 2.0 * 9.80665).abs() < 1e-9, "{force}");
+}
+
+#[test]
+fn what_nothing_holds_fails_with_its_name_and_without_a_folder() {
+    let free = format!("{PENDULUM}\n[gravity]\nacceleration = [0, 0, 0]\n");
+    let (folder, output) = on(&free, &["static", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = text(&output.stderr);
+    assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
+    assert!(!folder.path().join("results").exists());
+}
+
+#[test]
+fn a_run_that_starts_static_stays_where_it_is() {
+    let model = PENDULUM.replace("[simulation]\n", "[simulation]\nstart = \"static\"\n");
+    let (folder, output) = on(&model, &["run", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = CsvTable::read(&folder.path().join("results/pendulum/trajectory.csv")).unwrap();
+    for position in table.column("bob.position.z").unwrap() {
+        assert!((position + 0.5).abs() < 1e-9, "{position}");
+    }
+    assert_eq!(summary(&folder)["settings"]["start"], "static");
+    let wrong = PENDULUM.replace("[simulation]\n", "[simulation]\nstart = \"statics\"\n");
+    let (_folder, output) = on(&wrong, &["run", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    assert!(message.contains("pendulum.toml:3") && message.contains("static"), "{message}");
+}
+
+#[test]
+fn modes_writes_its_files_and_the_matrices() {
+    let arguments = ["modes", "pendulum.toml", "--about", "static", "--matrices", "matrices", "--json"];
+    let (folder, output) = on(PENDULUM, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mode = &printed["statistics"]["modes"][0];
+    let exact = (2.0 * 9.80665 * 0.5 / 0.53_f64).sqrt() / std::f64::consts::TAU;
+    assert!((mode["frequency"].as_f64().unwrap() - exact).abs() < 1e-9, "{mode}");
+    assert_eq!(mode["dominant-part"], "bob");
+    let results = folder.path().join("results/pendulum");
+    for name in ["modes.csv", "mode-shapes.csv", "modes.vtkhdf", "run.json"] {
+        assert!(results.join(name).exists(), "{name}");
+    }
+    let matrices = folder.path().join("matrices");
+    let mass = fs::read_to_string(matrices.join("mass.mtx")).unwrap();
+    assert!(
+        mass.starts_with("%%MatrixMarket matrix coordinate real general\n") && mass.contains("\n6 6 "),
+        "{mass}"
+    );
+    let state = fs::read_to_string(matrices.join("state-matrix.mtx")).unwrap();
+    assert!(state.contains("\n2 2\n"), "{state}");
+    let names = fs::read_to_string(matrices.join("coordinates.txt")).unwrap();
+    assert!(names.starts_with("bob.rotation.x [rad]\n"), "{names}");
+    assert_eq!(fs::read_to_string(matrices.join("free-coordinates.txt")).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn a_table_of_modes_is_printed_and_a_state_that_moves_is_warned_of() {
+    let (_folder, output) = on(PENDULUM, &["modes", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("frequency [Hz]"), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("not of an equilibrium"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
+    let unloaded = format!(
+        "{PENDULUM}\n[gravity]\nacceleration = [0, 0, 0]\n[[torsional-spring-damper]]\nname = 's'\njoint = 'hinge'\nstiffness = 1\n"
+    );
+    let rigid = PENDULUM.replace("[[revolute]]", "[[fixed]]").replace("axis = [0, 1, 0]\n", "");
+    let cases: &[(&str, &[&str], &str)] = &[
+        (PENDULUM, &["static", "pendulum.toml", "--factor", "0"], "load factor must be finite and not zero"),
+        (PENDULUM, &["static", "pendulum.toml", "--factor", "nan"], "load factor must be finite"),
+        (PENDULUM, &["static", "pendulum.toml", "--load-steps", "0"], "at least one load step"),
+        (PENDULUM, &["static", "pendulum.toml", "--load-steps", "-3"], "--load-steps"),
+        (PENDULUM, &["static", "pendulum.toml", "--points", "20"], "--arc-length"),
+        (PENDULUM, &["modes", "pendulum.toml", "--count", "0"], "--count"),
+        (PENDULUM, &["modes", "pendulum.toml", "--count", "-1"], "-1"),
+        (PENDULUM, &["modes", "pendulum.toml", "--about", "rest"], "possible values: initial, static"),
+        (&rigid, &["modes", "pendulum.toml"], "cannot move"),
+        (&unloaded, &["static", "pendulum.toml", "--arc-length"], "no load to follow"),
+    ];
+    for (model, arguments, word) in cases {
+        let (folder, output) = on(model, arguments);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(word), "{arguments:?}: `{word}` is missing in {message}");
+        assert!(!folder.path().join("results").exists(), "{arguments:?}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Corners of the inputs: whether the method must start anew there.
+
+use super::{Integration, StepError};
+use crate::dae::{Dae, Equations, Point};
+
+/// Part of a step over which inputs are compared with what they are at once.
+const WIDE: f64 = 1e-3;
+/// A change at once that is this part of the one over [`WIDE`] is a jump.
+const JUMP: f64 = 1e-3;
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// Goes on after a corner of the inputs that [`Integration::run_to_corner`] reached.
+    ///
+    /// The method starts anew as by [`Integration::restart`], except where nothing is constrained and the forces are
+    /// continuous: positions and velocities keep their order through a mere kink, and the starting values of a stiff system
+    /// would stir up its fastest motions. Multipliers would show the kink for some steps, so with constraints it starts anew.
+    pub fn pass_corner(&mut self) -> Result<(), StepError> {
+        let free = self.dae().shape().constraint_count() == 0;
+        if free && !self.forces_jump() { Ok(()) } else { self.restart() }
+    }
+
+    /// Whether the forces change at once at the present time.
+    fn forces_jump(&self) -> bool {
+        let (time, wide) = (self.state().time, WIDE * self.settings().step);
+        let change = |before: f64, after: f64| -> f64 {
+            let (before, after) = (self.forces(before), self.forces(after));
+            before.iter().zip(&after).fold(0.0, |largest, (a, b)| (b - a).abs().max(largest))
+        };
+        let at_once = change(time.next_down(), time.next_up());
+        at_once > JUMP * change(time - wide, time + wide)
+    }
+
+    /// Equilibrium of the present motion with the inputs of a time.
+    fn forces(&self, time: f64) -> Vec<f64> {
+        let (state, shape) = (self.state(), self.dae().shape());
+        let zeros = |count: usize| vec![0.0; count];
+        let mut equilibrium = zeros(shape.velocity_count());
+        let (mut violation, mut slip) = (zeros(state.multipliers.len()), zeros(state.slip_multipliers.len()));
+        let mut state_rates = zeros(state.states.len());
+        let at = Point {
+            time,
+            configuration: &state.configuration,
+            velocity: &state.velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory: &state.memory,
+        };
+        let mut out = Equations {
+            equilibrium: &mut equilibrium,
+            violation: &mut violation,
+            slip: &mut slip,
+            state_rates: &mut state_rates,
+        };
+        self.dae().evaluate(&at, &mut out);
+        equilibrium.extend(state_rates);
+        equilibrium
+    }
+}

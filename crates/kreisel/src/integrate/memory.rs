@@ -1,0 +1,73 @@
+//! Changes of what a system remembers: parts are switched on and off.
+
+use super::integration::Integration;
+use super::redundancy::Redundancy;
+use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
+use crate::solve::block::BlockMatrix;
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
+    ///
+    /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
+    pub fn change_memory<E>(
+        &mut self,
+        change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let state = &self.state;
+        let mut memory = state.memory.clone();
+        let at = Point {
+            time: state.time,
+            configuration: &state.configuration,
+            velocity: &state.shown_velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory: &state.memory,
+        };
+        change(&at, &mut memory)?;
+        let remembering = Remembering { dae: self.dae, memory: &memory };
+        let redundancy =
+            Redundancy::find_moving(&remembering, state.time, &state.configuration, &state.shown_velocity);
+        self.state.memory = memory;
+        self.set_redundancy(redundancy);
+        self.state.compliance = self.work.compliance.clone();
+        Ok(())
+    }
+}
+
+/// A system with a memory, for those who ask without one.
+struct Remembering<'a, D: ?Sized> {
+    dae: &'a D,
+    memory: &'a [f64],
+}
+
+impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
+    fn shape(&self) -> Shape {
+        self.dae.shape()
+    }
+
+    fn evaluate(&self, at: &Point, out: &mut Equations) {
+        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
+    }
+
+    fn couplings(&self) -> Couplings {
+        self.dae.couplings()
+    }
+
+    fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
+        self.dae.idle_constraints(self.memory)
+    }
+
+    fn scales(&self) -> Scales {
+        self.dae.scales()
+    }
+}

@@ -1,0 +1,230 @@
+//! Prepares the state for a step of a certain size: at the start, after a corner, where the size changes.
+
+use super::control::ControlMemory;
+use super::error::StepError;
+use super::integration::Integration;
+use super::kkt::KktFailure;
+use super::settings::{Method, Predictor, Settings, Start};
+use super::start::{Side, starting_values};
+use super::state::State;
+use crate::dae::Dae;
+use crate::solve::newton::Refresh;
+
+/// Steps that differ by less than this part are the same step.
+const SAME_STEP: f64 = 1e-12;
+
+/// A first acceleration that changes by less than this part is settled, and no more than this many times.
+const SETTLED: f64 = 1e-10;
+const MOST_REPETITIONS: usize = 50;
+
+/// Values of the state that are prepared for a step of a certain size.
+#[derive(Default)]
+pub(super) struct Unprepared {
+    step: f64,
+    velocity: Vec<f64>,
+    algorithmic_acceleration: Vec<f64>,
+    previous_algorithmic_acceleration: Vec<f64>,
+    inertia_force: Vec<f64>,
+    previous_inertia_force: Vec<f64>,
+}
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// Computes a step without taking it; [`Integration::accept`] or [`Integration::discard`] ends it.
+    ///
+    /// After an error the state is as it was.
+    pub(super) fn attempt(&mut self, step: f64) -> Result<usize, StepError> {
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(StepError::Step(step));
+        }
+        self.keep_unprepared();
+        let outcome = self.change_step(step).and_then(|()| {
+            self.predict(step);
+            let iterations =
+                self.correct_or_yield(step).or_else(|error| self.correct_carefully(step, error))?;
+            let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
+            Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
+        });
+        if outcome.is_err() {
+            self.discard();
+        }
+        outcome
+    }
+
+    /// Tries a step again from v̇ = 0 with a fresh matrix in each iteration: where stiff motions shake, accelerations of
+    /// the last step are a bad guess. A step whose size the error decides on is cut instead.
+    fn correct_carefully(&mut self, step: f64, error: StepError) -> Result<usize, StepError> {
+        let may_help = matches!(error, StepError::NotConverged { .. } | StepError::NotFinite { .. });
+        if !may_help || self.settings.error_control.is_some() {
+            return Err(error);
+        }
+        let usual = self.settings;
+        self.settings.predictor = Predictor::ZeroAcceleration;
+        self.settings.newton.refresh = Refresh::EveryIteration;
+        self.predict(step);
+        let outcome = self.correct_or_yield(step);
+        self.settings = usual;
+        outcome.map_err(|_| error)
+    }
+
+    fn keep_unprepared(&mut self) {
+        let (before, state) = (&mut self.before, &self.state);
+        before.step = state.prepared_step;
+        before.velocity.clone_from(&state.velocity);
+        before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
+        before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
+        before.inertia_force.clone_from(&state.inertia_force);
+        before.previous_inertia_force.clone_from(&state.previous_inertia_force);
+    }
+
+    /// Takes a pending step back.
+    pub(super) fn discard(&mut self) {
+        let (before, state) = (&self.before, &mut self.state);
+        state.prepared_step = before.step;
+        state.velocity.clone_from(&before.velocity);
+        state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
+        state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
+        state.inertia_force.clone_from(&before.inertia_force);
+        state.previous_inertia_force.clone_from(&before.previous_inertia_force);
+    }
+
+    /// Prepares the state for a step of another size than the last.
+    ///
+    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs. (14)]. With `index3`
+    /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
+    /// Before the first step the starting values are found anew.
+    fn change_step(&mut self, step: f64) -> Result<(), StepError> {
+        let before = self.state.prepared_step;
+        let ratio = step / before;
+        if (ratio - 1.0).abs() <= SAME_STEP {
+            return Ok(());
+        }
+        self.newton.forget();
+        if self.state.step == 0.0 {
+            let (time, side) = match self.state.after_corner {
+                true => (self.state.time.next_up(), Side::After),
+                false => (self.state.time, Side::Both),
+            };
+            self.kkt.set_states(&self.state.states, &self.state.memory);
+            return self.prepare_start(step, time, side).map_err(|failure| self.kkt_error(failure, step));
+        }
+        if self.settings.step_change.adjust_acceleration {
+            let shift = self.settings.parameters.offset() * (ratio - 1.0);
+            let state = &mut self.state;
+            move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
+            move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
+            if self.settings.method == Method::UpdatedLagrangian {
+                let State { velocity, acceleration, algorithmic_acceleration: a, .. } = state;
+                let (space, change) = (&self.work.shape.space, shift * before);
+                self.settings.parametrization.add_jerk_excess(space, change, velocity, acceleration, a);
+            }
+        }
+        let carries_residual =
+            self.settings.method.leaves_hidden_residual() && self.work.shape.constraint_count() > 0;
+        if carries_residual && self.settings.step_change.rescale_residual {
+            self.scale_hidden_residual(ratio * ratio, step)?;
+        }
+        self.state.prepared_step = step;
+        Ok(())
+    }
+
+    /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
+    ///
+    /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back multiplied by
+    /// 1/3 at most, the value for ρ∞ = 0.
+    fn settle_first_acceleration(&mut self, step: f64) -> Result<usize, StepError> {
+        let alpha = self.settings.parameters.offset();
+        let mut iterations = 0;
+        for _ in 0..MOST_REPETITIONS {
+            let mut change = 0.0_f64;
+            let mut size = 1.0_f64;
+            let state = &mut self.state;
+            for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
+                let wanted = (1.0 - alpha) * state.acceleration[i] + alpha * self.trial.acceleration[i];
+                change = change.max((wanted - *a).abs());
+                size = size.max(wanted.abs());
+                *a = wanted;
+            }
+            state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
+            state.inertia_force.clear();
+            state.previous_inertia_force.clear();
+            self.predict(step);
+            iterations += self.correct(step)?;
+            if change <= SETTLED * size {
+                break;
+            }
+        }
+        Ok(iterations)
+    }
+
+    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
+    /// the derivatives that the method carries along no longer hold.
+    ///
+    /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
+    /// machine by the impulse that is smallest in the norm of the mass matrix.
+    pub fn restart(&mut self) -> Result<(), StepError> {
+        let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
+        // Inputs that jump here must be seen after the jump.
+        let time = state.time.next_up();
+        kkt.set_states(&state.states, &state.memory);
+        let outcome = kkt
+            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
+            .and_then(|_| {
+                self.state.shown_velocity.copy_from_slice(&self.state.velocity);
+                self.choose_and_prepare(time, Side::After)
+            });
+        self.state.step = 0.0;
+        self.state.after_corner = true;
+        self.state.stabilizers.fill(0.0);
+        self.state.matrix_point = None;
+        self.newton.forget();
+        self.state.newton_rate = self.newton.rate();
+        outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
+    }
+
+    /// Chooses the first step if the error decides, and finds the starting values for it.
+    pub(super) fn choose_and_prepare(&mut self, time: f64, side: Side) -> Result<(), KktFailure> {
+        let step = match self.settings.error_control {
+            Some(control) => {
+                let step = self.choose_first_step(&control, time, side)?;
+                self.state.control = ControlMemory::starting(step);
+                step
+            }
+            None => self.settings.step,
+        };
+        self.prepare_start(step, time, side)
+    }
+
+    /// Starting values for a step of a size, from the velocity that is shown.
+    fn prepare_start(&mut self, step: f64, time: f64, side: Side) -> Result<(), KktFailure> {
+        let settings = Settings { step, ..self.settings };
+        let state = &mut self.state;
+        state.velocity.copy_from_slice(&state.shown_velocity);
+        state.prepared_step = step;
+        starting_values(self.dae, &self.work.shape, &settings, state, time, side, &mut self.kkt)
+    }
+
+    /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass
+    /// matrix [ArnoldCardonaBruls2015Projection, Eqs. (7)].
+    ///
+    /// With `index3` this costs an order in the multipliers for some hundred steps: the residual it removes
+    /// is what keeps them accurate [ArnoldCardonaBruls2015Projection, §3].
+    pub fn project_velocity(&mut self) -> Result<(), StepError> {
+        self.scale_hidden_residual(0.0, self.state.prepared_step)?;
+        self.state.shown_velocity.copy_from_slice(&self.state.velocity);
+        Ok(())
+    }
+
+    fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
+        let state = &mut self.state;
+        self.kkt.set_states(&state.states, &state.memory);
+        self.kkt
+            .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
+            .map(|_| ())
+            .map_err(|failure| self.kkt_error(failure, step))
+    }
+}
+
+/// Moves values along the line from the previous ones.
+fn move_along(values: &mut [f64], previous: &[f64], shift: f64) {
+    values.iter_mut().zip(previous).for_each(|(value, previous)| *value += shift * (*value - previous));
+}

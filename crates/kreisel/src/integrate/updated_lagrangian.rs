@@ -1,0 +1,438 @@
+//! Equations of a step for the updated Lagrangian method [BrulsCardonaArnold2012, Eqs. (65)–(82)].
+//!
+//! Within a step the motion is described by coordinates x of the group about q_n, and the generalized-α method for
+//! linear spaces is applied to x:
+//!
+//! ```text
+//! q = q_n ∘ μ(x)        v = T(x) ẋ        v̇ = T(x) ẍ + Ṫ(x, ẋ) ẋ
+//! ```
+//!
+//! The values at t_n are x = 0, ẋ = v_n, ẍ = v̇_n, so predictor, update formulas and unknowns are those of [`Index3`]
+//! with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
+//! A = ∂v̇/∂x + γ' ∂v̇/∂ẋ + β' T and V = ∂v/∂x + γ' T the matrix is
+//!
+//! ```text
+//! | (M A + D V + K T)/s   Bᵀ |
+//! | B T                   0  |
+//! ```
+
+use super::index3::Index3;
+use super::layout::{Part, TangentOperators};
+use super::parameters::Parameters;
+use super::scheme::{Coefficients, Trial};
+use super::settings::{IterationMatrix, Parametrization};
+use super::state::State;
+use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentWeights};
+use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
+use crate::solve::block::BlockMatrix;
+use crate::solve::newton::NonlinearSystem;
+
+/// What the two parametrisations of rotations have in common.
+impl Parametrization {
+    /// Rotation vector θ with exp(θ) = μ(x).
+    fn rotation_vector(self, x: &Vector3) -> Vector3 {
+        match self {
+            Self::RotationVector => *x,
+            Self::Crv => crv::rotation_vector(x),
+        }
+    }
+
+    /// T(x) [BrulsCardonaArnold2012, Eqs. (24), (82)].
+    fn tangent_operator(self, x: &Vector3) -> Matrix3 {
+        match self {
+            Self::RotationVector => so3::tangent_operator(x),
+            Self::Crv => crv::tangent_operator(x),
+        }
+    }
+
+    /// ∂(T(x) w)/∂x.
+    fn tangent_derivative(self, x: &Vector3, w: &Vector3) -> Matrix3 {
+        match self {
+            Self::RotationVector => so3::tangent_derivative(x, w),
+            Self::Crv => crv::tangent_derivative(x, w),
+        }
+    }
+
+    /// Derivative of ∂(T(x) w)/∂x in the direction u.
+    fn tangent_second_derivative(self, x: &Vector3, w: &Vector3, u: &Vector3) -> Matrix3 {
+        match self {
+            Self::RotationVector => so3::tangent_second_derivative(x, w, u),
+            Self::Crv => crv::tangent_second_derivative(x, w, u),
+        }
+    }
+
+    /// What the third derivative of x has beside v̈ at x = 0, where v = ẋ and v̇ = ẍ.
+    ///
+    /// Differentiating v = T(x) ẋ twice gives x⃛ = v̈ + v × v̇/2 for the rotation vector; the conformal one is
+    /// x (1 + |x|²/48 + …), which adds |v|² v/8.
+    fn jerk_excess(self, v: &Vector3, v_dot: &Vector3) -> Vector3 {
+        let excess = 0.5 * v.cross(v_dot);
+        match self {
+            Self::RotationVector => excess,
+            Self::Crv => excess + v.norm_squared() / 8.0 * v,
+        }
+    }
+
+    /// Adds `factor` times the difference between x⃛ and v̈ to an array of accelerations.
+    ///
+    /// The method works on x, so x⃛ takes the place that v̈ has in the starting values and in changes of the step:
+    /// a_n is v̇_n + Δ_α h x⃛, and the error of a step in q is C_q h³ x⃛.
+    pub fn add_jerk_excess(
+        self,
+        space: &Space,
+        factor: f64,
+        velocity: &[f64],
+        acceleration: &[f64],
+        out: &mut [f64],
+    ) {
+        for (_, first) in rotations(space) {
+            let excess = self.jerk_excess(&vector3(&velocity[first..]), &vector3(&acceleration[first..]));
+            let sum = vector3(&out[first..]) + factor * excess;
+            write_vector3(&sum, &mut out[first..]);
+        }
+    }
+}
+
+/// Nodes that turn, and where their rotation begins in a velocity.
+fn rotations(space: &Space) -> impl Iterator<Item = (usize, usize)> {
+    let turns = |node: &usize| matches!(space.group(*node), Group::So3 | Group::So3xR3);
+    (0..space.factor_count()).filter(turns).map(|node| (node, space.velocity_range(node).start))
+}
+
+/// First node without local coordinates.
+pub(super) fn node_without_coordinates(space: &Space) -> Option<usize> {
+    (0..space.factor_count()).find(|&node| space.group(node) == Group::Se3)
+}
+
+/// Local coordinates, and the values on the group that they stand for.
+#[derive(Clone, Debug)]
+pub(super) struct LocalCoordinates {
+    parametrization: Parametrization,
+    /// log μ(x).
+    increment: Vec<f64>,
+    velocity: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// a_{n+1}.
+    algorithmic_acceleration: Vec<f64>,
+    /// V/γ' = T + ∂(T ẋ)/∂x/γ' of all nodes.
+    velocity_operators: TangentOperators,
+    /// A/β' = T + (∂(T ẍ + Ṫ ẋ)/∂x + γ' ∂(Ṫ ẋ)/∂ẋ)/β' of all nodes.
+    acceleration_operators: TangentOperators,
+    /// The tangent whose dynamic part is D.
+    damping: Tangent,
+}
+
+impl LocalCoordinates {
+    pub fn new(parametrization: Parametrization, shape: &Shape, couplings: &Couplings) -> Self {
+        let zeros = vec![0.0; shape.velocity_count()];
+        Self {
+            parametrization,
+            increment: zeros.clone(),
+            velocity: zeros.clone(),
+            acceleration: zeros.clone(),
+            algorithmic_acceleration: zeros,
+            velocity_operators: TangentOperators::new(&shape.space),
+            acceleration_operators: TangentOperators::new(&shape.space),
+            damping: Tangent::zeros(couplings),
+        }
+    }
+
+    /// Values on the group [BrulsCardonaArnold2012, Eqs. (73)–(75)], with the configuration in the trial values.
+    fn map(&mut self, space: &Space, base: &[f64], trial: &mut Trial) {
+        self.increment.copy_from_slice(&trial.increment);
+        self.velocity.copy_from_slice(&trial.velocity);
+        self.acceleration.copy_from_slice(&trial.acceleration);
+        for (_, first) in rotations(space) {
+            let [x, rate, acceleration] = local(trial, first);
+            let operator = self.parametrization.tangent_operator(&x);
+            let slope = self.parametrization.tangent_derivative(&x, &rate);
+            write_vector3(&self.parametrization.rotation_vector(&x), &mut self.increment[first..]);
+            write_vector3(&(operator * rate), &mut self.velocity[first..]);
+            write_vector3(&(operator * acceleration + slope * rate), &mut self.acceleration[first..]);
+        }
+        space.compose_exp(base, &self.increment, &mut trial.configuration);
+    }
+
+    /// Derivatives of the values on the group with respect to x.
+    fn differentiate(&mut self, space: &Space, trial: &Trial, coefficients: &Coefficients) {
+        for (node, first) in rotations(space) {
+            let [x, x_dot, x_ddot] = local(trial, first);
+            let chart = self.parametrization;
+            let operator = chart.tangent_operator(&x);
+            let slope = chart.tangent_derivative(&x, &x_dot);
+            // Column by column Ṫ eᵢ = ∂(T eᵢ)/∂x ẋ.
+            let operator_rate = Matrix3::from_columns(
+                &[Vector3::x(), Vector3::y(), Vector3::z()].map(|e| chart.tangent_derivative(&x, &e) * x_dot),
+            );
+            let acceleration_slope = chart.tangent_derivative(&x, &x_ddot)
+                + chart.tangent_second_derivative(&x, &x_dot, &x_dot)
+                + coefficients.velocity * (slope + operator_rate);
+            self.velocity_operators.set_rotation(node, &(operator + slope / coefficients.velocity));
+            self.acceleration_operators
+                .set_rotation(node, &(operator + acceleration_slope / coefficients.acceleration));
+        }
+    }
+
+    /// Turns the local values of a solved step into those on the group, and finds a_{n+1}.
+    ///
+    /// a₁ follows from ẍ₁ as a_{n+1} does from v̇_{n+1} elsewhere, and a_{n+1} = T a₁ + Ṫ ẋ
+    /// [BrulsCardonaArnold2012, Eqs. (76), (79)].
+    pub fn settle(&mut self, space: &Space, parameters: &Parameters, state: &State, trial: &mut Trial) {
+        let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        for (i, next) in self.algorithmic_acceleration.iter_mut().enumerate() {
+            let (a, v_dot) = (state.algorithmic_acceleration[i], state.acceleration[i]);
+            *next =
+                ((1.0 - alpha_f) * trial.acceleration[i] + alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m);
+        }
+        for (_, first) in rotations(space) {
+            let [x, rate, acceleration] = local(trial, first);
+            let operator = self.parametrization.tangent_operator(&x);
+            let convective = self.parametrization.tangent_derivative(&x, &rate) * rate;
+            let next = operator * vector3(&self.algorithmic_acceleration[first..]) + convective;
+            write_vector3(&next, &mut self.algorithmic_acceleration[first..]);
+            write_vector3(&self.parametrization.rotation_vector(&x), &mut trial.increment[first..]);
+            write_vector3(&(operator * rate), &mut trial.velocity[first..]);
+            write_vector3(&(operator * acceleration + convective), &mut trial.acceleration[first..]);
+        }
+    }
+
+    /// a_{n+1} of the step that was settled last.
+    pub fn algorithmic_acceleration(&self) -> &[f64] {
+        &self.algorithmic_acceleration
+    }
+}
+
+/// x, ẋ and ẍ of the rotation that begins at `first`.
+fn local(trial: &Trial, first: usize) -> [Vector3; 3] {
+    [&trial.increment, &trial.velocity, &trial.acceleration].map(|values| vector3(&values[first..]))
+}
+
+/// The equations of one step.
+pub(super) struct UpdatedLagrangian<'a, D: ?Sized> {
+    /// The step of the linear space, with the same unknowns.
+    pub linear: Index3<'a, D>,
+    pub local: &'a mut LocalCoordinates,
+}
+
+impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
+    /// Evaluates the tangent at the values on the group, its dynamic part M (with `mass`) or D.
+    fn tangent(&mut self, mass: bool) {
+        let (linear, LocalCoordinates { velocity, acceleration, damping, .. }) =
+            (&mut self.linear, &mut *self.local);
+        let point = Point { velocity, acceleration, ..linear.trial.point() };
+        let exact = linear.settings.iteration_matrix == IterationMatrix::Exact;
+        linear.work.tangent.gradient_rate_wanted = false;
+        damping.gradient_rate_wanted = false;
+        let (weights, out) = if mass {
+            (TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact }, &mut linear.work.tangent)
+        } else {
+            (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false }, damping)
+        };
+        out.clear();
+        linear.dae.tangent(&point, weights, out);
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        let (linear, local) = (&mut self.linear, &mut *self.local);
+        local.map(&linear.work.shape.space, linear.base, linear.trial);
+        let point =
+            Point { velocity: &local.velocity, acceleration: &local.acceleration, ..linear.trial.point() };
+        linear.work.evaluate_at(linear.dae, &point);
+        linear.write_residual(out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        // A restart makes a matrix without a residual before it.
+        self.local.map(&self.linear.work.shape.space, self.linear.base, self.linear.trial);
+        let exact = self.linear.settings.iteration_matrix == IterationMatrix::Exact;
+        self.tangent(true);
+        if exact {
+            self.tangent(false);
+        }
+        let (linear, local) = (&mut self.linear, &mut *self.local);
+        let (work, coefficients) = (&mut *linear.work, &linear.coefficients);
+        for (node, first) in rotations(&work.shape.space) {
+            let x = vector3(&linear.trial.increment[first..]);
+            work.operators.set_rotation(node, &local.parametrization.tangent_operator(&x));
+        }
+        if exact {
+            local.differentiate(&work.shape.space, linear.trial, coefficients);
+            let [mass, damping] =
+                [coefficients.acceleration, coefficients.velocity].map(|weight| weight / coefficients.scale);
+            let LocalCoordinates { velocity_operators, acceleration_operators, .. } = &*local;
+            let layout = &work.layout;
+            layout.add_nodes(&work.tangent.dynamic, Some(acceleration_operators), mass, Part::FIRST, out);
+            layout.add_nodes(&local.damping.dynamic, Some(velocity_operators), damping, Part::FIRST, out);
+            work.tangent.dynamic.fill(0.0);
+        } else {
+            work.tangent.dynamic.values_mut().iter_mut().for_each(|m| *m *= coefficients.acceleration);
+        }
+        linear.write_matrix(out);
+    }
+
+    fn correct(&mut self, increment: &[f64], fraction: f64) {
+        self.linear.correct(increment, fraction);
+    }
+
+    fn tolerances(&self, out: &mut [f64]) {
+        self.linear.tolerances(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::dae::Equations;
+    use crate::integrate::layout::{Copies, Layout};
+    use crate::integrate::scheme::Workspace;
+    use crate::integrate::state::MatrixPoint;
+    use crate::integrate::{Method, Settings};
+    use crate::lie::quaternion;
+
+    const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametrization::Crv];
+
+    /// A slider, a body that only turns and one that also moves, coupled by inertia, friction, forces and a constraint.
+    struct Coupled;
+
+    const AXIS: Vector3 = Vector3::new(0.3, -0.2, 0.9);
+    const ARM: Vector3 = Vector3::new(0.5, 1.0, -0.4);
+
+    /// Rotations of the two bodies.
+    fn turned(at: &Point) -> [crate::lie::UnitQuaternion; 2] {
+        [quaternion(&at.configuration[1..]), quaternion(&at.configuration[5..])]
+    }
+
+    /// B of [`Coupled`].
+    fn gradient(at: &Point) -> [f64; 10] {
+        let [first, second] = turned(at);
+        let of_first = AXIS.cross(&first.inverse_transform_vector(&(second * ARM)));
+        let of_second = ARM.cross(&second.inverse_transform_vector(&(first * AXIS)));
+        let [a, b] = [of_first, of_second].map(<[f64; 3]>::from);
+        [-1.0, a[0], a[1], a[2], b[0], b[1], b[2], 0.0, 1.0, 0.0]
+    }
+
+    impl Dae for Coupled {
+        fn shape(&self) -> Shape {
+            let space = Space::new([Group::Vector(1), Group::So3, Group::So3xR3]);
+            Shape::new(space).with_constraints([1])
+        }
+
+        fn evaluate(&self, at: &Point, out: &mut Equations) {
+            let [first, second] = turned(at);
+            let (slider, axis, arm) = (at.configuration[0], first * AXIS, second * ARM);
+            let gradient = gradient(at);
+            for (i, equilibrium) in out.equilibrium.iter_mut().enumerate() {
+                let next = (i + 1) % 10;
+                *equilibrium = (2.0 + i as f64) * at.acceleration[i]
+                    + (0.3 + 0.2 * slider) * at.acceleration[next]
+                    + at.velocity[i] * at.velocity[next] * axis.x
+                    + (arm.y + at.configuration[9]) * slider
+                    + gradient[i] * at.multipliers[0];
+            }
+            out.violation[0] = axis.dot(&arm) - slider + at.configuration[10];
+        }
+
+        fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+            out.values_mut().iter_mut().zip(gradient(at)).for_each(|(out, value)| *out += value);
+        }
+    }
+
+    /// The matrix and central differences of the residual at values far from the start of the step.
+    fn matrix_and_differences<D: Dae>(
+        dae: &D,
+        chart: Parametrization,
+        base: &[f64],
+    ) -> [nalgebra::DMatrix<f64>; 2] {
+        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let pattern = layout.pattern.clone();
+        let settings = Settings::new(Method::UpdatedLagrangian, Parameters::chung_hulbert(0.7).unwrap(), 0.5);
+        let mut trial = Trial::new(&shape);
+        for i in 0..shape.velocity_count() {
+            let number = i as f64;
+            trial.increment[i] = 0.7 * (1.0 + number).sin();
+            trial.velocity[i] = (2.0 + 3.0 * number).cos();
+            trial.acceleration[i] = 2.0 * (0.5 + 2.0 * number).sin();
+        }
+        trial.multipliers.fill(0.8);
+        let mut equations = UpdatedLagrangian {
+            local: &mut LocalCoordinates::new(chart, &shape, &couplings),
+            linear: Index3 {
+                dae,
+                settings: &settings,
+                coefficients: Coefficients::new(&settings.parameters, 0.5, 1.0, 0.0),
+                base,
+                trial: &mut trial,
+                work: &mut Workspace::new(dae, shape, &couplings, layout),
+                force_level: None,
+                matrix_point: &mut MatrixPoint::default(),
+            },
+        };
+        let mut matrix = BlockMatrix::zeros(Arc::clone(&pattern));
+        equations.matrix(&mut matrix);
+        let (size, width) = (pattern.row_count(), 1e-5);
+        let mut differences = nalgebra::DMatrix::zeros(size, size);
+        for column in 0..size {
+            let direction: Vec<f64> = (0..size).map(|i| f64::from(i == column)).collect();
+            let mut residual_at = |fraction: f64| {
+                let mut out = vec![0.0; size];
+                equations.correct(&direction, fraction);
+                equations.residual(&mut out);
+                equations.correct(&direction, -fraction);
+                nalgebra::DVector::from_vec(out)
+            };
+            let quotient = (residual_at(width) - residual_at(-width)) / (2.0 * width);
+            differences.set_column(column, &quotient);
+        }
+        [matrix.to_dense(), differences]
+    }
+
+    #[test]
+    fn the_matrix_is_the_derivative_of_the_residual() {
+        let second = so3::exp(&Vector3::new(-0.4, 0.2, 0.9));
+        let mut base = vec![0.3, 1.0, 0.0, 0.0, 0.0, second.w, second.i, second.j, second.k];
+        base.extend([0.2, -0.5, 0.7]);
+        let top = crate::problem::HeavyTop::new(Group::So3xR3);
+        for chart in CHARTS {
+            for [matrix, differences] in [
+                matrix_and_differences(&Coupled, chart, &base),
+                matrix_and_differences(&top, chart, &top.initial().configuration),
+            ] {
+                // Central differences of width 1e-5: 1e-10 of third derivatives and 1e-11 of rounding; the derivatives of
+                // `Coupled` itself are differences, too.
+                let error = (&matrix - differences).amax();
+                assert!(error < 1e-8 * matrix.amax(), "{chart:?}: {error} of {}", matrix.amax());
+            }
+        }
+    }
+
+    /// A rotation about a fixed axis by φ(t) = ω t: the coordinates are φ n and 4 tan(φ/4) n.
+    #[test]
+    fn local_coordinates_give_velocity_and_acceleration() {
+        let axis = Vector3::new(2.0, -1.0, 2.0) / 3.0;
+        let (rate, angle) = (3.0, 1.2);
+        let (tangent, space) = ((0.25_f64 * angle).tan(), Space::new([Group::So3]));
+        let secant = 1.0 + tangent * tangent;
+        for (chart, [x, x_dot, x_ddot]) in [
+            (Parametrization::RotationVector, [angle, rate, 0.0]),
+            (Parametrization::Crv, [4.0 * tangent, rate * secant, 0.5 * rate * rate * secant * tangent]),
+        ] {
+            let shape = Shape::new(space.clone());
+            let mut trial = Trial::new(&shape);
+            trial.increment = (x * axis).as_slice().to_vec();
+            trial.velocity = (x_dot * axis).as_slice().to_vec();
+            trial.acceleration = (x_ddot * axis).as_slice().to_vec();
+            let mut local = LocalCoordinates::new(chart, &shape, &Couplings::dense(&shape));
+            local.map(&space, &[1.0, 0.0, 0.0, 0.0], &mut trial);
+            // Some roundings of numbers below ten.
+            assert!((vector3(&local.increment) - angle * axis).norm() < 1e-14, "{chart:?}");
+            assert!((vector3(&local.velocity) - rate * axis).norm() < 1e-14, "{chart:?}");
+            assert!(vector3(&local.acceleration).norm() < 2e-14, "{chart:?} {:?}", local.acceleration);
+            assert!(quaternion(&trial.configuration).angle_to(&so3::exp(&(angle * axis))) < 1e-15);
+        }
+    }
+}

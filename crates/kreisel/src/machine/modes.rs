@@ -1,0 +1,136 @@
+//! Small motions of a machine: about its initial state or about its equilibrium.
+
+use super::recorder::{node_state, point_of};
+use super::{Machine, RunError};
+use crate::dae::{Equation, Point};
+use crate::element::NodeId;
+use crate::lie::Group;
+use crate::modes::{Linearized, Mode, ModesError, Settings};
+use crate::results::NodeState;
+
+/// The state about which a machine is linearised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// The initial state of the model, made consistent, with its velocities.
+    #[default]
+    Initial,
+    /// The equilibrium under the loads at the start time.
+    Static,
+}
+
+/// Linearised equations of a machine with its modes.
+#[derive(Clone, Debug)]
+pub struct MachineModes {
+    /// The matrices.
+    pub linearized: Linearized,
+    /// The modes, slowest first.
+    pub modes: Vec<Mode>,
+    /// The configuration about which they are.
+    pub configuration: Vec<f64>,
+    /// What the user should know about the state.
+    pub warnings: Vec<String>,
+}
+
+/// Accelerations below this part of gravity's are those of an equilibrium.
+const AT_REST: f64 = 1e-6 * 9.81;
+
+/// Largest displacement in a picture of a mode, in lengths of the machine and rad.
+const SHOWN: f64 = 0.1;
+
+impl Machine {
+    /// Linearises about a state and finds the slowest modes.
+    pub fn modes(&self, about: About, settings: Settings) -> Result<MachineModes, RunError> {
+        let mut warnings = Vec::new();
+        let (linearized, configuration) = match about {
+            About::Static => {
+                let found = self.equilibrium()?;
+                let at = found.equilibrium;
+                (Linearized::at(&self.system, &at.point())?, at.configuration)
+            }
+            About::Initial => {
+                let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
+                let integration = self.start_with(self.settings.integration(step))?;
+                let state = integration.state();
+                warnings.extend(self.unrest(&state.acceleration));
+                (Linearized::at(&self.system, &point_of(state))?, state.configuration.clone())
+            }
+        };
+        let modes = linearized.modes(settings)?;
+        Ok(MachineModes { linearized, modes, configuration, warnings })
+    }
+
+    fn unrest(&self, acceleration: &[f64]) -> Option<String> {
+        let largest = acceleration.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
+        (size > AT_REST).then(|| {
+            use crate::dae::Dae;
+            let place = self.system.describe(Equation::Equilibrium(index));
+            format!(
+                "the machine accelerates by up to {size:.2e} (see {place}): these are modes of a moment, \
+                 not of an equilibrium; use --about static"
+            )
+        })
+    }
+
+    /// Name of each velocity coordinate: `body.rotation.x [rad]`, `body.translation.x [m]`, in the axes of the group.
+    pub fn coordinate_names(&self) -> Vec<String> {
+        let rotation = ["rotation.x [rad]", "rotation.y [rad]", "rotation.z [rad]"];
+        let translation = ["translation.x [m]", "translation.y [m]", "translation.z [m]"];
+        (0..self.system.node_count())
+            .flat_map(|node| {
+                let name = self.system.node_name(NodeId(node));
+                let parts: Vec<&str> = match self.system.node_group(NodeId(node)) {
+                    Group::Vector(size) => translation[..size.min(3)].to_vec(),
+                    Group::So3 => rotation.to_vec(),
+                    Group::Se3 | Group::So3xR3 => [rotation, translation].concat(),
+                };
+                parts.into_iter().map(move |part| format!("{name}.{part}")).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// The machine displaced by a mode, with the mode itself in place of velocities.
+    pub fn mode_picture(&self, modes: &MachineModes, mode: &Mode) -> Vec<NodeState> {
+        use crate::dae::Dae;
+        let shape = self.system.shape();
+        let zeros = vec![0.0; shape.velocity_count()];
+        let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
+        let amplitude = SHOWN / largest(modes, &direction);
+        let increment: Vec<f64> = direction.iter().map(|value| amplitude * value).collect();
+        let mut displaced = modes.configuration.clone();
+        shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);
+        let (multipliers, memory) = (vec![0.0; shape.constraint_count()], vec![0.0; shape.memory]);
+        let point = |configuration, velocity| Point {
+            time: self.initial.time,
+            configuration,
+            velocity,
+            acceleration: &zeros,
+            multipliers: &multipliers,
+            slip_multipliers: &[],
+            states: &[],
+            memory: &memory,
+        };
+        let (at, moved) = (point(&modes.configuration, &direction), point(&displaced, &zeros));
+        (0..self.system.node_count())
+            .map(|node| {
+                let (rate, place) = (
+                    node_state(&self.system, NodeId(node), &at),
+                    node_state(&self.system, NodeId(node), &moved),
+                );
+                NodeState { position: place.position, rotation: place.rotation, ..rate }
+            })
+            .collect()
+    }
+}
+
+/// Largest entry of a shape in lengths of the machine and rad.
+fn largest(modes: &MachineModes, direction: &[f64]) -> f64 {
+    let scaled = direction.iter().zip(modes.linearized.coordinate_scales()).map(|(x, s)| (x / s).abs());
+    scaled.fold(f64::MIN_POSITIVE, f64::max)
+}
+
+impl From<ModesError> for RunError {
+    fn from(error: ModesError) -> Self {
+        Self::Modes(error)
+    }
+}

@@ -1,0 +1,147 @@
+//! The equilibrium of a machine, recorded over the load factor.
+
+use super::recorder::{Record, Sink, node_state};
+use super::sensor::Moment;
+use super::settings::StartFrom;
+use super::{EnergyLedger, Machine};
+use crate::element::NodeId;
+use crate::integrate::{Control, Initial, StartError};
+use crate::lie::Vector6;
+use crate::results::{Channel, NodeState, WriteError};
+use crate::statics::{self, Equilibrium, Settings, Solution, StaticsError};
+
+/// Reads the sensors at every equilibrium; the load factor takes the place of time.
+pub struct StaticRecorder<'m, S> {
+    machine: &'m Machine,
+    sink: S,
+    /// Angle of each sensor at the last equilibrium; turns are counted from there.
+    angles: Vec<f64>,
+    values: Vec<f64>,
+    nodes: Vec<NodeState>,
+    count: u64,
+    failure: Option<WriteError>,
+}
+
+/// How a search for an equilibrium ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticOutcome {
+    /// What was found, or why it was not.
+    pub solution: Result<Solution, StaticsError>,
+    /// The last equilibrium, if there was one.
+    pub last: Option<Equilibrium>,
+}
+
+impl<'m, S: Sink> StaticRecorder<'m, S> {
+    /// A recorder of every equilibrium.
+    pub fn new(machine: &'m Machine, sink: S) -> Self {
+        Self {
+            machine,
+            sink,
+            angles: vec![0.0; machine.sensors.len()],
+            values: Vec::new(),
+            nodes: Vec::new(),
+            count: 0,
+            failure: None,
+        }
+    }
+
+    /// The column over which results stand.
+    pub fn axis() -> Channel {
+        Channel::new("load-factor", "1")
+    }
+
+    /// Number of records so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Gives the sink back, or tells what went wrong with it.
+    pub fn finish(self) -> Result<S, WriteError> {
+        self.failure.map_or(Ok(self.sink), Err)
+    }
+
+    /// Records an equilibrium.
+    pub fn record(&mut self, at: &Equilibrium) -> Control {
+        let system = &self.machine.system;
+        let point = at.point();
+        let ledger = EnergyLedger::default();
+        let moment = Moment::new(system, point, &ledger);
+        self.values.clear();
+        for (sensor, angle) in self.machine.sensors.iter().zip(&mut self.angles) {
+            let first = self.values.len();
+            sensor.read(&moment, *angle, &mut self.values);
+            if sensor.counts_turns() {
+                *angle = self.values.get(first).copied().unwrap_or(*angle);
+            }
+        }
+        self.nodes.clear();
+        self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), &point)));
+        self.count += 1;
+        let record = Record { time: at.load_factor, values: &self.values, nodes: &self.nodes };
+        match self.sink.push(&record) {
+            Ok(()) => Control::Continue,
+            Err(failure) => {
+                self.failure = Some(failure);
+                Control::Stop
+            }
+        }
+    }
+}
+
+impl Machine {
+    /// Finds the equilibrium under the loads at the start time; `watch` sees every equilibrium on the way.
+    pub fn find_equilibrium(
+        &self,
+        settings: &Settings,
+        mut watch: impl FnMut(&Equilibrium) -> Control,
+    ) -> StaticOutcome {
+        let mut last = None;
+        let initial = Initial { velocity: vec![0.0; self.initial.velocity.len()], ..self.initial.clone() };
+        let solution = statics::solve(&self.system, &initial, settings, |at| {
+            last = Some(at.clone());
+            watch(at)
+        });
+        StaticOutcome { solution, last }
+    }
+
+    /// The equilibrium under the loads at the start time.
+    pub fn equilibrium(&self) -> Result<Solution, StaticsError> {
+        self.find_equilibrium(&Settings::default(), |_| Control::Continue).solution
+    }
+
+    /// Where a run starts: at the positions of the model, or at the equilibrium if the settings say so.
+    pub fn starting_values(&self) -> Result<Initial, StartError> {
+        let mut initial = self.initial.clone();
+        if self.settings.start == StartFrom::Static {
+            let found = self.equilibrium().map_err(|error| match error {
+                StaticsError::Start(error) => error,
+                error => StartError::NoEquilibrium { reason: error.to_string() },
+            })?;
+            initial.configuration = found.equilibrium.configuration;
+        }
+        Ok(initial)
+    }
+
+    /// The body that lies farthest from its initial position, and how far, in m.
+    pub fn largest_displacement(&self, at: &Equilibrium) -> Option<(String, f64)> {
+        let point = at.point();
+        let start = crate::dae::Point { configuration: &self.initial.configuration, ..point };
+        let name = |node: usize| self.system.node_name(NodeId(node)).to_owned();
+        let distance = |node: usize| {
+            let [now, then] = [&point, &start].map(|at| self.system.motion(NodeId(node), at).pose.position);
+            (now - then).norm()
+        };
+        (0..self.system.node_count())
+            .map(|node| (node, distance(node)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(node, distance)| (name(node), distance))
+    }
+
+    /// Wrench of every joint on its second body at the joint's point, in world axes, by name.
+    pub fn reactions(&self, at: &Equilibrium) -> Vec<(String, Vector6)> {
+        let point = at.point();
+        (0..self.system.joint_count())
+            .map(|joint| (self.system.joint_name(joint).to_owned(), self.system.reaction(joint, &point)))
+            .collect()
+    }
+}

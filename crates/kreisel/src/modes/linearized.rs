@@ -1,0 +1,185 @@
+//! The matrices of small motions.
+
+use std::sync::Arc;
+
+use super::ModesError;
+use crate::dae::turning::add_turned;
+use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
+use crate::integrate::layout::{Copies, Layout};
+use crate::integrate::scheme::coordinate_scales;
+use crate::lie::Space;
+use crate::solve::block::BlockMatrix;
+
+/// M ẍ + C ẋ + K x + Bᵀδλ = 0, B x = 0 about a state.
+#[derive(Clone, Debug)]
+pub struct Linearized {
+    /// M.
+    pub mass: BlockMatrix,
+    /// C, gyroscopic terms included.
+    pub damping: BlockMatrix,
+    /// K, the derivatives of reactions and gyroscopic terms included.
+    pub stiffness: BlockMatrix,
+    /// B.
+    pub gradient: BlockMatrix,
+    pub(super) space: Space,
+    pub(super) shape: Shape,
+    pub(super) layout: Layout,
+    pub(super) coordinate_scales: Vec<f64>,
+    pub(super) length: f64,
+    /// Balance of each velocity coordinate in the words of the system's author.
+    pub(super) equations: Vec<String>,
+}
+
+/// Parts of the largest entry below which matrices count as symmetric, or as zero: far above round-off, far below any damping.
+const NEGLIGIBLE: f64 = 1e-9;
+
+impl Linearized {
+    /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
+    pub fn at<D: Dae + ?Sized>(dae: &D, at: &Point) -> Result<Self, ModesError> {
+        let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
+        if shape.slip_count() > 0 {
+            return Err(ModesError::Unsupported("nonholonomic constraints"));
+        }
+        if shape.state_count() > 0 {
+            return Err(ModesError::Unsupported("first-order states"));
+        }
+        if shape.reactions == Reactions::General {
+            return Err(ModesError::Unsupported("forces that depend on reactions"));
+        }
+        let mut tangent = Tangent::zeros(&couplings);
+        dae.tangent(at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: true }, &mut tangent);
+        let (mass, mut stiffness) = (tangent.dynamic.clone(), tangent.stiffness.clone());
+        let gradient = tangent.gradient.clone();
+        tangent.clear();
+        dae.tangent(at, TangentWeights { mass: 0.0, damping: 1.0, stiffness: false }, &mut tangent);
+        let mut damping = tangent.dynamic;
+        let space = &shape.space;
+        add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);
+        add_turned(space, at.acceleration, 1.0, &mass, &mut stiffness);
+        add_turned(space, at.velocity, 1.0, &mass, &mut damping);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let equations = (0..shape.velocity_count()).map(|i| dae.describe(Equation::Equilibrium(i))).collect();
+        Ok(Self {
+            mass,
+            damping,
+            stiffness,
+            gradient,
+            space: shape.space.clone(),
+            coordinate_scales: coordinate_scales(&shape, length),
+            length,
+            equations,
+            layout,
+            shape,
+        })
+    }
+
+    /// Number of velocity coordinates.
+    pub fn velocity_count(&self) -> usize {
+        self.space.dimension()
+    }
+
+    /// Number of constraints.
+    pub fn constraint_count(&self) -> usize {
+        self.shape.constraint_count()
+    }
+
+    /// Size of each velocity coordinate: 1 rad or the system's length.
+    pub fn coordinate_scales(&self) -> &[f64] {
+        &self.coordinate_scales
+    }
+
+    /// Balance of each velocity coordinate in the words of the system's author.
+    pub fn equations(&self) -> &[String] {
+        &self.equations
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        [&self.mass, &self.damping, &self.stiffness, &self.gradient]
+            .iter()
+            .all(|matrix| matrix.values().iter().all(|value| value.is_finite()))
+    }
+
+    /// Whether nothing damps or turns and the forces have a potential: all s² are real.
+    pub fn is_conservative(&self) -> bool {
+        let scaled = |value: f64, row: usize, column: usize| {
+            (value * self.coordinate_scales[row] * self.coordinate_scales[column]).abs()
+        };
+        let largest = |matrix: &BlockMatrix| {
+            let mut largest = 0.0_f64;
+            entries(matrix, |row, column, value| largest = largest.max(scaled(value, row, column)));
+            largest
+        };
+        let (mass, damping, stiffness) =
+            (largest(&self.mass), largest(&self.damping), largest(&self.stiffness));
+        damping <= NEGLIGIBLE * (mass * stiffness).sqrt()
+            && asymmetry(&self.stiffness, scaled) <= NEGLIGIBLE * stiffness
+            && asymmetry(&self.mass, scaled) <= NEGLIGIBLE * mass
+    }
+
+    /// Writes [K + σC + σ²M, Bᵀ; B, 0] / scale in the rows of forces.
+    pub(super) fn shifted(&self, damping: f64, mass: f64, scale: f64) -> BlockMatrix {
+        let mut matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
+        let mut tangent = TangentShell::of(self);
+        for (factor, part) in [(1.0, &self.stiffness), (damping, &self.damping), (mass, &self.mass)] {
+            if factor != 0.0 {
+                tangent.0.dynamic.values_mut().copy_from_slice(part.values());
+                self.layout.add_forces(&tangent.0, None, factor / scale, &mut matrix);
+            }
+        }
+        tangent.0.gradient.values_mut().copy_from_slice(self.gradient.values());
+        self.layout.add_gradient(&self.shape, &tangent.0, None, &mut matrix);
+        matrix
+    }
+}
+
+/// A tangent of which only the blocks of forces and gradient count.
+struct TangentShell(Tangent);
+
+impl TangentShell {
+    fn of(linearized: &Linearized) -> Self {
+        let none = Arc::new(crate::solve::block::BlockPattern::dense(&[], &[]));
+        Self(Tangent::zeros(&crate::dae::Couplings {
+            force_node: Arc::clone(linearized.mass.pattern()),
+            constraint_node: Arc::clone(linearized.gradient.pattern()),
+            slip_node: none.clone(),
+            force_constraint: none.clone(),
+            force_slip: none.clone(),
+            force_state: none.clone(),
+            state_node: none.clone(),
+            state_state: none.clone(),
+            state_constraint: none,
+        }))
+    }
+}
+
+/// Shows every stored entry of a matrix: row, column, value.
+pub(super) fn entries(matrix: &BlockMatrix, mut show: impl FnMut(usize, usize, f64)) {
+    let pattern = matrix.pattern();
+    for (block, row, column) in pattern.blocks() {
+        let (rows, columns) = (pattern.row_range(row), pattern.column_range(column));
+        let view = matrix.block(block);
+        for (j, column) in columns.enumerate() {
+            for (i, row) in rows.clone().enumerate() {
+                show(row, column, view[(i, j)]);
+            }
+        }
+    }
+}
+
+/// Largest entry of A − Aᵀ.
+fn asymmetry(matrix: &BlockMatrix, scaled: impl Fn(f64, usize, usize) -> f64) -> f64 {
+    let pattern = matrix.pattern();
+    let mut largest = 0.0_f64;
+    for (block, row, column) in pattern.blocks() {
+        let view = matrix.block(block);
+        let mirrored = pattern.find(column, row).map(|block| matrix.block(block));
+        let (rows, columns) = (pattern.row_range(row).start, pattern.column_range(column).start);
+        for j in 0..view.ncols() {
+            for i in 0..view.nrows() {
+                let opposite = mirrored.as_ref().map_or(0.0, |view| view[(j, i)]);
+                largest = largest.max(scaled(view[(i, j)] - opposite, rows + i, columns + j));
+            }
+        }
+    }
+    largest
+}

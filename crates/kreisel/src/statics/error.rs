@@ -1,0 +1,72 @@
+//! Why no equilibrium was found.
+
+use thiserror::Error;
+
+use crate::integrate::StartError;
+
+/// Why no equilibrium was found, or why the loads could not grow further.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StaticsError {
+    /// The initial configuration cannot be used or does not fit together.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Something of which the state of rest is not defined here.
+    #[error("an equilibrium cannot be found for systems with {0}")]
+    Unsupported(&'static str),
+    /// The load factor to be reached is not a usable number.
+    #[error("the load factor must be finite and not zero, not {0}")]
+    Target(f64),
+    /// No step is allowed.
+    #[error("at least one load step is needed")]
+    NoSteps,
+    /// A path was asked for, but nothing loads the system.
+    #[error("there is no load to follow: no force, moment or gravity acts on the system")]
+    NoLoad,
+    /// A direction in which nothing holds the system.
+    #[error(
+        "nothing holds the machine in one direction (load factor {load_factor}): {equation} meets no stiffness. \
+         Hold it by a joint, a drive or a spring"
+    )]
+    FreeDirection {
+        /// Load factor at which the direction was found.
+        load_factor: f64,
+        /// The balance that can be violated without resistance.
+        equation: String,
+    },
+    /// The loads cannot grow further.
+    #[error(
+        "the loads can grow to the load factor {load_factor:.6} and no further: a limit point lies just above, where displacements \
+         grow without bound, most in {equation}. Follow the path by its arc length (--arc-length) to pass it"
+    )]
+    LimitPoint {
+        /// Largest load factor with an equilibrium.
+        load_factor: f64,
+        /// The balance whose part moves most.
+        equation: String,
+    },
+    /// The iteration does not converge.
+    #[error(
+        "no equilibrium was found beyond the load factor {load_factor:.6}: at a step of {step:.1e} Newton stopped after {iterations} \
+         iterations with a correction of {correction:.1e}, the residual is largest in {worst}"
+    )]
+    NotConverged {
+        /// Last load factor with an equilibrium.
+        load_factor: f64,
+        /// Smallest step that was tried.
+        step: f64,
+        /// Iterations of the last attempt.
+        iterations: usize,
+        /// Last correction, in lengths of the system or rad.
+        correction: f64,
+        /// The equation with the largest residual.
+        worst: String,
+    },
+    /// A force is not a finite number.
+    #[error("{equation} is not a finite number at the load factor {load_factor:.6}")]
+    NotFinite {
+        /// Load factor.
+        load_factor: f64,
+        /// The equation.
+        equation: String,
+    },
+}

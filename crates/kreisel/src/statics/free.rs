@@ -1,0 +1,46 @@
+//! Directions in which nothing holds a system.
+
+use super::Equilibrium;
+use super::problem::Problem;
+use crate::dae::Dae;
+use crate::solve::linear::LinearSolver;
+
+/// Shift of the stiffness, in units of its mean, that lets a singular matrix be factored.
+const SHIFT: f64 = 1e-9;
+/// A force that vanishes to this part of what it is added up from vanishes.
+const ROUND_OFF: f64 = 1e-12;
+/// Solves that sharpen a random direction to the softest one.
+const SOLVES: usize = 4;
+
+impl<D: Dae + ?Sized> Problem<'_, D> {
+    /// The softest motion that the constraints allow, if it meets no force at all.
+    pub fn free_direction(&mut self, at: &Equilibrium) -> Option<Vec<f64>> {
+        self.evaluate(at).ok()?;
+        self.assemble(at);
+        let plain = self.matrix.clone();
+        let count = self.shape.velocity_count();
+        self.shift = SHIFT;
+        self.assemble(at);
+        self.shift = 0.0;
+        let mut solver = LinearSolver::new(&self.layout.pattern, &self.layout.roles);
+        solver.factor(&self.matrix).ok()?;
+        let mut x: Vec<f64> = (0..self.residual.len()).map(|i| 1.0 + (1.7 * i as f64).sin()).collect();
+        for _ in 0..SOLVES {
+            x[count..].fill(0.0);
+            let norm = self.norm(&x[..count]);
+            x.iter_mut().for_each(|value| *value /= norm);
+            solver.solve(&mut x);
+        }
+        let norm = self.norm(&x[..count]);
+        x.iter_mut().for_each(|value| *value /= norm);
+        let (mut force, mut magnitude) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        plain.multiply_add(1.0, &x, &mut force);
+        let mut magnitudes = plain.clone();
+        magnitudes.values_mut().iter_mut().for_each(|value| *value = value.abs());
+        let sizes: Vec<f64> = x.iter().map(|value| value.abs()).collect();
+        magnitudes.multiply_add(1.0, &sizes, &mut magnitude);
+        let largest = magnitude.iter().fold(0.0_f64, |largest, value| largest.max(*value));
+        let vanishes = force[..count].iter().all(|force| force.abs() <= ROUND_OFF * largest.max(SHIFT));
+        vanishes.then(|| x[..count].to_vec())
+    }
+}

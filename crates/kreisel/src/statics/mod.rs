@@ -1,0 +1,238 @@
+//! Equilibrium: where a machine comes to rest, and how it gets there as the loads grow.
+//!
+//! Takes any [`Dae`] without nonholonomic constraints and first-order states and solves
+//!
+//! ```text
+//! g(q, 0, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0
+//! ```
+//!
+//! for q and λ, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the load factor. Forces, moments and
+//! gravity grow with μ; springs, their preload, and drives do not. Newton's increments are elements of the Lie algebra, q ∘ exp(δ̃),
+//! with the exact tangent; a step is accepted if the next correction would be smaller
+//! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
+//!
+//! - [`Settings::target`] is reached in load steps that fit themselves to the iteration.
+//! - [`PathSettings`] follow the path of equilibria by its arc length, through points where no further load can be borne.
+//! - [`Settings::spin`] turns everything about an axis: the equilibrium of a rotor with its centrifugal forces.
+
+mod error;
+mod free;
+mod loading;
+mod newton;
+mod path;
+mod problem;
+mod relax;
+
+pub use error::StaticsError;
+
+use crate::dae::{Dae, Point};
+use crate::integrate::{Initial, Redundancy, StartReport};
+use crate::lie::{Group, Vector6};
+use problem::Problem;
+
+/// How an equilibrium is looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Load factor to be reached; 1 means the loads as they are.
+    pub target: f64,
+    /// Number of load steps to begin with; more are taken where the iteration needs them.
+    pub load_steps: usize,
+    /// Corrections below this part of the system's length (and of 1 rad) end an iteration.
+    pub tolerance: f64,
+    /// Most iterations of one load step.
+    pub most_iterations: usize,
+    /// Follows the path by its arc length instead of the load.
+    pub path: Option<PathSettings>,
+    /// Twist (angular velocity, velocity of the origin) in world axes with which the whole machine moves steadily.
+    pub spin: Vector6,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: 1.0,
+            load_steps: 1,
+            tolerance: 1e-8,
+            most_iterations: 30,
+            path: None,
+            spin: Vector6::zeros(),
+        }
+    }
+}
+
+/// How far a path is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSettings {
+    /// Most points on the path.
+    pub most_points: usize,
+}
+
+impl Default for PathSettings {
+    fn default() -> Self {
+        Self { most_points: 200 }
+    }
+}
+
+/// A configuration in which all forces balance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Equilibrium {
+    /// Time t₀ at which loads and drives were taken, in s.
+    pub time: f64,
+    /// Load factor μ.
+    pub load_factor: f64,
+    /// Configuration.
+    pub configuration: Vec<f64>,
+    /// Velocity; zero unless everything spins.
+    pub velocity: Vec<f64>,
+    /// Acceleration: zero, because twists in body axes are constant when everything spins.
+    pub acceleration: Vec<f64>,
+    /// Multipliers of the constraints.
+    pub multipliers: Vec<f64>,
+    /// What the system remembers (counted turns).
+    pub memory: Vec<f64>,
+}
+
+impl Equilibrium {
+    /// The point at which the equations hold.
+    pub fn point(&self) -> Point<'_> {
+        Point {
+            time: self.time,
+            configuration: &self.configuration,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+            multipliers: &self.multipliers,
+            slip_multipliers: &[],
+            states: &[],
+            memory: &self.memory,
+        }
+    }
+}
+
+/// Why a search that found what it looked for ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The load factor was reached.
+    Reached,
+    /// The path was followed for as many points as were asked for.
+    MostPoints,
+    /// Whoever watched had seen enough.
+    Stopped,
+}
+
+/// Work of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Load steps, or points on a path.
+    pub steps: usize,
+    /// Load steps that were tried in vain and shortened.
+    pub rejected: usize,
+    /// Newton iterations, each with a factorisation.
+    pub iterations: usize,
+    /// Corrections shortened by the line search.
+    pub cuts: usize,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The last equilibrium.
+    pub equilibrium: Equilibrium,
+    /// Why the search ended.
+    pub ending: Ending,
+    /// Work.
+    pub statistics: Statistics,
+    /// Equilibria at which the load factor has an extremum along the path.
+    pub limit_points: Vec<Equilibrium>,
+    /// Sizes of the corrections in the last load step, in lengths of the system or rad.
+    pub corrections: Vec<f64>,
+    /// What was changed in the user's configuration to satisfy the constraints.
+    pub start_report: StartReport,
+    /// Constraints that follow from others.
+    pub redundancy: Redundancy,
+}
+
+/// Whether a search goes on.
+pub use crate::integrate::Control;
+
+/// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the way.
+///
+/// ```
+/// use kreisel::dae::{Dae, Equations, Point, Shape};
+/// use kreisel::integrate::{Control, Initial};
+/// use kreisel::lie::Space;
+/// use kreisel::statics::{self, Settings};
+///
+/// /// x + x³ = 10 μ: a spring that stiffens.
+/// struct Spring;
+///
+/// impl Dae for Spring {
+///     fn shape(&self) -> Shape {
+///         Shape::new(Space::vector(1))
+///     }
+///     fn evaluate(&self, at: &Point, out: &mut Equations) {
+///         let x = at.configuration[0];
+///         out.equilibrium[0] = at.acceleration[0] + x + x.powi(3) - 10.0;
+///     }
+///     fn loads(&self, _: &Point, out: &mut [f64]) {
+///         out[0] = -10.0;
+///     }
+/// }
+///
+/// let initial = Initial::new(0.0, [0.0], [0.0]);
+/// let found = statics::solve(&Spring, &initial, &Settings::default(), |_| Control::Continue)?;
+/// assert!((found.equilibrium.configuration[0] - 2.0).abs() < 1e-12);
+/// # Ok::<(), kreisel::statics::StaticsError>(())
+/// ```
+pub fn solve<D: Dae + ?Sized>(
+    dae: &D,
+    initial: &Initial,
+    settings: &Settings,
+    mut watch: impl FnMut(&Equilibrium) -> Control,
+) -> Result<Solution, StaticsError> {
+    check(dae, settings)?;
+    let (configuration, start_report, redundancy) = crate::integrate::start::fit_together(dae, initial)?;
+    let mut problem = Problem::new(dae, settings, &redundancy);
+    let start = problem.at_rest(initial.time, configuration);
+    let found = match settings.path {
+        None => loading::load(&mut problem, start, settings, &mut watch)?,
+        Some(path) => path::follow(&mut problem, start, settings, path, &mut watch)?,
+    };
+    Ok(Solution {
+        equilibrium: found.equilibrium,
+        ending: found.ending,
+        statistics: problem.statistics,
+        limit_points: found.limit_points,
+        corrections: found.corrections,
+        start_report,
+        redundancy,
+    })
+}
+
+/// What a way of loading found.
+struct Found {
+    equilibrium: Equilibrium,
+    ending: Ending,
+    limit_points: Vec<Equilibrium>,
+    corrections: Vec<f64>,
+}
+
+fn check<D: Dae + ?Sized>(dae: &D, settings: &Settings) -> Result<(), StaticsError> {
+    let shape = dae.shape();
+    if shape.slip_count() > 0 {
+        return Err(StaticsError::Unsupported("nonholonomic constraints"));
+    }
+    if shape.state_count() > 0 {
+        return Err(StaticsError::Unsupported("first-order states"));
+    }
+    if !settings.target.is_finite() || settings.target == 0.0 {
+        return Err(StaticsError::Target(settings.target));
+    }
+    if settings.load_steps == 0 || settings.path.is_some_and(|path| path.most_points == 0) {
+        return Err(StaticsError::NoSteps);
+    }
+    let is_left_invariant = |node| !matches!(shape.space.group(node), Group::So3xR3 | Group::Vector(_));
+    if settings.spin != Vector6::zeros() && !(0..shape.space.factor_count()).all(is_left_invariant) {
+        return Err(StaticsError::Unsupported("a spin and nodes that are not on SE(3)"));
+    }
+    Ok(())
+}

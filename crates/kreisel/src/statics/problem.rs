@@ -1,0 +1,313 @@
+//! The equations of equilibrium with their arrays: residual, matrix, corrections.
+//!
+//! Unknowns are δ in the Lie algebra and λ/s, equations r/s and Φ, with s a mean stiffness, as in
+//! [BottassoBauchauCardona2007, Eq. (28)] without masses.
+
+use std::sync::Arc;
+
+use super::{Equilibrium, Settings, Statistics};
+use crate::dae::turning::add_turned;
+use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
+use crate::integrate::Redundancy;
+use crate::integrate::integration::compliance;
+use crate::integrate::layout::{Copies, Kind, Layout, Part};
+use crate::integrate::scheme::coordinate_scales;
+use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
+use crate::solve::block::BlockMatrix;
+use crate::solve::linear::LinearSolver;
+use crate::system::join;
+
+/// The equilibrium of one system.
+pub(super) struct Problem<'d, D: ?Sized> {
+    pub dae: &'d D,
+    pub shape: Shape,
+    pub layout: Layout,
+    pub matrix: BlockMatrix,
+    solver: LinearSolver,
+    tangent: Tangent,
+    load_tangent: Tangent,
+    /// Size of each velocity coordinate: 1 rad or the system's length.
+    pub coordinate_scales: Vec<f64>,
+    pub length: f64,
+    compliance: Vec<f64>,
+    /// Mean stiffness s; found at the first factorisation.
+    pub scale: Option<f64>,
+    spin: Vector6,
+    /// Stiffness against lengths and angles that is added to K, in mean stiffnesses.
+    pub shift: f64,
+    /// Residual of all equations, scaled.
+    pub residual: Vec<f64>,
+    /// Derivative of the residual by the load factor, scaled.
+    loads: Vec<f64>,
+    /// −A⁻¹ ∂F/∂μ with the last factors.
+    pub load_correction: Vec<f64>,
+    equilibrium: Vec<f64>,
+    violation: Vec<f64>,
+    pub statistics: Statistics,
+}
+
+/// A matrix without inverse: an unknown that it does not determine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Singular(pub usize);
+
+impl<'d, D: Dae + ?Sized> Problem<'d, D> {
+    pub fn new(dae: &'d D, settings: &Settings, redundancy: &Redundancy) -> Self {
+        let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let size = layout.pattern.row_count();
+        Self {
+            matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
+            solver: LinearSolver::new(&layout.pattern, &layout.roles),
+            tangent: Tangent::zeros(&couplings),
+            load_tangent: Tangent::zeros(&couplings),
+            coordinate_scales: coordinate_scales(&shape, length),
+            length,
+            compliance: compliance(dae, redundancy),
+            scale: None,
+            spin: settings.spin,
+            shift: 0.0,
+            residual: vec![0.0; size],
+            loads: vec![0.0; shape.velocity_count()],
+            load_correction: vec![0.0; size],
+            equilibrium: vec![0.0; shape.velocity_count()],
+            violation: vec![0.0; shape.constraint_count()],
+            statistics: Statistics::default(),
+            dae,
+            shape,
+            layout,
+        }
+    }
+
+    /// The unloaded system at a configuration.
+    pub fn at_rest(&self, time: f64, configuration: Vec<f64>) -> Equilibrium {
+        let zeros = vec![0.0; self.shape.velocity_count()];
+        let mut start = Equilibrium {
+            time,
+            load_factor: 0.0,
+            configuration,
+            velocity: zeros.clone(),
+            acceleration: zeros,
+            multipliers: vec![0.0; self.shape.constraint_count()],
+            memory: vec![0.0; self.shape.memory],
+        };
+        self.set_velocity(&mut start);
+        self.remember(&mut start);
+        start
+    }
+
+    /// Lets the system renew its memory.
+    pub fn remember(&self, at: &mut Equilibrium) {
+        let mut memory = at.memory.clone();
+        self.dae.remember(&at.point(), &mut memory);
+        at.memory = memory;
+    }
+
+    /// Moves to q ∘ exp(δ̃), λ + s δλ.
+    pub fn moved(&self, from: &Equilibrium, correction: &[f64], load_change: f64, part: f64) -> Equilibrium {
+        let mut to = from.clone();
+        let increment: Vec<f64> =
+            correction[..self.shape.velocity_count()].iter().map(|value| part * value).collect();
+        self.shape.space.compose_exp(&from.configuration, &increment, &mut to.configuration);
+        let mut changes = vec![0.0; self.shape.constraint_count()];
+        self.layout.gather(Kind::Holonomic, 0, correction, &mut changes);
+        let factor = part * self.scale.unwrap_or(1.0);
+        to.multipliers.iter_mut().zip(&changes).for_each(|(lambda, change)| *lambda += factor * change);
+        to.load_factor += part * load_change;
+        self.set_velocity(&mut to);
+        to
+    }
+
+    /// Twists in body axes of a machine that spins as a whole.
+    fn set_velocity(&self, at: &mut Equilibrium) {
+        if self.spin == Vector6::zeros() {
+            return;
+        }
+        let (omega, origin): (Vector3, Vector3) =
+            (self.spin.fixed_rows::<3>(0).into(), self.spin.fixed_rows::<3>(3).into());
+        for node in 0..self.shape.space.factor_count() {
+            let q = &at.configuration[self.shape.space.coordinate_range(node)];
+            let v = &mut at.velocity[self.shape.space.velocity_range(node)];
+            match self.shape.space.group(node) {
+                Group::So3 => {
+                    let turned: Vector3 = quaternion(q).inverse_transform_vector(&omega);
+                    v.copy_from_slice(turned.as_slice());
+                }
+                _ => {
+                    let pose = pose(q);
+                    let to_body = |vector: Vector3| pose.rotation.inverse_transform_vector(&vector);
+                    let velocity = origin + omega.cross(&pose.position);
+                    v.copy_from_slice(join(&to_body(omega), &to_body(velocity)).as_slice());
+                }
+            }
+        }
+    }
+
+    /// Evaluates the scaled residual and what the load factor changes in it.
+    pub fn evaluate(&mut self, at: &Equilibrium) -> Result<(), Equation> {
+        self.equilibrium.fill(0.0);
+        self.violation.fill(0.0);
+        self.loads.fill(0.0);
+        let point = at.point();
+        self.dae.evaluate(
+            &point,
+            &mut Equations {
+                equilibrium: &mut self.equilibrium,
+                violation: &mut self.violation,
+                slip: &mut [],
+                state_rates: &mut [],
+            },
+        );
+        self.dae.loads(&point, &mut self.loads);
+        let inverse = 1.0 / self.scale.unwrap_or(1.0);
+        let factor = at.load_factor - 1.0;
+        for ((out, force), load) in self.residual.iter_mut().zip(&self.equilibrium).zip(&mut self.loads) {
+            *out = inverse * (force + factor * *load);
+            *load *= inverse;
+        }
+        for ((violation, compliance), lambda) in
+            self.violation.iter_mut().zip(&self.compliance).zip(&at.multipliers)
+        {
+            *violation -= compliance * inverse * lambda;
+        }
+        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.residual);
+        match self.residual.iter().position(|value| !value.is_finite()) {
+            Some(row) => Err(self.layout.equation(row)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a load factor changes anything where the residual was evaluated last.
+    pub fn is_loaded(&self) -> bool {
+        self.loads.iter().any(|load| *load != 0.0)
+    }
+
+    /// Factors the matrix at a point; needs the residual there.
+    pub fn factor(&mut self, at: &Equilibrium) -> Result<(), Singular> {
+        self.assemble(at);
+        self.statistics.iterations += 1;
+        match self.solver.factor(&self.matrix) {
+            Ok(_) => {}
+            Err(singular) => return Err(Singular(singular.unknown)),
+        }
+        self.load_correction.fill(0.0);
+        self.load_correction.iter_mut().zip(&self.loads).for_each(|(out, load)| *out = -load);
+        self.solver.solve(&mut self.load_correction);
+        Ok(())
+    }
+
+    /// Writes [K/s Bᵀ; B −ε] of a point into the matrix; chooses s the first time and rescales the residual with it.
+    pub fn assemble(&mut self, at: &Equilibrium) {
+        let point = at.point();
+        let spins = self.spin != Vector6::zeros();
+        self.tangent.clear();
+        let weights = TangentWeights { mass: 0.0, damping: if spins { 1.0 } else { 0.0 }, stiffness: true };
+        self.dae.tangent(&point, weights, &mut self.tangent);
+        if at.load_factor != 1.0 {
+            self.load_tangent.stiffness.fill(0.0);
+            self.dae.load_stiffness(&point, &mut self.load_tangent);
+            let factor = at.load_factor - 1.0;
+            let loads = self.load_tangent.stiffness.values();
+            self.tangent.stiffness.values_mut().iter_mut().zip(loads).for_each(|(k, p)| *k += factor * p);
+        }
+        if spins {
+            let Tangent { dynamic, stiffness, .. } = &mut self.tangent;
+            add_turned(&self.shape.space, &at.velocity, 1.0, dynamic, stiffness);
+        }
+        let Tangent { dynamic, stiffness, .. } = &mut self.tangent;
+        dynamic.values_mut().copy_from_slice(stiffness.values());
+        if self.scale.is_none() {
+            self.choose_scale();
+        }
+        self.matrix.fill(0.0);
+        let inverse = 1.0 / self.scale.unwrap_or(1.0);
+        self.layout.add_forces(&self.tangent, None, inverse, &mut self.matrix);
+        self.layout.add_gradient(&self.shape, &self.tangent, None, &mut self.matrix);
+        if !self.compliance.is_empty() {
+            self.layout.subtract_compliance(Kind::Holonomic, &self.compliance, Part::FIRST, &mut self.matrix);
+        }
+        if self.shift != 0.0 {
+            self.add_shift();
+        }
+    }
+
+    /// Adds σD to the blocks of the nodes: σ for lengths, σL² for angles.
+    fn add_shift(&mut self) {
+        let (pattern, count) = (Arc::clone(&self.layout.pattern), self.shape.velocity_count());
+        for (block, _, column) in pattern.blocks().filter(|(_, row, column)| row == column) {
+            let range = pattern.column_range(column);
+            if range.end <= count {
+                let mut view = self.matrix.block_mut(block);
+                for (i, scale) in self.coordinate_scales[range].iter().enumerate() {
+                    let arm = self.length / scale;
+                    view[(i, i)] += self.shift * arm * arm;
+                }
+            }
+        }
+    }
+
+    /// Mean of |K_ii| in units of force per length; of the forces per length where there is no stiffness.
+    fn choose_scale(&mut self) {
+        let length = self.length;
+        let pattern = Arc::clone(self.tangent.dynamic.pattern());
+        let mut sum = 0.0;
+        for (block, _, column) in pattern.blocks().filter(|(_, row, column)| row == column) {
+            let view = self.tangent.dynamic.block(block);
+            let scales = &self.coordinate_scales[pattern.column_range(column)];
+            sum += scales.iter().enumerate().map(|(i, s)| view[(i, i)].abs() * s * s).sum::<f64>();
+        }
+        let mean = sum / (length * length * self.coordinate_scales.len().max(1) as f64);
+        let force = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let by_force = force(&self.equilibrium).max(force(&self.loads)) / length;
+        let scale = [mean, by_force, 1.0].into_iter().find(|scale| scale.is_finite() && *scale > 0.0);
+        let scale = scale.unwrap_or(1.0);
+        self.scale = Some(scale);
+        let count = self.shape.velocity_count();
+        self.residual[..count].iter_mut().chain(&mut self.loads).for_each(|value| *value /= scale);
+    }
+
+    /// −A⁻¹F with the last factors and the last residual.
+    pub fn correction(&mut self) -> Vec<f64> {
+        let mut correction: Vec<f64> = self.residual.iter().map(|value| -value).collect();
+        self.solver.solve(&mut correction);
+        correction
+    }
+
+    /// Root of the sum of squares of a motion in lengths of the system and rad.
+    pub fn norm(&self, motion: &[f64]) -> f64 {
+        let squares = motion.iter().zip(&self.coordinate_scales).map(|(x, s)| (x / s) * (x / s));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// Largest entry of a motion in lengths of the system and rad.
+    pub fn largest(&self, motion: &[f64]) -> f64 {
+        motion.iter().zip(&self.coordinate_scales).fold(0.0, |largest, (x, s)| largest.max((x / s).abs()))
+    }
+
+    /// Largest angle by which a motion turns a node.
+    pub fn largest_turn(&self, motion: &[f64]) -> f64 {
+        let mut largest = 0.0_f64;
+        for node in 0..self.shape.space.factor_count() {
+            if !matches!(self.shape.space.group(node), Group::Vector(_)) {
+                let start = self.shape.space.velocity_range(node).start;
+                let turn = &motion[start..start + 3];
+                largest = largest.max(turn.iter().map(|x| x * x).sum::<f64>().sqrt());
+            }
+        }
+        largest
+    }
+
+    /// The balance of the unknown that a motion changes most.
+    pub fn most_moved(&self, motion: &[f64]) -> String {
+        let count = self.shape.velocity_count();
+        let sizes = motion[..count].iter().zip(&self.coordinate_scales).map(|(x, s)| (x / s).abs());
+        let most = sizes.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
+        self.dae.describe(Equation::Equilibrium(most))
+    }
+
+    /// The equation with the largest residual.
+    pub fn worst(&self) -> String {
+        let sizes = self.residual.iter().map(|value| value.abs()).enumerate();
+        let worst = sizes.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
+        self.dae.describe(self.layout.equation(worst))
+    }
+}

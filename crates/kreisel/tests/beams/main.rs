@@ -1,0 +1,419 @@
+//! Beams of model files: convergence in space and time, conservation, energy, sensors, and cases of the literature.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+mod convergence;
+mod mistakes;
+mod validation;
+
+use std::path::Path;
+
+use kreisel::dae::{Dae, Point, Tangent, TangentWeights};
+use kreisel::element::NodeId;
+use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Predictor, Settings, State};
+use kreisel::lie::Vector3;
+use kreisel::lie::Vector6;
+use kreisel::machine::{Machine, SettingTexts, Trajectory, part, point_of};
+use kreisel::model::Document;
+use kreisel::solve::newton::Refresh;
+use kreisel::system::{System, split};
+
+fn read(text: &str) -> Result<Machine, String> {
+    let document = Document::from_text("test.toml", text, &part::kinds(), &[]);
+    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false))
+}
+
+fn machine(text: &str) -> Machine {
+    read(text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A file of `models/`, with other parameters and settings.
+fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(format!("{name}.toml"));
+    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
+}
+
+fn settings(step: f64, spectral_radius: f64) -> SettingTexts {
+    SettingTexts {
+        step: Some(format!("{step:e}")),
+        spectral_radius: Some(format!("{spectral_radius}")),
+        ..SettingTexts::default()
+    }
+}
+
+fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
+    run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
+}
+
+fn last(run: &Trajectory, signal: &str) -> f64 {
+    *column(run, signal).last().unwrap()
+}
+
+/// Value at the output time nearest to a time.
+fn at(run: &Trajectory, signal: &str, time: f64) -> f64 {
+    let row = run.times.iter().position(|t| *t > time - 1e-6).unwrap();
+    column(run, signal)[row]
+}
+
+fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(0.0, |largest, value| largest.max(value.abs()))
+}
+
+/// An integration of a machine without damping by the integrator.
+fn start(machine: &Machine, step: f64) -> Integration<'_, System> {
+    let settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
+    GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
+}
+
+/// Mass matrix, or stiffness, of a system as it stands.
+fn tangent(system: &System, at: &Point) -> Tangent {
+    let mut tangent = Tangent::zeros(&system.couplings());
+    system.tangent(at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: true }, &mut tangent);
+    tangent
+}
+
+/// Momentum and angular momentum about the origin, in world axes; all nodes are on SE(3).
+fn momenta(system: &System, state: &State) -> (Vector3, Vector3) {
+    let point = point_of(state);
+    let mass = tangent(system, &point).dynamic;
+    let mut momentum = vec![0.0; state.velocity.len()];
+    mass.multiply_add(1.0, &state.velocity, &mut momentum);
+    let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
+    for node in 0..system.node_count() {
+        let motion = system.motion(NodeId(node), &point);
+        let (spin, push) = split(&Vector6::from_column_slice(&momentum[6 * node..6 * node + 6]));
+        let push = motion.rotation * push;
+        linear += push;
+        angular += motion.rotation * spin + motion.pose.position.cross(&push);
+    }
+    (linear, angular)
+}
+
+/// Errors of the momentum and, after the loads ended, of the angular momentum, in a flight with a step.
+fn momentum_errors(step: f64) -> [f64; 2] {
+    let machine = model("flying-beam", &[], &SettingTexts::default());
+    let mut run = start(&machine, step);
+    run.advance(2.5).unwrap();
+    run.restart().unwrap();
+    let (linear, angular) = momenta(&machine.system, run.state());
+    run.advance(7.5).unwrap();
+    let (later, spin) = momenta(&machine.system, run.state());
+    let impulse = Vector3::new(20.0, 0.0, 0.0);
+    let linear = (linear - impulse).norm().max((later - impulse).norm()) / 20.0;
+    [linear, (spin - angular).norm() / angular.norm()]
+}
+
+#[test]
+fn a_flying_beam_keeps_its_momentum_and_angular_momentum_to_the_accuracy_of_the_integrator() {
+    // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step.
+    let [coarse, fine] = [0.02, 0.01].map(momentum_errors);
+    for (coarse, fine) in coarse.iter().zip(fine) {
+        assert!(*coarse < 2e-3, "{coarse:e}");
+        assert!(fine < 0.35 * coarse, "{coarse:e} {fine:e}");
+    }
+}
+
+#[test]
+fn a_spun_up_beam_is_stretched_as_the_closed_form_says() {
+    let run = model("spin-up-beam", &[], &SettingTexts::default()).simulate().unwrap();
+    // EA u″ + ρA ω² (x + u) = 0 with u(0) = 0 and u′(L) = 0.
+    let k = (1.2_f64 * 36.0 / 2.8e7).sqrt();
+    let stretch = (k * 10.0).tan() / k - 10.0;
+    // The lateral swing that remains, of some mm, turns into stretch by its square; it is seen from the hub, and its mean counts.
+    let x: Vec<f64> = run
+        .times
+        .iter()
+        .zip(column(&run, "tip.position.x"))
+        .filter(|(t, _)| **t > 15.0)
+        .map(|(_, x)| *x)
+        .collect();
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    assert!((mean - 10.0 - stretch).abs() < 0.02 * stretch, "{} instead of {stretch}", mean - 10.0);
+    // Published: the tip lags by nearly 0.6 m when the acceleration is largest.
+    let lag = column(&run, "tip.position.y").iter().copied().fold(0.0, f64::min);
+    assert!((-0.62..-0.54).contains(&lag), "{lag}");
+}
+
+#[test]
+fn the_published_right_angle_beam_runs_to_its_end_and_keeps_its_energy() {
+    let machine = model("right-angle-beam", &[], &SettingTexts::default());
+    let run = machine.simulate().unwrap();
+    assert!((run.times.last().unwrap() - 30.0).abs() < 1e-9);
+    let total = column(&run, "energy.total");
+    let reference = at(&run, "energy.total", 2.0);
+    let after = run.times.iter().zip(total).filter(|(t, _)| **t > 2.0).map(|(_, e)| e / reference - 1.0);
+    // The published curve stays within a few percent at this step and damping.
+    assert!(largest(after) < 0.05);
+}
+
+/// Largest energy error after the push, without numerical damping, relative to the energy put in.
+fn energy_error(step: f64) -> f64 {
+    let settings = SettingTexts { end_time: Some("12".to_string()), ..settings(step, 1.0) };
+    let run = model("right-angle-beam", &[], &settings).simulate().unwrap();
+    let put_in = at(&run, "energy.work", 2.0);
+    largest(column(&run, "energy.balance").iter().copied()) / put_in
+}
+
+#[test]
+fn the_work_of_the_push_is_the_energy_gained_and_the_error_falls_with_the_square_of_the_step() {
+    let [coarse, fine] = [0.04, 0.02].map(energy_error);
+    assert!(coarse < 0.02, "{coarse:e}");
+    assert!((3.0..5.5).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
+}
+
+/// Mean Newton iterations a step, with a fresh matrix in each, as the papers count them.
+fn mean_iterations(name: &str, group: &str, parameters: Parameters, step: f64, end: f64) -> f64 {
+    let group = SettingTexts { group: Some(group.to_string()), ..SettingTexts::default() };
+    let machine = model(name, &[], &group);
+    let mut settings = Settings::new(Method::Index3, parameters, step);
+    settings.newton.refresh = Refresh::EveryIteration;
+    settings.predictor = Predictor::ZeroAcceleration;
+    (settings.newton_rtol, settings.newton_atol) = (1e-8, 1e-10);
+    let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    run.advance(end).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let statistics = run.statistics();
+    statistics.iterations as f64 / statistics.steps as f64
+}
+
+#[test]
+fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
+    let chung_hulbert = Parameters::chung_hulbert(0.9).unwrap();
+    // Published: 3.83 for the right-angle beam with HHT and α = 0.05, 3.05 for the four-bar linkage, on SO(3)×R³.
+    // On SE(3) ours are within half an iteration of that; on SO(3)×R³ the elbow needs nearly one more.
+    for (group, most) in [("so3xr3", 4.83), ("se3", 4.33)] {
+        let elbow = mean_iterations("right-angle-beam", group, Parameters::hht(0.05).unwrap(), 0.2, 30.0);
+        let linkage = mean_iterations("four-bar-misaligned", group, chung_hulbert, 0.02, 2.0);
+        let flight = mean_iterations("flying-beam", group, chung_hulbert, 0.02, 4.0);
+        println!("iterations on {group}: right-angle {elbow:.2}, four-bar {linkage:.2}, flying {flight:.2}");
+        assert!(elbow <= most && linkage <= 3.55 && flight <= 4.0, "{elbow} {linkage} {flight}");
+    }
+}
+
+#[test]
+fn a_beam_of_a_thousand_elements_needs_no_more_iterations_than_one_of_a_hundred() {
+    let work = |elements: usize| {
+        let machine = machine(&format!(
+            "[[beam]]
+            name = \"rope\"
+            from = [0, 0, 0]
+            to = [10, 0, 0]
+            elements = {elements}
+            {SECTION}
+            [[spherical]]
+            bodies = [\"ground\", \"rope.start\"]"
+        ));
+        let mut run = start(&machine, 0.01);
+        run.advance(0.1).unwrap();
+        let statistics = run.statistics();
+        // Matrix and factorisation of an element cost about as much as three residuals and solutions.
+        statistics.iterations + 3 * statistics.factorisations
+    };
+    let (short, long) = (work(100), work(1000));
+    assert!(2 * long <= 3 * short, "{short} {long}");
+}
+
+const SECTION: &str = "section.axial-stiffness = 1e6
+    section.shear-stiffness = [4e5, 5e5]
+    section.torsional-stiffness = 300
+    section.bending-stiffness = [200, 500]
+    section.mass-per-length = 2
+    section.inertia-per-length = [0.02, 0.01, 0.01]";
+
+/// A cantilever of 2 m along x, strongly damped, with loads that come slowly.
+fn cantilever(elements: usize, rest: &str) -> Trajectory {
+    machine(&format!(
+        "[simulation]
+        end-time = 40
+        step = 0.1
+        spectral-radius = 0
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = \"beam\"
+        from = [0, 0, 0]
+        to = [2, 0, 0]
+        start = \"ground\"
+        elements = {elements}
+        damping.time = 0.1
+        {SECTION}
+        {rest}"
+    ))
+    .simulate()
+    .unwrap()
+}
+
+#[test]
+fn a_moment_rolls_a_beam_into_an_arc_and_sensors_see_its_curvature_everywhere() {
+    // κ = M/EI = 1.57/2 1/m about z: an arc of a quarter turn, x = sin(κL)/κ, y = (1 − cos(κL))/κ.
+    let kappa = std::f64::consts::FRAC_PI_4;
+    let run = cantilever(
+        3,
+        &format!(
+            "[[force]]
+            body = \"beam.end\"
+            torque = [0, 0, \"{} *0.5*(1 - cos(pi*min(t/10, 1)))\"]
+            [[sensor]]
+            of = \"beam.end\"
+            quantity = \"displacement\"
+            [[sensor]]
+            of = \"beam.end\"
+            quantity = \"rotation\"
+            [[sensor]]
+            of = \"beam.at-0.3\"
+            quantity = \"strain\"
+            [[sensor]]
+            of = \"beam.at-0.3\"
+            quantity = \"position\"
+            [[sensor]]
+            of = \"beam.start\"
+            quantity = \"torque\"",
+            500.0 * kappa
+        ),
+    );
+    // At rest after 80 time constants; Newton's tolerance remains.
+    let close = |signal: &str, expected: f64| {
+        let found = last(&run, signal);
+        assert!((found - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{signal}: {found} not {expected}");
+    };
+    close("beam.end.displacement.x", 1.0 / kappa - 2.0);
+    close("beam.end.displacement.y", 1.0 / kappa);
+    close("beam.end.rotation.z", 2.0 * kappa);
+    close("beam.at-0.3.strain.kappa-z", kappa);
+    close("beam.at-0.3.strain.gamma-x", 0.0);
+    close("beam.at-0.3.position.x", (0.6 * kappa).sin() / kappa);
+    close("beam.start.torque.z", 500.0 * kappa);
+}
+
+#[test]
+fn loads_spread_over_the_length_bend_a_beam_as_timoshenko_says() {
+    // q = 0.01 N/m along z, small: w = q L⁴/(8 EI_y) + q L²/(2 GA_z), M(0) = q L²/2, Q(0) = q L.
+    let run = cantilever(
+        8,
+        "load.force = [0, 0, \"0.01*min(t/10, 1)\"]
+        [[sensor]]
+        of = \"beam.end\"
+        quantity = \"displacement\"
+        [[sensor]]
+        of = \"beam.start\"
+        quantity = \"torque\"
+        [[sensor]]
+        of = \"beam.start\"
+        quantity = \"force\"",
+    );
+    let deflection = 0.01 * (16.0 / (8.0 * 200.0) + 4.0 / (2.0 * 5e5));
+    let found = last(&run, "beam.end.displacement.z");
+    // The error of two-node elements is of the size 1/(4n²).
+    assert!((found / deflection - 1.0).abs() < 0.01, "{found} {deflection}");
+    // The moment in the middle of each element is exact; its parabola is continued by a straight line.
+    assert!((last(&run, "beam.start.torque.y") + 0.02).abs() < 0.02 * 0.02);
+    assert!((last(&run, "beam.start.force.z") - 0.02).abs() < 1e-6);
+}
+
+#[test]
+fn a_following_load_turns_with_its_sections_and_a_dead_one_does_not() {
+    // An axial load in section axes does no work on bending: after a right angle of the whole beam it pulls along y.
+    let turned = |axes: &str| {
+        machine(&format!(
+            "[simulation]
+            end-time = 1
+            step = 0.01
+            [gravity]
+            acceleration = [0, 0, 0]
+            [[beam]]
+            name = \"beam\"
+            from = [0, 0, 0]
+            to = [0, 2, 0]
+            elements = 4
+            load = {{ force = [4, 0, 0], axes = \"{axes}\" }}
+            {SECTION}"
+        ))
+        .simulate()
+        .unwrap()
+    };
+    // 4 N/m on 2 kg/m for 1 s: a way of 1 m, along x of the world or of the sections, which is y.
+    let (dead, following) = (turned("world"), turned("section"));
+    assert!((last(&dead, "beam.start.position.x") - 1.0).abs() < 1e-6);
+    assert!((last(&following, "beam.start.position.y") - 1.0).abs() < 1e-3);
+    assert!(last(&following, "beam.start.position.x").abs() < 1e-9);
+}
+
+#[test]
+fn rayleigh_damping_has_the_ratios_that_were_asked_for() {
+    // Torsion of one element clamped at the start: J = 0.02 · 1 m, k = 300/2 Nm/rad, ω = √(k/J)·…, measured by its decay.
+    let k: f64 = 300.0 / 2.0;
+    let frequency = (k / 0.02).sqrt() / std::f64::consts::TAU;
+    let run = machine(&format!(
+        "[simulation]
+        end-time = {end}
+        step = {step}
+        spectral-radius = 1
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = \"beam\"
+        from = [0, 0, 0]
+        to = [2, 0, 0]
+        start = \"ground\"
+        elements = 1
+        angular-velocity = [0.01, 0, 0]
+        damping = {{ frequencies = [{frequency}, {other}], ratios = [0.02, 0.03] }}
+        {SECTION}
+        [[sensor]]
+        of = \"beam.end\"
+        quantity = \"angular-velocity\"",
+        other = 2.0 * frequency,
+        end = 5.0 / frequency,
+        step = 0.002 / frequency,
+    ))
+    .simulate()
+    .unwrap();
+    // After five periods exp(−ζ ω t) with ζ = 0.02: e^(−0.2π).
+    let end = last(&run, "beam.end.angular-velocity.x");
+    let expected = 0.01 * (-0.02 * 5.0 * std::f64::consts::TAU).exp();
+    assert!((end / expected - 1.0).abs() < 0.01, "{end} {expected}");
+}
+
+#[test]
+fn gravity_and_both_groups_give_the_same_swing() {
+    let run = |group: &str| {
+        machine(&format!(
+            "[simulation]
+            end-time = 0.5
+            step = 0.002
+            [[beam]]
+            name = \"beam\"
+            points = [[0, 0, 0], [1, 0.3, 0], [2, 0, 0.2]]
+            curve = \"spline\"
+            twist = [0, 0.5]
+            elements = 6
+            group = \"{group}\"
+            damping.time = 0.001
+            section = {{ shape = \"rectangle\", width = 0.03, height = 0.01, youngs-modulus = 2e9, poisson-ratio = 0.3, density = 1200 }}
+            [[spherical]]
+            name = \"pin\"
+            bodies = [\"ground\", \"beam.start\"]"
+        ))
+        .simulate()
+        .unwrap()
+    };
+    let (on_se3, on_product) = (run("se3"), run("so3xr3"));
+    for axis in ["x", "y", "z"] {
+        let [a, b] = [&on_se3, &on_product].map(|run| last(run, &format!("beam.end.position.{axis}")));
+        // Two methods of second order: their difference is of the order of the step's square.
+        assert!((a - b).abs() < 2e-3, "{axis}: {a} {b}");
+    }
+    let balance = largest(column(&on_se3, "energy.balance").iter().copied());
+    assert!(balance < 0.01 * largest(column(&on_se3, "energy.kinetic").iter().copied()), "{balance}");
+}
+
+#[test]
+fn beams_are_lines_in_the_scene_and_name_their_nodes() {
+    let machine = model("right-angle-beam", &[], &SettingTexts::default());
+    let scene = machine.scene();
+    // The clamped start has no node of its own; the elbow belongs to both legs.
+    assert_eq!(scene.nodes.len(), 10);
+    assert_eq!(scene.lines.iter().map(Vec::len).collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(scene.lines[0][4], scene.lines[1][0]);
+    assert_eq!(scene.nodes[4].name, "arm.node-5");
+    assert_eq!(machine.beams.len(), 2);
+}

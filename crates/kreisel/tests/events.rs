@@ -1,0 +1,305 @@
+//! Events, locks and switches in model files, and step sizes that the error decides on there.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use kreisel::machine::{Machine, Recorder, Run, RunEnding, StepSize, Trajectory};
+
+/// Standard gravity.
+const G: f64 = 9.80665;
+
+fn machine(text: &str) -> Machine {
+    Machine::from_text("test.toml", text).map_err(|errors| errors.render(false)).unwrap()
+}
+
+fn run(machine: &Machine) -> (Run<'_>, RunEnding, Trajectory) {
+    let plan = machine.settings.plan().unwrap();
+    let mut run = machine.start(&plan).unwrap();
+    let mut recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
+    let ending = run.advance(&mut recorder);
+    let trajectory = recorder.finish(run.integration()).unwrap();
+    (run, ending, trajectory)
+}
+
+/// Every way to step: fixed or by the error, both methods.
+const WAYS: [&str; 4] = [
+    "step = 0.01\nmethod = 'index2'",
+    "step = 0.01\nmethod = 'index3'",
+    "step = 'auto'\nrtol = 1e-6\nmethod = 'index2'",
+    "step = 'auto'\nrtol = 1e-6\nmethod = 'index3'",
+];
+
+const BALL: &str = "
+    [[point-mass]]
+    name = 'ball'
+    mass = 2
+    position = [0, 0, 1]
+";
+
+#[test]
+fn a_falling_ball_stops_the_run_where_it_crosses_a_height() {
+    for way in WAYS {
+        let machine = machine(&format!(
+            "{BALL}
+            [simulation]
+            end-time = 1
+            {way}
+            [[event]]
+            name = 'half-way'
+            zero-of = 'ball.position.z - 0.5'
+            direction = 'falling'
+            [[event]]
+            name = 'floor'
+            zero-of = 'ball.position.z'
+            stop = true
+            [[event]]
+            name = 'never'
+            zero-of = 'ball.position.z - 0.7'
+            direction = 'rising'"
+        ));
+        let (run, ending, _) = run(&machine);
+        // A constant acceleration is integrated exactly, so only the tolerance of the event is left.
+        let times = [(1.0 / G).sqrt(), (2.0 / G).sqrt()];
+        let names: Vec<&str> = run.events().iter().map(|record| record.event.as_str()).collect();
+        assert_eq!(names, ["half-way", "floor"], "{way}");
+        for (record, time) in run.events().iter().zip(times) {
+            assert!((record.time - time).abs() < 2e-9, "{way}: {record:?}, {time}");
+        }
+        assert!(matches!(&ending, RunEnding::Event(record) if record.event == "floor"), "{ending:?}");
+        assert_eq!(run.integration().state().time, run.events()[1].time);
+    }
+}
+
+#[test]
+fn a_force_is_switched_on_where_a_mass_passes() {
+    for way in WAYS {
+        let machine = machine(&format!(
+            "[gravity]
+            acceleration = [0, 0, 0]
+            [[point-mass]]
+            name = 'cart'
+            mass = 1
+            velocity = [1, 0, 0]
+            [simulation]
+            end-time = 2
+            off-at-start = ['push']
+            {way}
+            [[force]]
+            name = 'push'
+            body = 'cart'
+            force = [2, 0, 0]
+            [[event]]
+            name = 'gate'
+            zero-of = 'cart.position.x - 1'
+            switch-on = ['push']"
+        ));
+        let (run, ending, trajectory) = run(&machine);
+        assert_eq!(ending, RunEnding::Done, "{way}");
+        let passed = run.events()[0].time;
+        assert!((passed - 1.0).abs() < 2e-9, "{way}: {passed}");
+        // x = 1 + (t − 1) + (t − 1)²: 3 at the end, with energy from the work of the force alone.
+        let x = trajectory.signal("cart.position.x").unwrap().last().copied().unwrap();
+        assert!((x - 3.0).abs() < 1e-7, "{way}: {x}");
+        let balance = trajectory.signal("energy.balance").unwrap();
+        assert!(balance.iter().all(|value| value.abs() < 1e-7), "{way}");
+    }
+}
+
+/// A rod released from the horizontal, held by a lock at its turning point from the first rest on.
+fn held_rod(way: &str, event: &str) -> Machine {
+    machine(&format!(
+        "[simulation]
+        end-time = 3
+        off-at-start = ['brake']
+        {way}
+        [[body]]
+        name = 'rod'
+        mass = 1
+        inertia = [1e-6, '1/12', '1/12']
+        position = [0.5, 0, 0]
+        [[revolute]]
+        name = 'pin'
+        bodies = ['ground', 'rod']
+        point = [0, 0, 0]
+        axis = [0, 1, 0]
+        [[lock]]
+        name = 'brake'
+        joint = 'pin'
+        {event}"
+    ))
+}
+
+#[test]
+fn a_lock_holds_a_rod_at_its_turning_point_and_lets_it_go_again() {
+    for way in WAYS {
+        let machine = held_rod(
+            way,
+            "[[event]]
+            name = 'rest'
+            zero-of = 'pin.rate'
+            direction = 'falling'
+            switch-on = ['brake']
+            [[event]]
+            name = 'release'
+            zero-of = 't - 2'
+            switch-off = ['brake']",
+        );
+        let (run, ending, trajectory) = run(&machine);
+        assert_eq!(ending, RunEnding::Done, "{way}");
+        let rest = run.events()[0].time;
+        // The rate falls through zero at the far turning point, half a period after the release: 1.934 s/2 for a rod of
+        // 1 m released from the horizontal.
+        assert!((rest - 0.967).abs() < 2e-3, "{way}: {:?}", run.events());
+        assert_eq!(run.events()[1].event, "release");
+        assert!((run.events()[1].time - 2.0).abs() < 2e-9);
+        let (angle, torque) =
+            (trajectory.signal("pin.angle").unwrap(), trajectory.signal("brake.torque.y").unwrap());
+        let mut held = 0;
+        for (index, &time) in trajectory.times.iter().enumerate() {
+            if time > rest + 0.02 && time < 1.98 {
+                held += 1;
+                assert!((angle[index] - std::f64::consts::PI).abs() < 2e-3, "{way}: {}", angle[index]);
+                // On the other side the weight at half a metre is held.
+                assert!((torque[index].abs() - 0.5 * G).abs() < 1e-2, "{way}: {}", torque[index]);
+            } else if time < rest - 0.02 {
+                assert_eq!(torque[index], 0.0, "{way} at {time}");
+            }
+        }
+        assert!(held > 0, "{way}");
+        // It swings back after the release.
+        let last = *angle.last().unwrap();
+        assert!(last < 1.0, "{way}: {last}");
+        let kept = trajectory.signal("energy.balance").unwrap().iter().all(|value| value.abs() < 1e-2);
+        assert!(kept, "{way}");
+    }
+}
+
+#[test]
+fn a_lock_that_would_need_an_impulse_is_refused_with_the_way_out() {
+    let machine = held_rod(
+        WAYS[0],
+        "[[event]]
+        name = 'deep'
+        zero-of = 'pin.angle - pi/2'
+        switch-on = ['brake']",
+    );
+    let (_, ending, _) = run(&machine);
+    let RunEnding::Refused(error) = ending else { panic!("{ending:?}") };
+    let message = error.to_string();
+    assert!(
+        message.contains("`brake`") && message.contains("impulse") && message.contains("rate is zero"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
+    let text = "[[event]]\nname = 'release'\nzero-of = 't - 1'\nswitch-off = ['brake']";
+    let mut machine = held_rod("step = 0.01", text);
+    machine.settings.end_time = Some(1.5);
+    // Without `off-at-start` the brake holds from the beginning.
+    let text = "[simulation]\nend-time = 1\nstep = 0.01
+        [[body]]\nname = 'rod'\nmass = 1\ninertia = [1e-6, '1/12', '1/12']\nposition = [0.5, 0, 0]
+        [[revolute]]\nname = 'pin'\nbodies = ['ground', 'rod']\npoint = [0, 0, 0]\naxis = [0, 1, 0]
+        [[lock]]\nname = 'brake'\njoint = 'pin'";
+    let held = self::machine(text).simulate().unwrap();
+    assert!(held.signal("pin.angle").unwrap().iter().all(|angle| angle.abs() < 1e-9));
+    assert!(
+        held.signal("brake.torque.y").unwrap().iter().all(|torque| (torque.abs() - 0.5 * G).abs() < 1e-6)
+    );
+}
+
+#[test]
+fn a_reaction_that_vanishes_is_an_event() {
+    // A mass on a table that falls away with growing acceleration: the table leaves the mass when it falls faster
+    // than g, at t = g/6 for a path of −t³.
+    let machine = machine(&format!(
+        "[simulation]
+        end-time = 2
+        step = 0.01
+        [[point-mass]]
+        name = 'ball'
+        mass = 2
+        [[drive]]
+        name = 'table'
+        point = 'ball'
+        path = [0, 0, '-t^3']
+        [[event]]
+        name = 'leaves'
+        zero-of = 'table.force.z'
+        switch-off = ['table']"
+    ));
+    let (run, ending, trajectory) = run(&machine);
+    assert_eq!(ending, RunEnding::Done);
+    let leaves = G / 6.0;
+    // Reactions are of second order in the step, and exact for a cubic up to round-off over h².
+    assert!((run.events()[0].time - leaves).abs() < 1e-6, "{:?}", run.events());
+    let z = trajectory.signal("ball.position.z").unwrap().last().copied().unwrap();
+    let flight = 2.0 - leaves;
+    let expected = -leaves.powi(3) - 3.0 * leaves * leaves * flight - 0.5 * G * flight * flight;
+    assert!((z - expected).abs() < 1e-4, "{z} {expected}");
+}
+
+#[test]
+fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
+    let machine = machine(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [simulation]
+        end-time = 2
+        step = 'auto'
+        rtol = 1e-6
+        output-step = 0.1
+        [[point-mass]]
+        name = 'cart'
+        mass = 1
+        [[force]]
+        name = 'push'
+        body = 'cart'
+        force = [{ points = [[0, 0], [0.7, 0], [0.7000001, 6], [2, 6]], interpolation = 'linear' }, 0, 0]",
+    );
+    assert_eq!(machine.settings.step, Some(StepSize::Auto));
+    let trajectory = machine.simulate().unwrap();
+    let expected: Vec<f64> = (0..=20).map(|n| f64::from(n) * 0.1).collect();
+    assert!(
+        trajectory.times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12),
+        "{:?}",
+        trajectory.times
+    );
+    for (time, x) in trajectory.times.iter().zip(trajectory.signal("cart.position.x").unwrap()) {
+        let exact = 3.0 * (time - 0.700_000_05).max(0.0).powi(2);
+        // Constant forces are integrated and interpolated exactly; the ramp of 0.1 µs is of third order in its length.
+        assert!((x - exact).abs() < 1e-6, "{time}: {x} {exact}");
+    }
+    let steps = trajectory.signal("solver.step").unwrap();
+    assert!(steps[1..].iter().all(|step| *step > 0.0));
+}
+
+#[test]
+fn a_long_run_of_fixed_steps_ends_at_output_times_without_rounding() {
+    let machine = machine(&format!("{BALL}[simulation]\nend-time = 20\nstep = 1e-3\noutput-step = 0.1"));
+    let trajectory = machine.simulate().unwrap();
+    for (n, time) in trajectory.times.iter().enumerate() {
+        assert!((time - n as f64 * 0.1).abs() < 1e-14 * (1.0 + time), "{time}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_line() {
+    let rest = "[[event]]\nname = 'e'\n";
+    for (text, place, words) in [
+        ("[simulation]\nend-time = 1\nstep = 'auto'\nrtol = 0", ":9", "positive"),
+        ("[simulation]\nend-time = 1\nstep = 'auto'\nmin-step = 0.2\nmax-step = 0.1", ":10", "min-step"),
+        ("[simulation]\nend-time = 1\nstep = 'aut'", ":8", "auto"),
+        ("[simulation]\nend-time = 1\noff-at-start = ['bal']", ":8", "bal"),
+        (&format!("{rest}zero-of = 'ball.position.q'"), ":8", "ball.position"),
+        (&format!("{rest}zero-of = 'ball.position.z'\nswitch-on = ['push']"), ":9", "push"),
+        (&format!("{rest}zero-of = 'ball.position.z'\nswitch-off = ['ball']"), ":9", "force, joint or lock"),
+        (&format!("{rest}zero-of = 'ball.position.z'\ndirection = 'up'"), ":9", "rising"),
+        (&format!("{rest}zero-of = 'ball.position.z'\ntolerance = 0"), ":9", "positive"),
+        (rest, ":6", "zero-of"),
+    ] {
+        let error = Machine::from_text("test.toml", &format!("{BALL}{text}")).err();
+        let message = error.map(|errors| errors.render(false)).unwrap_or_default();
+        assert!(message.contains(place) && message.contains(words), "{text}: {message}");
+    }
+}

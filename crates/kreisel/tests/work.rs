@@ -1,0 +1,58 @@
+//! How much work the benchmark models take: iterations, matrices and factorisations per step, fill of the factors.
+//!
+//! Seconds depend on the computer, counts do not. The limits are Kreisel's own numbers, to notice change; each comment
+//! says why the number is what it should be.
+
+use std::path::Path;
+
+use kreisel::integrate::{GeneralizedAlpha, Method, Statistics};
+use kreisel::lie::Group;
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::problem::HeavyTop;
+
+fn chain(model: &str, links: usize, method: Method, steps: usize) -> Statistics {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
+    let machine = Machine::read_with(&path, &[("n", &links.to_string())], &SettingTexts::default())
+        .map_err(|errors| errors.render(false))
+        .expect("a sound model");
+    let method = GeneralizedAlpha::new(method, 0.9, 1e-3).expect("the parameters are in range");
+    let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent values");
+    for _ in 0..steps {
+        run.step().expect("every step converges");
+    }
+    run.statistics()
+}
+
+/// One matrix a step, each with one factorisation, and a residual for each iteration: nothing is evaluated twice, and
+/// no step is cut by the line search.
+fn check(work: Statistics, most_iterations_per_step: f64) {
+    assert_eq!(work.matrices, work.steps, "{work:?}");
+    assert_eq!(work.factorisations, work.matrices, "{work:?}");
+    assert_eq!(work.residuals, work.iterations, "{work:?}");
+    assert_eq!(work.line_search_cuts, 0, "{work:?}");
+    let iterations = work.iterations as f64 / work.steps as f64;
+    assert!(iterations <= most_iterations_per_step, "{iterations} iterations a step");
+}
+
+/// A fresh matrix and values on a line from the last two leave an error below the tolerance after one iteration in
+/// most steps; a second one is made where the estimate of the contraction has grown old.
+#[test]
+fn steps_of_chains_take_few_iterations() {
+    check(chain("chain-spherical", 10, Method::Index3, 200), 1.7);
+    check(chain("chain-spherical", 40, Method::Index3, 100), 2.0);
+    check(chain("chain-revolute", 20, Method::Index3, 100), 2.0);
+    check(chain("chain-spherical", 20, Method::Index2, 100), 2.0);
+}
+
+#[test]
+fn steps_of_the_heavy_top_take_one_iteration_nearly_always() {
+    let top = HeavyTop::new(Group::So3xR3);
+    for method in [Method::Index3, Method::Index2] {
+        let method = GeneralizedAlpha::new(method, 0.9, 1e-4).expect("the parameters are in range");
+        let mut run = method.start(&top, top.initial()).expect("consistent values");
+        for _ in 0..2000 {
+            run.step().expect("every step converges");
+        }
+        check(run.statistics(), 1.3);
+    }
+}
