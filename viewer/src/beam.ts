@@ -14,7 +14,7 @@ export class BeamMesh {
   scale = 1;
   private readonly positions: three.BufferAttribute;
   private readonly colours: three.BufferAttribute;
-  private readonly outline: [number, number][];
+  private outline: [number, number][];
 
   constructor(readonly beam: Beam) {
     const rings = beam.elements.length * (PER_ELEMENT + 1);
@@ -36,7 +36,13 @@ export class BeamMesh {
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
     this.mesh.add(this.middle);
-    this.outline = outline(beam);
+    this.outline = outline(beam.size, beam.round);
+  }
+
+  /** Draws a slender beam thick enough to be seen; its strains stay those of the real section. */
+  thicken(least: number): void {
+    const factor = Math.max(1, least / Math.max(...this.beam.size));
+    this.outline = outline(this.beam.size.map((size) => size * factor), this.beam.round);
   }
 
   /** Moves the tube to where its nodes are. */
@@ -100,12 +106,12 @@ function placed(frame: Frame, node: Placement | null): Placement {
   return { position: position.applyQuaternion(node.quaternion).add(node.position), quaternion: quaternion.premultiply(node.quaternion) };
 }
 
-function outline(beam: Beam): [number, number][] {
-  const [a, b] = beam.size.map((size) => size / 2);
+function outline(sizes: number[], round: boolean): [number, number][] {
+  const [a, b] = sizes.map((size) => size / 2);
   return Array.from({ length: RING }, (_, k) => {
     const angle = (2 * Math.PI * (k + 0.5)) / RING;
     const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-    const stretch = beam.round ? 1 : 1 / Math.max(Math.abs(cos), Math.abs(sin));
+    const stretch = round ? 1 : 1 / Math.max(Math.abs(cos), Math.abs(sin));
     return [a * cos * stretch, b * sin * stretch];
   });
 }

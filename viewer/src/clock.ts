@@ -22,7 +22,7 @@ export class Clock {
   ) {
     this.time = start;
     const ideal = (end - start) / PLEASANT;
-    const isNatural = ideal > 0.25 && ideal < 2.5;
+    const isNatural = ideal > 0.3 && ideal < 2.5;
     this.speed = isNatural ? 1 : SPEEDS.reduce((best, speed) =>
       Math.abs(Math.log(speed / ideal)) < Math.abs(Math.log(best / ideal)) ? speed : best, 1);
     if (!(ideal > 0)) this.speed = 1;

@@ -337,7 +337,10 @@ export class Stage {
       this.moveNodes(frameTimes, poses, frameTimes[frame]);
       for (const beam of this.beams) most = Math.max(most, beam.largestStrain(this.nodes));
     }
-    for (const beam of this.beams) beam.scale = Math.max(1e-12, most);
+    for (const beam of this.beams) {
+      beam.scale = Math.max(1e-12, most);
+      beam.thicken(0.035 * this.radius);
+    }
     this.strainScale = most;
   }
 

@@ -146,9 +146,10 @@ async function checkKeyboard(browser, name) {
   await page.keyboard.press("ArrowLeft");
   assert.equal(await time(), frames[10]);
   await page.keyboard.press(" ");
-  assert.equal(await page.getAttribute("#play", "aria-label"), await page.waitForSelector('#play[aria-label="Pause"]').then(() => "Pause"));
+  await page.waitForSelector('#play[aria-label="Pause"]');
   await page.keyboard.press(" ");
-  const unnamed = await page.$$eval("button, input, select, canvas", (all) =>
+  await page.waitForSelector('#play[aria-label="Play"]');
+  const unnamed = await page.$$eval("button, input, select, #canvas", (all) =>
     all.filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
   assert.deepEqual(unnamed, [], "controls without a name for screen readers");
   await page.locator(".plot .small").first().scrollIntoViewIfNeeded();

@@ -16,7 +16,8 @@ export function launch() {
 
 /** Opens a page offline; `problems` collects errors and every request that would leave the machine. */
 export async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: "light", offline: true, ...options });
+  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, colorScheme: "light", offline: true, ...options });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => { if (message.type() === "error") problems.push(message.text()); });

@@ -85,10 +85,12 @@ struct Signal {
 
 impl<'a> Data<'a> {
     fn new(recording: &'a Recording) -> Self {
+        // The files lie beside the page, and the page is one of them.
+        let mut run = recording.summary.clone();
+        run.files.clear();
         Self {
             format: FORMAT,
-            // The files lie beside the page, and the page is one of them.
-            run: RunSummary { files: Vec::new(), ..recording.summary.clone() },
+            run,
             scene: &recording.scene,
             frames: frames(&recording.motion),
             groups: groups(&recording.table),

@@ -5,7 +5,7 @@ use super::mesh::Mesh;
 use super::scene::{Scene, SceneElement};
 
 /// Corners of a circle.
-const SLICES: usize = 12;
+const SLICES: usize = 8;
 /// Points that a file holds for each output time, at most; a point takes 48 bytes.
 pub const MOST_POINTS: usize = 1_000;
 
