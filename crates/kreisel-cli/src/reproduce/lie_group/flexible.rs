@@ -56,7 +56,8 @@ pub fn run(
     let trajectory = recorder.finish(run.integration())?;
     match ending {
         RunEnding::Failed(error) => Err(error.into()),
-        RunEnding::Done | RunEnding::Stopped => Ok((trajectory, run.statistics())),
+        RunEnding::Refused(error) => Err(error.into()),
+        RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok((trajectory, run.statistics())),
     }
 }
 
