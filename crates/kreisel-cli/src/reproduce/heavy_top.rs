@@ -6,10 +6,11 @@
 //! [ArnoldCardonaBruls2015, §4.1], in v and λ relative to the norm of the numerical solution.
 
 use super::ExperimentError;
+use super::lie_group::as_published;
 use crate::figure::Series;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Parametrization,
-    Predictor, Settings, Start, State, Statistics,
+    Settings, Start, State, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
 use kreisel::problem::HeavyTop;
@@ -64,10 +65,10 @@ impl TopRun {
         self
     }
 
-    /// The first guess of [BrulsCardonaArnold2012, Table 1], and Newton's iteration stopped early.
+    /// The iteration of [BrulsCardonaArnold2012, Table 1].
     pub fn as_first_published(mut self) -> Self {
-        self.settings.predictor = Predictor::ZeroAcceleration;
-        self.stopping_early()
+        self.settings = as_published(self.settings);
+        self
     }
 
     /// Another end.

@@ -145,10 +145,6 @@ const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
 /// Rounding of a violation, in units of the largest coordinate: a few ε.
 const VIOLATION_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
-/// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so that the
-/// error of one step is none of the next.
-const MULTIPLIER_SLACK: f64 = 1e3;
-
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
@@ -313,7 +309,8 @@ impl Workspace {
             for row in first..first + size {
                 let scaled = multipliers[row].abs() / coefficients.scale;
                 let shared = self.shared_round_off(before + row);
-                out[start + row - first] = atol * self.length + MULTIPLIER_SLACK * rtol * scaled + shared;
+                out[start + row - first] =
+                    atol * self.length + settings.multiplier_slack * rtol * scaled + shared;
             }
             first += size;
         }

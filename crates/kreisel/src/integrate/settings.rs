@@ -142,6 +142,9 @@ pub struct Settings {
     pub newton_rtol: f64,
     /// Absolute tolerance of Newton's iteration, in units of the system's length and of 1 rad.
     pub newton_atol: f64,
+    /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so that the
+    /// error of one step is none of the next.
+    pub multiplier_slack: f64,
     /// Iterations and renewal of the matrix.
     pub newton: NewtonSettings,
     /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if absent.
@@ -168,6 +171,7 @@ impl Settings {
             iteration_matrix: IterationMatrix::default(),
             newton_rtol: 1e-10,
             newton_atol: 1e-12,
+            multiplier_slack: 1e3,
             newton: NewtonSettings::default(),
             mass_scale: None,
             stiffness_scale: None,

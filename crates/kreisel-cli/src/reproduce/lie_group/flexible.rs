@@ -25,7 +25,7 @@ pub fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
 }
 
 /// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its first guess, a new matrix every time, corrections
-/// taken whole; and with the tolerances of [ArnoldCardonaBruls2015, §3.3].
+/// taken whole; and with the tolerances of [ArnoldCardonaBruls2015, §3.3], the same for positions and multipliers.
 pub fn as_published(settings: Settings) -> Settings {
     let newton = NewtonSettings {
         refresh: Refresh::EveryIteration,
@@ -37,6 +37,7 @@ pub fn as_published(settings: Settings) -> Settings {
         predictor: Predictor::ZeroAcceleration,
         newton_rtol: 1e-8,
         newton_atol: 1e-10,
+        multiplier_slack: 1.0,
         newton,
         ..settings
     }

@@ -4,3 +4,5 @@ pub mod fig2;
 pub mod fig4;
 pub mod fig6;
 mod flexible;
+
+pub use flexible::as_published;
