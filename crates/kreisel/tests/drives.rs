@@ -10,7 +10,7 @@ use kreisel::joint::{Coordinate, Frame, Relative};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use kreisel::machine::{JointEntry, Machine, part};
 use kreisel::model::Document;
-use kreisel::solve::newton::Refresh;
+use kreisel::solve::newton::{Refresh, Stop};
 use kreisel::system::{NodeMotion, split};
 
 const G: f64 = 9.80665;
@@ -62,8 +62,8 @@ fn coordinate(machine: &Machine, name: &str, which: &str, state: &State, near: f
 fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl FnMut(&State)) {
     let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
     // To round-off, so that what is led can be told from what is nearly so: a matrix kept over steps leaves 1e-9.
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    settings.newton.refresh = Refresh::EveryIteration;
+    (settings.newton_rtol, settings.newton_atol, settings.multiplier_slack) = (1e-12, 1e-14, 1.0);
+    (settings.newton.refresh, settings.newton.stop) = (Refresh::EveryIteration, Stop::SmallIncrement);
     let integrator = GeneralizedAlpha::with(settings);
     let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
     look(run.state());
@@ -111,9 +111,11 @@ fn a_driven_crank_turns_beyond_a_full_turn_with_the_torque_of_its_weight() {
             // The constraint is solved to the round-off of an increment.
             assert!((centre - expected).norm() < 1e-10, "{method:?} at {}: {centre}", state.time);
             // Constant speed about y, which turns x towards −z: only the weight needs a torque, −m g r cos φ. With
-            // constant velocity on SE(3) the method is exact.
+            // constant velocity on SE(3) the method is exact. Times are rounded by ε t/2 = 4e-16 s, angles by 4e-15 rad, and
+            // `index3` divides second differences of that by β h² and magnifies them ten times in its transients.
+            let tolerance = if method == Method::Index3 { 4e-9 } else { 1e-9 };
             let (torque, _) = reaction(&machine, "motor", state);
-            close(torque.y, -2.0 * G * 0.3 * angle.cos(), 1e-9, "torque");
+            close(torque.y, -2.0 * G * 0.3 * angle.cos(), tolerance, "torque");
             assert!(torque.xz().norm() < 1e-9);
         });
     }

@@ -23,10 +23,10 @@ fn chain(model: &str, links: usize, method: Method, steps: usize) -> Statistics 
     run.statistics()
 }
 
-/// One matrix a step, each with one factorisation, and a residual for each iteration: nothing is evaluated twice, and
+/// One matrix a step (the first may take two), each with one factorisation, and a residual for each iteration: nothing is evaluated twice, and
 /// no step is cut by the line search.
 fn check(work: Statistics, most_iterations_per_step: f64) {
-    assert_eq!(work.matrices, work.steps, "{work:?}");
+    assert!(work.matrices <= work.steps + 1, "{work:?}");
     assert_eq!(work.factorisations, work.matrices, "{work:?}");
     assert_eq!(work.residuals, work.iterations, "{work:?}");
     assert_eq!(work.line_search_cuts, 0, "{work:?}");

@@ -62,8 +62,9 @@ pub enum StartError {
     NotHht(f64),
     /// Parameters without damping of the multipliers.
     #[error(
-        "with constraints that hold for positions only these parameters (ρ∞ = 1, the trapezoidal rule or beyond) are unstable: the \
-         multipliers grow without bound. Take a spectral radius below 1 or the method `index2`"
+        "with constraints that hold for positions only (`index3`, `hht-i3`, `updated-lagrangian`) these parameters (ρ∞ = 1, the \
+         trapezoidal rule or beyond) are unstable: the multipliers grow without bound. Take a spectral radius below 1 or the \
+         method `index2`"
     )]
     UndampedMultipliers,
     /// Parameters beyond the limit of stability.

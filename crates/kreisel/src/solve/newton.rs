@@ -396,11 +396,11 @@ impl Newton {
             {
                 return Ok(Some((fraction, new_merit)));
             }
-            if stale {
-                return Ok(None);
-            }
             if new_merit.is_finite() && self.corrects(fraction, norm) {
                 return Ok(Some((fraction, new_merit)));
+            }
+            if stale {
+                return Ok(None);
             }
             if cut == MOST_CUTS {
                 return Err(NewtonFailure::NotConverged { iterations: 0, norm, worst: self.worst() });
