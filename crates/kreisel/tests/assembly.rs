@@ -252,7 +252,6 @@ fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
     let apart = |other: &&[f64]| other.iter().zip(heights[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let level = heights.iter().map(apart).fold(0.0, f64::max);
     let miss = (heights[0].last().unwrap() - pendulum_angle(n as f64, end).cos()).abs();
-    println!("n = {n}, {method}, {milliseconds} ms: energy {drift:e}, level {level:e}, miss {miss:e}");
     // Below, the posts turn with up to ω = 7 rad/s: the energy is kept to about (ωh)², and a phase of 5 rad a second
     // to as much of itself.
     let square = (7.0 * milliseconds * 1e-3).powi(2);

@@ -212,7 +212,7 @@ fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
 fn a_reaction_that_vanishes_is_an_event() {
     // A mass on a table that falls away with growing acceleration: the table leaves the mass when it falls faster
     // than g, at t = g/6 for a path of −t³.
-    let machine = machine(&format!(
+    let machine = machine(
         "[simulation]
         end-time = 2
         step = 0.01
@@ -226,8 +226,8 @@ fn a_reaction_that_vanishes_is_an_event() {
         [[event]]
         name = 'leaves'
         zero-of = 'table.force.z'
-        switch-off = ['table']"
-    ));
+        switch-off = ['table']",
+    );
     let (run, ending, trajectory) = run(&machine);
     assert_eq!(ending, RunEnding::Done);
     let leaves = G / 6.0;

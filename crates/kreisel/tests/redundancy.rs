@@ -167,9 +167,6 @@ fn assert_no_drift(steps: usize) {
     let cases = [("four-bar", redundant(Group::Se3), independent(Group::Se3)), ("door", door(3), door(1))];
     for (name, full, reduced) in cases {
         let (violation, difference) = drift(full, reduced, steps);
-        println!(
-            "{name}, {steps} steps: violation {violation:e}, difference {difference:e}, allowed {apart:e}"
-        );
         assert!(violation < 1e-13, "{name}: {violation}");
         assert!(difference < apart, "{name}: {difference}");
     }

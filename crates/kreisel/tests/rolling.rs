@@ -118,8 +118,8 @@ fn crossings(times: &[f64], values: &[f64]) -> Vec<f64> {
 
 #[test]
 fn chaplygins_sleigh_turns_until_it_glides_straight() {
-    let (m, j, a, w) = (2.0, 0.3, 0.4, 3.0_f64);
-    let u = w * (j / m + a * a as f64).sqrt();
+    let (m, j, a, w) = (2.0, 0.3, 0.4_f64, 3.0);
+    let u = w * (j / m + a * a).sqrt();
     let k = a * w * w / u;
     for method in METHODS {
         let run = machine("chaplygin-sleigh", &[], &with(method, 0.9, None)).simulate().unwrap();

@@ -60,6 +60,8 @@ fn steps(sequence: Sequence, h: f64) -> Vec<f64> {
 
 /// Largest errors after the first steps in q, v, v̇, a, λ and ψ.
 type Errors = [f64; 6];
+/// A problem's errors over the step size.
+type Case<'a> = (&'a str, Box<dyn Fn(f64) -> Errors>);
 
 struct Exact {
     q: Vec<f64>,
@@ -187,7 +189,7 @@ const SEQUENCES: [Sequence; 4] =
 fn every_method_has_order_two_in_every_component_whatever_the_steps() {
     for method in METHODS {
         for sequence in SEQUENCES {
-            let cases: [(&str, Box<dyn Fn(f64) -> Errors>); 2] = [
+            let cases: [Case; 2] = [
                 (
                     "nonlinear reactions",
                     Box::new(|h| {

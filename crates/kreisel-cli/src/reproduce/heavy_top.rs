@@ -66,7 +66,7 @@ impl TopRun {
     }
 
     /// The iteration of [BrulsCardonaArnold2012, Table 1].
-    pub fn as_first_published(mut self) -> Self {
+    pub fn with_first_published_settings(mut self) -> Self {
         self.settings = as_published(self.settings);
         self
     }

@@ -51,7 +51,6 @@ impl Machine {
             springs: self.scene_springs(),
             arrows: self.sensors.iter().filter_map(|sensor| self.arrow(sensor)).collect(),
             ground: markers(&self.ground_markers),
-            ..Scene::default()
         }
     }
 

@@ -3,8 +3,11 @@
 use faer::Mat;
 use nalgebra::{Complex, DMatrix, SymmetricEigen};
 
-/// Eigenvalues and eigenvectors (as columns) of any real matrix; `None` if the iteration fails.
-pub(super) fn general(matrix: &DMatrix<f64>) -> Option<(Vec<Complex<f64>>, DMatrix<Complex<f64>>)> {
+/// Eigenvalues and eigenvectors (as columns).
+pub(super) type ComplexPairs = (Vec<Complex<f64>>, DMatrix<Complex<f64>>);
+
+/// Eigenvalues and eigenvectors of any real matrix; `None` if the iteration fails.
+pub(super) fn general(matrix: &DMatrix<f64>) -> Option<ComplexPairs> {
     let size = matrix.nrows();
     if size == 0 || matrix.iter().any(|value| !value.is_finite()) {
         return None;

@@ -11,9 +11,12 @@ pub(super) const BLOCK: usize = 8;
 /// A vector that loses this much to those before it is one of them.
 const LOST: f64 = 1e-11;
 
+/// Product of a vector with W.
+type Weigh<'w> = dyn Fn(&[f64]) -> Vec<f64> + 'w;
+
 /// An orthonormal basis V with T V and VᵀWT V.
 pub(super) struct Basis<'w> {
-    weigh: Box<dyn Fn(&[f64]) -> Vec<f64> + 'w>,
+    weigh: Box<Weigh<'w>>,
     pub vectors: Vec<Vec<f64>>,
     /// W v of each vector.
     weighted: Vec<Vec<f64>>,

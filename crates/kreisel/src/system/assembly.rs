@@ -253,12 +253,12 @@ impl System {
             let group = self.nodes[part.nodes[i].0].group;
             (group, twist_from_velocity(group, &part.motions[i]))
         };
-        for i in 0..n {
+        for (i, wrench) in wrenches.iter().take(n).enumerate() {
             let (group, left) = change(i);
             for j in 0..n {
                 let mut stiffness = left.tr_mul(tangent.block(i, j).2) * change(j).1;
                 if i == j {
-                    let turning = force_by_configuration(group, &part.motions[i], &wrenches[i]);
+                    let turning = force_by_configuration(group, &part.motions[i], wrench);
                     stiffness += turning.unwrap_or_else(Matrix6::zeros);
                 }
                 add_block(&mut out.stiffness, part.blocks[i * n + j], &stiffness);

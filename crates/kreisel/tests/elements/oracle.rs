@@ -376,8 +376,8 @@ impl BeamOracle {
         let (screw, gradient) = (self.screw(nodes), self.gradient(nodes));
         let mut change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
         for (gradient, node) in gradient.iter().zip(nodes) {
-            for k in 0..6 {
-                (0..6).for_each(|i| change[i] += gradient[k][i] * node.velocity[k] * self.damping_time);
+            for (slopes, rate) in gradient.iter().zip(node.velocity) {
+                (0..6).for_each(|i| change[i] += slopes[i] * rate * self.damping_time);
             }
         }
         let row = |i: usize| (0..6).map(|j| change[j] * (self.stiffness[(i, j)] / self.length)).sum();

@@ -48,7 +48,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     );
     let mut changes = Vec::new();
     for (name, method, parametrization) in METHODS {
-        let long = top(method, parametrization, STEP)?.until(2.0).as_first_published().run()?;
+        let long = top(method, parametrization, STEP)?.until(2.0).with_first_published_settings().run()?;
         progress.advance();
         // All are counted here, also the last that finds a small correction: without it there would be two.
         let iterations = iterations(&long.statistics);
