@@ -61,7 +61,7 @@ fn steps(sequence: Sequence, h: f64) -> Vec<f64> {
 /// Largest errors after the first steps in q, v, v̇, a, λ and ψ.
 type Errors = [f64; 6];
 /// A problem's errors over the step size.
-type Case<'a> = (&'a str, Box<dyn Fn(f64) -> Errors>);
+type Case<'a> = (&'a str, Box<dyn Fn(f64) -> Errors + 'a>);
 
 struct Exact {
     q: Vec<f64>,
