@@ -32,10 +32,10 @@ const STEPS: &[Step] = &[
         cargo::run_with(&["test", "--package", "kreisel", "--test", "results_vtkhdf"], &variables)
     }),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
-        cargo::run(&["test", "--release", "--package", "kreisel", "--test", "redundancy", "--", "--ignored"])
+        cargo::run(&["test", "--package", "kreisel", "--test", "redundancy", "--", "--ignored"])
     }),
     step("reproduce", "every experiment of the papers comes out", || {
-        cargo::run(&["run", "--release", "--", "reproduce", "all"])
+        cargo::run(&["run", "--", "reproduce", "all"])
     }),
 ];
 

@@ -15,7 +15,7 @@ use kreisel::integrate::{
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
 use kreisel::problem::HeavyTop;
 use kreisel::problem::heavy_top::TopSolution;
-use kreisel::solve::newton::Refresh;
+use kreisel::solve::newton::{Refresh, Stop};
 
 /// The two configuration spaces of the top.
 pub const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
@@ -76,9 +76,10 @@ impl TopRun {
         Self { end, ..self }
     }
 
-    /// Newton's iteration stopped by RTOL = 1e-8 and ATOL = 1e-10 [ArnoldCardonaBruls2015, §3.3].
+    /// Newton's iteration stopped by an increment below RTOL = 1e-8 and ATOL = 1e-10 [ArnoldCardonaBruls2015, §3.3].
     pub fn stopping_early(mut self) -> Self {
         (self.settings.newton_rtol, self.settings.newton_atol) = (1e-8, 1e-10);
+        self.settings.newton.stop = Stop::SmallIncrement;
         self
     }
 

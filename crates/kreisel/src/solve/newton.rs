@@ -166,10 +166,13 @@ impl Contraction {
     /// increment, or the constant C with a matrix of its own.
     fn carry(&self, last: f64, refresh: Refresh) -> f64 {
         match refresh {
-            Refresh::EveryStep => self.constant.map_or(last, |constant| SAFETY * constant),
             // A matrix of this step fits better here than it will in the next.
             Refresh::WhenSlow if self.renewed => UNKNOWN_RATE,
-            _ => self.largest.unwrap_or(last),
+            Refresh::WhenSlow => self.largest.unwrap_or(last),
+            // Increments in other directions may contract slower.
+            Refresh::EveryStep | Refresh::EveryIteration => {
+                self.constant.map_or(last, |constant| (SAFETY * constant).max(FORGETTING * last))
+            }
         }
     }
 }
@@ -177,9 +180,11 @@ impl Contraction {
 /// Rate to be expected after a first increment, and what it was derived from, aged by one step.
 fn expected_rate(carried: f64, norm: f64, refresh: Refresh) -> (f64, f64) {
     match refresh {
-        Refresh::EveryStep => ((AGEING * carried * norm).min(UNKNOWN_RATE), AGEING * carried),
         // The rate measured in earlier steps is trusted less with every step that did not confirm it.
-        _ => ((2.0 * carried).min(UNKNOWN_RATE), (2.0 * carried).min(UNKNOWN_RATE)),
+        Refresh::WhenSlow => ((2.0 * carried).min(UNKNOWN_RATE), (2.0 * carried).min(UNKNOWN_RATE)),
+        Refresh::EveryStep | Refresh::EveryIteration => {
+            ((AGEING * carried * norm).min(UNKNOWN_RATE), AGEING * carried)
+        }
     }
 }
 

@@ -229,7 +229,9 @@ mod tests {
         let rows = |groups: &[usize]| groups.iter().map(|&group| sizes[group]).sum::<usize>();
         for (node, border) in plan.nodes.iter().zip(&tree.border) {
             let border: Vec<usize> = border.iter().map(|&group| group as usize).collect();
-            assert!(rows(node) + rows(&border) <= 15, "{:?} {:?}", plan.nodes, tree.border);
+            // The first body carries its joint to the ground as well.
+            let most = if node.contains(&0) { 18 } else { 15 };
+            assert!(rows(node) + rows(&border) <= most, "{:?} {:?}", plan.nodes, tree.border);
         }
     }
 
