@@ -153,7 +153,7 @@ export class Plot {
       legend: { show: false },
       padding: [8, units.length > 1 ? 0 : 12, 0, 0],
       cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: true }, sync: { key: "kreisel", scales: ["x", null] } },
-      scales: { x: { time: false }, ...Object.fromEntries(units.map((unit) => [unit, { distr: this.spec.log ? 3 : 1, range: this.spec.log ? undefined : padded }])) },
+      scales: { x: { time: false }, ...Object.fromEntries(units.map((unit) => [unit, { distr: this.spec.log ? 3 : 1, range: this.spec.log ? decades : padded }])) },
       series: [{}, ...ordered.map((signal) => ({
         label: signal.name, scale: signal.unit, stroke: colours[this.spec.signals.indexOf(signal) % colours.length],
         width: 1.6, points: { show: false }, spanGaps: this.spec.log || this.spec.signals.some((other) => other.group !== signal.group),
@@ -228,6 +228,13 @@ function padded(_: uPlot, low: number, high: number): [number, number] {
   const width = high - low;
   if (width <= 1e-9 * size || width === 0) return size === 0 ? [-1, 1] : [low - 0.05 * size, high + 0.05 * size];
   return [low - 0.06 * width, high + 0.06 * width];
+}
+
+/** Whole decades; curves that are zero throughout get some to be empty in. */
+function decades(_: uPlot, low: number, high: number): [number, number] {
+  if (!(low > 0 && high > 0 && Number.isFinite(high))) return [1e-16, 1];
+  const first = Math.floor(Math.log10(low));
+  return [10 ** first, 10 ** Math.max(Math.ceil(Math.log10(high)), first + 1)];
 }
 
 function isPower(mark: number): boolean {

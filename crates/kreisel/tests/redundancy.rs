@@ -160,25 +160,30 @@ fn drift(full: (System, Initial), reduced: (System, Initial), steps: usize) -> (
     (violation, pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
 }
 
-/// Checks machines with implied equations over many steps. They hold to the rounding of some metres. Newton's tolerance of
-/// 1e-12 per step lets the two motions part by its random walk in velocity: 1e-12/h √N in rate, times N h in angle.
-fn assert_no_drift(steps: usize) {
-    let apart = 1e-12 * (steps as f64).powf(1.5);
+/// Checks machines with implied equations over many steps: they hold to the rounding of some metres.
+fn assert_no_drift(steps: usize) -> [f64; 2] {
     let cases = [("four-bar", redundant(Group::Se3), independent(Group::Se3)), ("door", door(3), door(1))];
-    for (name, full, reduced) in cases {
+    cases.map(|(name, full, reduced)| {
         let (violation, difference) = drift(full, reduced, steps);
         assert!(violation < 1e-13, "{name}: {violation}");
-        assert!(difference < apart, "{name}: {difference}");
+        difference
+    })
+}
+
+#[test]
+fn implied_equations_do_not_drift_and_leave_the_motion_alone() {
+    let steps = 5000;
+    // Newton's tolerance of 1e-12 per step lets two motions part by its random walk in velocity: 1e-12/h √N in rate,
+    // times N h in angle. The linkage passes dead points, where neighbouring motions part for good: longer runs cannot
+    // be compared.
+    let apart = 1e-12 * (steps as f64).powf(1.5);
+    for difference in assert_no_drift(steps) {
+        assert!(difference < apart, "{difference}");
     }
 }
 
 #[test]
-fn implied_equations_do_not_drift() {
-    assert_no_drift(5000);
-}
-
-#[test]
-#[ignore = "takes a minute without optimisation; a step of `cargo xtask test` runs it with"]
+#[ignore = "takes half a minute; a step of `cargo xtask test` runs it"]
 fn implied_equations_do_not_drift_over_a_hundred_thousand_steps() {
     assert_no_drift(100_000);
 }
