@@ -121,7 +121,7 @@ export class Plot {
 
   private data(): uPlot.AlignedData {
     const shown = (signal: Signal): (number | null)[] =>
-      Array.from(signal.values, (value) => (Number.isFinite(value) && !(this.spec.log && value <= 0) ? value : null));
+      Array.from(signal.values, (value) => (Number.isFinite(value) && !(this.spec.log && value < LEAST) ? value : null));
     const groups = new Map<Group, Signal[]>();
     for (const signal of this.spec.signals) groups.set(signal.group, [...(groups.get(signal.group) ?? []), signal]);
     const tables = [...groups].map(([group, signals]) => [Array.from(group.times), ...signals.map(shown)] as uPlot.AlignedData);
@@ -230,9 +230,12 @@ function padded(_: uPlot, low: number, high: number): [number, number] {
   return [low - 0.06 * width, high + 0.06 * width];
 }
 
+/** Smaller values are zero to a logarithmic axis: uPlot finds no marks for powers of ten that it cannot write exactly. */
+const LEAST = 1e-18;
+
 /** Whole decades; curves that are zero throughout get some to be empty in. */
 function decades(_: uPlot, low: number, high: number): [number, number] {
-  if (!(low > 0 && high > 0 && Number.isFinite(high))) return [1e-16, 1];
+  if (!(low >= LEAST && Number.isFinite(high))) return [1e-16, 1];
   const first = Math.floor(Math.log10(low));
   return [10 ** first, 10 ** Math.max(Math.ceil(Math.log10(high)), first + 1)];
 }
