@@ -23,6 +23,11 @@ pub struct Signal {
 pub trait SignalFunction: Send + Sync + Debug {
     /// Value; derivatives by the signals are written into `slopes`.
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64;
+    /// Value alone; the default computes the derivatives too.
+    fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        let mut slopes = [0.0; MOST_SIGNALS + 1];
+        self.evaluate(time, signals, &mut slopes[..signals.len()])
+    }
     /// Times between two others at which the function is not smooth.
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let _ = (from, to);
@@ -53,6 +58,14 @@ impl Quantity {
         (value, slopes)
     }
 
+    /// Value alone.
+    pub(in crate::element) fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Function(function) => function.value(time, signals),
+        }
+    }
+
     /// Times between two others at which the quantity is not smooth.
     pub(in crate::element) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         match self {
@@ -62,25 +75,44 @@ impl Quantity {
     }
 }
 
-/// The signals of an element; those of angles remember full turns.
+/// The signals of an element, and its inputs, which are set from outside.
+///
+/// Functions see signals from the first place on and inputs from the last one down: input k at `MOST_SIGNALS` − 1 − k.
+/// The element remembers the full turns of angles, and of each input how much it differs from its initial value.
 #[derive(Clone, Debug)]
-pub(super) struct Signals(Vec<Signal>);
+pub(super) struct Signals {
+    measured: Vec<Signal>,
+    /// Initial values of the inputs.
+    inputs: Vec<f64>,
+}
 
 impl Signals {
-    pub(super) fn new(signals: Vec<Signal>) -> Self {
-        debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
-        Self(signals)
+    pub(super) fn new(measured: Vec<Signal>) -> Self {
+        debug_assert!(measured.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        Self { measured, inputs: Vec::new() }
     }
 
+    pub(super) fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        debug_assert!(self.measured.len() + inputs.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        self.inputs = inputs;
+        self
+    }
+
+    /// Number of values that functions of the signals take.
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        if self.inputs.is_empty() { self.measured.len() } else { MOST_SIGNALS }
     }
 
-    /// Value of each signal; `memory` holds the angles of the last accepted step.
+    /// Number of signals that depend on the motion; they come first.
+    pub(super) fn measured_count(&self) -> usize {
+        self.measured.len()
+    }
+
+    /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the inputs.
     pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MOST_SIGNALS] {
         let mut values = [0.0; MOST_SIGNALS];
         let mut turning = 0;
-        for (value, signal) in values.iter_mut().zip(&self.0) {
+        for (value, signal) in values.iter_mut().zip(&self.measured) {
             let relative = signal.pair.relative(at);
             let mut near = 0.0;
             if signal.coordinate.counts_turns() {
@@ -92,6 +124,10 @@ impl Signals {
             } else {
                 signal.coordinate.value(&relative, near)
             };
+        }
+        for (index, initial) in self.inputs.iter().enumerate() {
+            let change = memory.get(turning + index).copied().unwrap_or(0.0);
+            values[MOST_SIGNALS - 1 - index] = initial + change;
         }
         values
     }
@@ -105,7 +141,7 @@ impl Signals {
         weights: TangentWeights,
         out: &mut LocalTangent,
     ) {
-        let signal = &self.0[signal];
+        let signal = &self.measured[signal];
         let relative = signal.pair.relative(at);
         let mut by_configuration = [Vector6::zeros(); MOST_NODES];
         let mut by_velocity = by_configuration;
@@ -128,7 +164,7 @@ impl Signals {
     }
 
     pub(super) fn memory_count(&self) -> usize {
-        self.turning().count()
+        self.turning().count() + self.inputs.len()
     }
 
     pub(super) fn remember(&self, at: &Motion, memory: &mut [f64]) {
@@ -138,6 +174,6 @@ impl Signals {
     }
 
     fn turning(&self) -> impl Iterator<Item = &Signal> {
-        self.0.iter().filter(|signal| signal.coordinate.counts_turns())
+        self.measured.iter().filter(|signal| signal.coordinate.counts_turns())
     }
 }

@@ -22,17 +22,19 @@ mod settings;
 pub mod shape;
 mod signal;
 mod statics;
+mod stepper;
 pub mod stl;
 
 pub use assembler::{
-    Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
+    Assembler, Attachment, BodyEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
 pub use modes::{About, MachineModes};
-pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
+pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
     RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
@@ -40,6 +42,8 @@ pub use settings::{
 };
 
 pub use statics::{StaticOutcome, StaticRecorder};
+pub use sensor::SignalId;
+pub use stepper::Stepper;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -71,6 +75,8 @@ pub struct Machine {
     pub springs: Vec<SpringEntry>,
     /// Forces and torques on bodies.
     pub forces: Vec<ForceEntry>,
+    /// Numbers that are set from outside while it runs.
+    pub inputs: Vec<InputEntry>,
     /// Named frames on the ground.
     pub ground_markers: Vec<(String, Pose)>,
     /// Acceleration of gravity in m/s².
@@ -118,7 +124,16 @@ impl Machine {
 
     /// Builds the machine that a document describes; `settings` take the place of those of the model.
     pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        let mut assembler = Assembler::new();
+        Self::assemble_from(document, settings, Functions::new())
+    }
+
+    /// The same with functions given from outside for the `[[function]]` parts of the model.
+    pub fn assemble_from(
+        document: &Document,
+        settings: &SettingTexts,
+        functions: Functions,
+    ) -> Result<Self, ModelErrors> {
+        let mut assembler = Assembler::with_functions(functions);
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
