@@ -205,7 +205,8 @@ fn node_state(numbers: &[f64]) -> NodeState {
 /// A node in the flat form of a result.
 pub fn node_numbers(node: &NodeState) -> [f64; NODE_NUMBERS] {
     let mut numbers = [0.0; NODE_NUMBERS];
-    let parts = node.position.iter().chain(&node.rotation).chain(&node.velocity).chain(&node.angular_velocity);
+    let parts =
+        node.position.iter().chain(&node.rotation).chain(&node.velocity).chain(&node.angular_velocity);
     numbers.iter_mut().zip(parts).for_each(|(number, part)| *number = *part);
     numbers
 }

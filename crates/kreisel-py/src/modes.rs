@@ -37,14 +37,15 @@ pub fn find_modes(
         "initial" => About::Initial,
         "static" => About::Static,
         _ => {
-            return Err(error::argument(format!("`about` must be \"initial\" or \"static\", not \"{about}\"")));
+            return Err(error::argument(format!(
+                "`about` must be \"initial\" or \"static\", not \"{about}\""
+            )));
         }
     };
     let settings = Settings { count, ..Settings::default() };
     let found = error::detached(py, || machine.modes(about, settings))?;
-    let found = found.map_err(|error: RunError| {
-        functions.take().unwrap_or_else(|| error::run(machine, &error))
-    })?;
+    let found =
+        found.map_err(|error: RunError| functions.take().unwrap_or_else(|| error::run(machine, &error)))?;
     let modes = &found.modes;
     let vector = |part: fn(&kreisel::modes::Mode) -> f64| {
         PyArray1::from_vec(py, modes.iter().map(part).collect()).unbind()

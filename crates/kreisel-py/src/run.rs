@@ -18,13 +18,7 @@ use std::time::{Duration, Instant};
 
 /// What a run left behind: the output times, one array per signal, the motion of the nodes (empty if it was not wanted),
 /// the summary as JSON, and the exception that ended it, if one did.
-pub type Outcome = (
-    Py<PyArray1<f64>>,
-    Vec<Py<PyArray1<f64>>>,
-    Py<PyArray1<f64>>,
-    String,
-    Option<Py<PyAny>>,
-);
+pub type Outcome = (Py<PyArray1<f64>>, Vec<Py<PyArray1<f64>>>, Py<PyArray1<f64>>, String, Option<Py<PyAny>>);
 
 /// Signals, and the motion of the nodes if it is wanted.
 pub struct Kept {
@@ -188,9 +182,9 @@ pub fn run(
     let plan = machine.plan().map_err(|errors| error::model(&errors))?;
     let began = Instant::now();
     let (kept, mut summary, ending, failure) = error::detached(py, || -> PyResult<_> {
-        let mut run = machine.start(&plan).map_err(|error| {
-            functions.take().unwrap_or_else(|| error::start(machine, &error))
-        })?;
+        let mut run = machine
+            .start(&plan)
+            .map_err(|error| functions.take().unwrap_or_else(|| error::start(machine, &error)))?;
         let mut watch = Watch {
             recorder: Recorder::new(machine, plan.output_step, Kept::new(machine, motion)),
             machine,

@@ -62,9 +62,10 @@ pub fn find_equilibrium(
     summary.settings = json!({ "factor": request.factor, "load-steps": request.load_steps,
         "arc-length": request.arc_length, "points": request.points });
     let displacement = outcome.last.as_ref().and_then(|at| machine.largest_displacement(at));
-    let limits = outcome.solution.as_ref().map(|found| {
-        found.limit_points.iter().map(|point| point.load_factor).collect::<Vec<f64>>()
-    });
+    let limits = outcome
+        .solution
+        .as_ref()
+        .map(|found| found.limit_points.iter().map(|point| point.load_factor).collect::<Vec<f64>>());
     summary.statistics = json!({
         "iterations": outcome.solution.as_ref().map_or(0, |found| found.statistics.iterations),
         "load-steps": outcome.solution.as_ref().map_or(0, |found| found.statistics.steps),

@@ -126,7 +126,8 @@ impl Stepper {
     fn __setitem__(&mut self, name: &str, value: f64) -> PyResult<()> {
         let Some(input) = self.stepper.input(name) else {
             let known = self.inputs().join("`, `");
-            let known = if known.is_empty() { "there is none".to_owned() } else { format!("there is `{known}`") };
+            let known =
+                if known.is_empty() { "there is none".to_owned() } else { format!("there is `{known}`") };
             return Err(PyKeyError::new_err(format!("there is no input `{name}`; {known}")));
         };
         if !value.is_finite() {

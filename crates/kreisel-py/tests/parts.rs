@@ -15,13 +15,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from ._model import Model
 
 Number = SupportsFloat | str
 """A number in base units, or a text: an expression of parameters, perhaps with a unit."""
-Numbers = Sequence[Number]
-"""Several numbers; a NumPy array will do."""
+Numbers = Sequence[Number] | NDArray[Any]
+"""Several numbers."""
+Rows = Sequence[Numbers] | NDArray[Any]
+"""Rows of numbers."""
 Table = Mapping[str, Any]
 """A table in braces; underscores in its keys stand for dashes."""
 Law = Number | Table
@@ -49,8 +53,8 @@ fn python_type(value: &ValueKind) -> String {
         ValueKind::Number(_) | ValueKind::NumberOr(..) => "Number".into(),
         ValueKind::Count => "int | str".into(),
         ValueKind::Vector3(_) | ValueKind::Numbers(..) => "Numbers".into(),
-        ValueKind::Matrix(..) => "Sequence[Numbers]".into(),
-        ValueKind::Symmetric3(_) => "Numbers | Sequence[Numbers]".into(),
+        ValueKind::Matrix(..) => "Rows".into(),
+        ValueKind::Symmetric3(_) => "Numbers | Rows".into(),
         ValueKind::Text | ValueKind::Reference => "str".into(),
         ValueKind::Boolean => "bool".into(),
         ValueKind::Choice(words) => {
@@ -89,13 +93,18 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace("\"\"\"", "'''")
 }
 
-fn key_line(key: &Key) -> String {
+/// A key and, one step further in, the keys of the tables that it holds.
+fn key_lines(key: &Key, indent: &str) -> String {
     let unit = unit(&key.value).map(|unit| format!(" [{unit}]")).unwrap_or_default();
     let default = match key.need {
         Need::Default(value) => format!(" Default: `{value}`."),
         _ => String::new(),
     };
-    format!("        - `{}`{unit}: {}{default}\n", python_name(key.name), quoted(key.doc))
+    let mut lines = format!("{indent}- `{}`{unit}: {}{default}\n", python_name(key.name), quoted(key.doc));
+    if let ValueKind::Table(keys) | ValueKind::Tables(keys) = key.value {
+        keys.iter().for_each(|key| lines += &key_lines(key, &format!("{indent}  ")));
+    }
+    lines
 }
 
 fn method(kind: &PartKind) -> String {
@@ -113,10 +122,11 @@ fn method(kind: &PartKind) -> String {
         let _ = writeln!(text, "        {}: {},", python_name(key.name), python_type(&key.value));
     }
     for key in &optional {
-        let _ = writeln!(text, "        {}: {} | None = None,", python_name(key.name), python_type(&key.value));
+        let _ =
+            writeln!(text, "        {}: {} | None = None,", python_name(key.name), python_type(&key.value));
     }
     let _ = write!(text, "    ) -> Model:\n        \"\"\"{}\n\n", quoted(kind.doc));
-    keys.iter().for_each(|key| text += &key_line(key));
+    keys.iter().for_each(|key| text += &key_lines(key, "        "));
     text += "        \"\"\"\n        entries = {\n";
     if many {
         text += "            \"name\": name,\n";

@@ -32,8 +32,6 @@ EXPRESSION = "-50*mass.position.x - 20*mass.position.x^3 - 0.3*mass.velocity.x"
 
 @pytest.mark.parametrize("slopes", [None, stiffening_slopes])
 def test_a_force_in_python_moves_a_mass_as_the_expression_does(slopes) -> None:  # type: ignore[no-untyped-def]
-    model = oscillator("pull")
-    model._text = ""
     model = kreisel.Model("oscillator")
     model.gravity(acceleration=[0, 0, 0])
     model.point_mass("mass", mass=2, position=[1, 0, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import kreisel
 import numpy as np
@@ -46,9 +47,10 @@ def test_a_machine_that_nothing_holds_has_no_equilibrium() -> None:
     model.body("stone", mass=1, inertia=[1, 1, 1])
     with pytest.raises(kreisel.StaticsError):
         model.static()
-    for wrong in ({"factor": float("nan")}, {"load_steps": 0}):
+    wrong: list[dict[str, Any]] = [{"factor": float("nan")}, {"load_steps": 0}]
+    for request in wrong:
         with pytest.raises(kreisel.Error):
-            hanging().static(**wrong)  # type: ignore[arg-type]
+            hanging().static(**request)
     with pytest.raises(kreisel.ArgumentError):
         hanging().static(load_steps=-1)
 

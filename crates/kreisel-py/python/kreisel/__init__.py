@@ -48,11 +48,11 @@ from ._kreisel import Step, Stepper, __version__, kinds, schema
 from ._model import Model
 from ._result import Modes, Result, StaticResult
 
-for _class in (Error, ModelError, StartError, StepError, StaticsError, ModesError, WriteError, ClosedError,
-               ArgumentError, InternalError, Interrupted, ModelWarning, Model, Result, StaticResult, Modes):
-    # Users see one package, whatever its files are called.
-    _class.__module__ = __name__
-del _class
+for _name, _value in list(globals().items()):
+    if isinstance(_value, type) and _value.__module__ == "kreisel._errors":
+        # Tracebacks show the name by which an exception is caught.
+        _value.__module__ = __name__
+del _name, _value
 
 __all__ = [
     "ArgumentError",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 _Array = NDArray[np.float64]
 _Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
+
+__all__ = ["__version__", "kinds", "schema", "read_text", "Machine", "Step", "Stepper"]
 
 __version__: str
 
@@ -65,7 +68,7 @@ class Machine:
         columns: Sequence[_Array],
         nodes: _Array,
         summary: str,
-    ) -> list[os.PathLike[str]]: ...
+    ) -> list[Path]: ...
 
 @final
 class Step:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from ._model import Model
 
 Number = SupportsFloat | str
 """A number in base units, or a text: an expression of parameters, perhaps with a unit."""
-Numbers = Sequence[Number]
-"""Several numbers; a NumPy array will do."""
+Numbers = Sequence[Number] | NDArray[Any]
+"""Several numbers."""
+Rows = Sequence[Numbers] | NDArray[Any]
+"""Rows of numbers."""
 Table = Mapping[str, Any]
 """A table in braces; underscores in its keys stand for dashes."""
 Law = Number | Table
@@ -108,7 +112,7 @@ class Parts:
         name: str | None = None,
         *,
         mass: Number | None = None,
-        inertia: Numbers | Sequence[Numbers] | None = None,
+        inertia: Numbers | Rows | None = None,
         density: Number | None = None,
         massless: bool | None = None,
         shape: Table | None = None,
@@ -231,7 +235,7 @@ class Parts:
         section: Table,
         from_: Numbers | None = None,
         to: Numbers | None = None,
-        points: Sequence[Numbers] | None = None,
+        points: Rows | None = None,
         curve: Literal["line", "arc", "spline"] | None = None,
         up: Numbers | None = None,
         twist: Numbers | None = None,
@@ -531,7 +535,7 @@ class Parts:
         name: str | None = None,
         *,
         bodies: Sequence[str],
-        points: Sequence[Numbers] | None = None,
+        points: Rows | None = None,
         length: Law | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
@@ -906,7 +910,7 @@ class Parts:
         name: str | None = None,
         *,
         bodies: Sequence[str] | None = None,
-        points: Sequence[Numbers] | None = None,
+        points: Rows | None = None,
         joint: str | None = None,
         stiffness: Number | None = None,
         damping: Number | None = None,
@@ -994,12 +998,12 @@ class Parts:
         bodies: Sequence[str],
         point: Numbers | None = None,
         orientation: Table | None = None,
-        translational_stiffness: Numbers | Sequence[Numbers] | None = None,
-        rotational_stiffness: Numbers | Sequence[Numbers] | None = None,
-        coupling_stiffness: Sequence[Numbers] | None = None,
-        translational_damping: Numbers | Sequence[Numbers] | None = None,
-        rotational_damping: Numbers | Sequence[Numbers] | None = None,
-        coupling_damping: Sequence[Numbers] | None = None,
+        translational_stiffness: Numbers | Rows | None = None,
+        rotational_stiffness: Numbers | Rows | None = None,
+        coupling_stiffness: Rows | None = None,
+        translational_damping: Numbers | Rows | None = None,
+        rotational_damping: Numbers | Rows | None = None,
+        coupling_damping: Rows | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:

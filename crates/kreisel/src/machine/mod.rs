@@ -41,8 +41,8 @@ pub use settings::{
     method_word,
 };
 
-pub use statics::{StaticOutcome, StaticRecorder};
 pub use sensor::SignalId;
+pub use statics::{StaticOutcome, StaticRecorder};
 pub use stepper::Stepper;
 
 use std::collections::HashMap;

@@ -185,8 +185,11 @@ impl<'a> SignalCollector<'a> {
         let Some(entry) = self.assembler.function_named(name) else {
             return Ok(Source::Signal(self.signal(name, expression)?));
         };
-        let arguments =
-            entry.arguments.iter().map(|argument| self.source(&argument.name, expression)).collect::<Result<_, _>>()?;
+        let arguments = entry
+            .arguments
+            .iter()
+            .map(|argument| self.source(&argument.name, expression))
+            .collect::<Result<_, _>>()?;
         Ok(Source::Call(Arc::clone(&entry.function), arguments))
     }
 

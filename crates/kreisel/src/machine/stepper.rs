@@ -7,8 +7,8 @@ use self_cell::self_cell;
 
 use super::recorder::{Record, Recorder, Sink};
 use super::run::{Run, RunEnding, RunError};
-use super::settings::{RunPlan, SettingsError, StepSize};
 use super::sensor::SignalId;
+use super::settings::{RunPlan, SettingsError, StepSize};
 use super::{EventRecord, Machine};
 use crate::integrate::{Control, Integration, Observer, Statistics, StepError};
 use crate::results::{Channel, WriteError};
@@ -157,9 +157,8 @@ impl Stepper {
     /// Value of a signal at the last accepted step.
     pub fn value(&mut self, signal: SignalId) -> f64 {
         let values = &mut self.values;
-        self.owned.with_dependent(|_, moving| {
-            moving.books.value(signal, moving.run.integration().state(), values)
-        })
+        self.owned
+            .with_dependent(|_, moving| moving.books.value(signal, moving.run.integration().state(), values))
     }
 
     /// Steps until a time; `watch` is asked after each step whether to go on.

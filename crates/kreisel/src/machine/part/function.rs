@@ -4,19 +4,20 @@ use crate::element::MOST_SIGNALS;
 use crate::machine::{Assembler, FunctionEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::TIME;
-use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::kind::key;
+use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[function]]`.
 pub static KIND: PartKind = PartKind {
     name: "function",
     doc: "A number that code outside of the model computes (a Python function, a Rust object) from measured quantities, at every evaluation of the forces. Expressions of forces use it by its name. The same as an expression is many times faster.",
     occurrence: Occurrence::Many,
-    keys: &[Key {
-        name: "arguments",
-        value: ValueKind::References(&[]),
-        need: Need::Required,
-        doc: "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), inputs.",
-    }],
+    keys: &[key(
+        "arguments",
+        ValueKind::References(&[]),
+        Need::Required,
+        "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), inputs.",
+    )],
 };
 
 /// Adds a function.
@@ -61,10 +62,8 @@ pub(super) fn check_name(part: &Part, reader: &PartReader) -> Result<(), ModelEr
     if !taken && !crate::model::scope::has_meaning(part.name()) {
         return Ok(());
     }
-    let mistake = Mistake::BadName {
-        name: part.name().to_string(),
-        reason: "it already has a meaning in expressions",
-    };
+    let mistake =
+        Mistake::BadName { name: part.name().to_string(), reason: "it already has a meaning in expressions" };
     Err(ModelError::new(mistake, part.name_place().clone()).with_hint(format!(
         "choose another name for {}, one that no parameter, constant or function has",
         reader.description()

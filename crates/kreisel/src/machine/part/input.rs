@@ -1,19 +1,20 @@
 //! `[[input]]`: a number that is set from outside while the machine runs.
 
 use crate::machine::Assembler;
-use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::kind::key;
+use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[input]]`.
 pub static KIND: PartKind = PartKind {
     name: "input",
     doc: "A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.",
     occurrence: Occurrence::Many,
-    keys: &[Key {
-        name: "value",
-        value: ValueKind::Number(Dimension::NONE),
-        need: Need::Default("0"),
-        doc: "Value until it is set, in the base unit of where it is used.",
-    }],
+    keys: &[key(
+        "value",
+        ValueKind::Number(Dimension::NONE),
+        Need::Default("0"),
+        "Value until it is set, in the base unit of where it is used.",
+    )],
 };
 
 /// Adds an input.
