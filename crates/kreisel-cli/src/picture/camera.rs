@@ -82,13 +82,13 @@ impl Camera {
         self.radius
     }
 
-    /// Pixels from the upper left corner, and nearness.
+    /// Pixels from the upper left corner, and nearness in parts of the radius.
     pub fn project(&self, corners: [Vector3; 3]) -> [[f64; 3]; 3] {
         corners.map(|corner| {
             let way = corner - self.centre;
             let [x, y] = [self.right, self.above].map(|axis| self.scale * axis.dot(&way));
             let [width, height] = [self.size.width, self.size.height].map(f64::from);
-            [0.5 * width + x, 0.5 * height - y, self.towards.dot(&way)]
+            [0.5 * width + x, 0.5 * height - y, self.towards.dot(&way) / self.radius]
         })
     }
 

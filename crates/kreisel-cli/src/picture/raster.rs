@@ -6,6 +6,8 @@ use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 /// Samples along each side of a pixel; their mean makes smooth edges.
 const SAMPLES: u32 = 3;
+/// Faces that are no farther apart lie in one plane; the first one drawn is seen.
+const SAME_PLANE: f64 = 1e-9;
 
 /// A picture in the making.
 pub struct Canvas {
@@ -63,7 +65,7 @@ impl Canvas {
                 }
                 let near = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
                 let sample = y as usize * columns as usize + x as usize;
-                if near > self.nearness[sample] {
+                if near > self.nearness[sample] + SAME_PLANE {
                     self.nearness[sample] = near;
                     self.colour[sample] = colour;
                 }

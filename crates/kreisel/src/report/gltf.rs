@@ -8,7 +8,7 @@ use super::Recording;
 use super::shape::{COLOURS, beam_halves};
 use crate::lie::Vector3;
 use crate::results::mesh::Mesh;
-use crate::results::scene::{SceneFrame, SceneGeometry, SceneJoint, SceneShape};
+use crate::results::scene::{SceneGeometry, SceneJoint, SceneShape};
 use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 
