@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::beam::{BeamEntry, Station};
+use super::configuration::Configurations;
 use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
-use super::settings::RunSettings;
+use super::settings::{RunSettings, SettingTexts};
 use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
@@ -166,7 +167,7 @@ pub struct Assembler {
     /// Which elements use which inputs, in the order of the element's own inputs.
     input_users: Vec<(usize, Vec<usize>)>,
     functions: Vec<FunctionEntry>,
-    outside: Functions,
+    pub(super) outside: Functions,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
     /// Work that needs all names, done when every part was read.
@@ -210,9 +211,31 @@ impl Assembler {
         }
     }
 
-    /// Nothing yet, with functions given from outside.
-    pub fn with_functions(outside: Functions) -> Self {
-        Self { outside, ..Self::new() }
+    /// All parts of a document; `settings` take the place of those of the model, `outside` are its functions.
+    pub(super) fn read(
+        document: &Document,
+        settings: &SettingTexts,
+        outside: Functions,
+    ) -> Result<Self, ModelErrors> {
+        let mut assembler = Self { outside, ..Self::new() };
+        for entry in part::PARTS {
+            let mut errors = ModelErrors::new();
+            for part in document.parts_of(entry.kind.name) {
+                errors.keep((entry.add)(part, &mut assembler));
+            }
+            // Bodies ask for the group, so the settings are complete before any other part.
+            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
+                errors.keep(part::simulation::replace(settings, document, &mut assembler));
+            }
+            // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
+            errors.into_result()?;
+        }
+        let mut errors = ModelErrors::new();
+        for work in std::mem::take(&mut assembler.deferred) {
+            errors.keep(work(&mut assembler));
+        }
+        errors.into_result()?;
+        Ok(assembler)
     }
 
     /// Acceleration of gravity in m/s².
@@ -613,12 +636,11 @@ impl Assembler {
     }
 
     /// Builds the machine.
-    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
-        let mut errors = ModelErrors::new();
-        for work in std::mem::take(&mut self.deferred) {
-            errors.keep(work(&mut self));
-        }
-        errors.into_result()?;
+    pub(super) fn finish(
+        mut self,
+        document: &Document,
+        given: &SettingTexts,
+    ) -> Result<Machine, ModelErrors> {
         let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
@@ -632,13 +654,18 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
-        let events = self.finish_events(&sensors)?;
-        let builder = std::mem::take(&mut self.builder);
-        let (system, initial) = match builder.build(settings.start_time) {
+        let configurations = Configurations::of(&self.events, document)?;
+        let events = self.finish_events(&sensors, &configurations)?;
+        // Every expression was read by now, so it is known who uses what.
+        configurations.add_versions(&mut self, document, given)?;
+        let (system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
         self.locate_inputs(&system);
+        for input in self.inputs.iter().filter(|input| input.slots.is_empty()) {
+            self.warnings.push(format!("no force uses the input `{}`", input.name));
+        }
         let (title, description) = super::looks::words_about(document);
         Ok(Machine {
             title,
@@ -656,6 +683,7 @@ impl Assembler {
             beams: self.beams,
             sensors,
             events,
+            configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
             assumptions: self.assumptions,
@@ -663,11 +691,15 @@ impl Assembler {
         })
     }
 
-    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+    fn finish_events(
+        &mut self,
+        sensors: &[Sensor],
+        configurations: &Configurations,
+    ) -> Result<Vec<Event>, ModelErrors> {
         let mut errors = ModelErrors::new();
         let mut events = Vec::new();
         for draft in std::mem::take(&mut self.events) {
-            events.extend(errors.keep(draft.finish(self, sensors)));
+            events.extend(errors.keep(draft.finish(self, sensors, configurations)));
         }
         errors.into_result()?;
         Ok(events)

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::configuration::Configurations;
 use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
 use super::settings::{RunPlan, SettingsError};
@@ -23,6 +24,7 @@ pub struct Run<'m> {
     /// Whether it has been announced that the run starts.
     begun: bool,
     events: EventWatch<'m>,
+    configurations: &'m Configurations,
 }
 
 /// How a run ended.
@@ -79,6 +81,7 @@ impl Machine {
             slack: SAME_TIME * plan.integration.step,
             begun: false,
             events: EventWatch::new(&self.events),
+            configurations: &self.configurations,
         };
         run.extend(plan.end_time);
         Ok(run)
@@ -137,7 +140,7 @@ impl<'m> Run<'m> {
     }
 
     /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
-    /// and where something is switched.
+    /// and where the machine is changed.
     pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
         self.advance_to(self.end_time, observer)
     }
@@ -213,7 +216,7 @@ impl<'m> Run<'m> {
             self.integration.run(end, &mut watch)?;
         }
         let stopped = watch.stopped;
-        let switched = !self.events.switches().is_empty();
+        let changed = self.events.changes();
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
@@ -229,7 +232,7 @@ impl<'m> Run<'m> {
         if arrived {
             self.corners.pop();
         }
-        if arrived && !switched {
+        if arrived && !changed {
             self.integration.pass_corner()?
         } else {
             self.integration.restart()?
@@ -243,13 +246,19 @@ impl<'m> Run<'m> {
         if let Some(event) = self.events.stopping() {
             return Some(RunEnding::Event(EventRecord { time, event: event.name.clone() }));
         }
-        let switches = self.events.switches();
-        if switches.is_empty() {
+        if !self.events.changes() {
             return None;
         }
-        let system = self.integration.dae();
+        let (system, events, configurations) = (self.integration.dae(), &self.events, self.configurations);
         let outcome = self.integration.change_memory(|at, memory| {
-            switches.iter().try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
+            events.last().try_for_each(|event| {
+                for &setting in &event.settings {
+                    let configuration = configurations.after(system.configuration(memory), setting);
+                    system.configure(configuration, memory);
+                }
+                let mut switches = event.switches.iter();
+                switches.try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
+            })
         });
         outcome.err().map(RunEnding::Refused)
     }
