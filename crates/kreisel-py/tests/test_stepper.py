@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import kreisel
 import numpy as np
@@ -49,6 +50,11 @@ def test_a_held_controller_is_met_with_the_order_of_its_hold() -> None:
     assert stepper["shaft.rate"] == pytest.approx(1 - (1 - 2e-2) ** 50, abs=1e-12)
 
 
+def per_wind(time: Any) -> Any:
+    """Solution of 2 v̇ = 2 u − 4 v for u = 1."""
+    return (1 - np.exp(-2 * time)) / 2
+
+
 def test_inputs_are_in_forces_of_bodies_beside_measured_quantities() -> None:
     model = kreisel.Model("cart")
     model.input("wind", value=3)
@@ -56,8 +62,6 @@ def test_inputs_are_in_forces_of_bodies_beside_measured_quantities() -> None:
     model.gravity(acceleration=[0, 0, 0])
     model.force("air", body="cart", force=["2*wind - 4*cart.velocity.x", 0, "0*wind"])
     model.sensor(quantity="velocity", of="cart")
-    # 2 v̇ = 2 u − 4 v
-    per_wind = lambda t: (1 - np.exp(-2 * t)) / 2  # noqa: E731
     result = model.simulate(end_time=1, step=1e-3)
     assert np.abs(result["cart.velocity.x"] - 3 * per_wind(result.time)).max() < 1e-6
     stepper = model.stepper(step=1e-3)
@@ -96,15 +100,15 @@ def test_a_stepper_meets_corners_of_the_inputs_far_beyond_its_first_window() -> 
 
 
 def test_a_step_costs_little_more_than_a_step_of_a_run() -> None:
-    """The promise is 2 µs a step; here the guard is against the work itself, for machines that are busy."""
+    """The promise is 2 µs a step in a release build; here the guard is against the work itself, in CPU time."""
     model = pendulum()
     steps = 20_000
-    began = time.perf_counter()
+    began = time.thread_time()
     model.simulate(end_time=steps * 1e-4, step=1e-4, output_step=1, motion=False)
-    run = (time.perf_counter() - began) / steps
+    run = (time.thread_time() - began) / steps
     stepper = model.stepper(step=1e-4)
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(steps):
         stepper.advance()
-    stepped = (time.perf_counter() - began) / steps
+    stepped = (time.thread_time() - began) / steps
     assert stepped < 2 * run + 20e-6, f"{1e6 * stepped:.2f} µs against {1e6 * run:.2f} µs"
