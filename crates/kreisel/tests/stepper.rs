@@ -85,7 +85,9 @@ fn a_stepped_machine_passes_the_states_of_a_run() {
     for &time in &run.times {
         advance(&mut stepper, time);
     }
-    assert_eq!(value(&mut stepper, "shaft.angle"), *run.signal("shaft.angle").unwrap().last().unwrap());
+    let expected = *run.signal("shaft.angle").unwrap().last().unwrap();
+    // Steps that land on a time differ from the usual one by rounding, ε/h of a step.
+    assert!((value(&mut stepper, "shaft.angle") - expected).abs() < 1e-9);
     assert_eq!(stepper.events().len(), 1);
 }
 
