@@ -11,7 +11,7 @@ use super::settings::RunSettings;
 use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
-use crate::element::{Element, NodeId};
+use crate::element::{Element, NodeId, StateId};
 use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -120,6 +120,21 @@ pub struct MeasuredCoordinate {
     pub unit: &'static str,
 }
 
+/// A state of the model as a signal.
+#[derive(Clone, Debug)]
+pub struct StateSignal {
+    /// Name of the signal: `charge.value`, `controller.output`.
+    pub name: String,
+    /// The state.
+    pub state: StateId,
+    /// Unit in result files.
+    pub unit: String,
+    /// Whether it is algebraic.
+    pub algebraic: bool,
+    /// Where the model says its part.
+    pub place: Place,
+}
+
 /// Parts read so far.
 pub struct Assembler {
     pub(super) builder: SystemBuilder,
@@ -138,6 +153,7 @@ pub struct Assembler {
     forces: Vec<ForceEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
+    states: Vec<StateSignal>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
     /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
@@ -168,6 +184,7 @@ impl Assembler {
             forces: Vec::new(),
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
+            states: Vec::new(),
             deferred: Vec::new(),
             lengths: Vec::new(),
             assumptions: Vec::new(),
@@ -209,6 +226,21 @@ impl Assembler {
     /// Adds an element and gives its index in the system.
     pub fn add_element(&mut self, name: &str, element: impl Element + 'static) -> usize {
         self.builder.element(name, element)
+    }
+
+    /// Lets a state be measured and used in expressions.
+    pub fn add_state(&mut self, state: StateSignal) {
+        self.states.push(state);
+    }
+
+    /// States so far.
+    pub fn states(&self) -> &[StateSignal] {
+        &self.states
+    }
+
+    /// The state whose signal has a name.
+    pub fn state_named(&self, name: &str) -> Option<&StateSignal> {
+        self.states.iter().find(|state| state.name == name)
     }
 
     /// Lets a spring be drawn between two points.
@@ -519,7 +551,7 @@ impl Assembler {
                 ["x", "y", "z"].map(|axis| format!("{point}.{quantity}.{axis}"))
             })
         });
-        joints.chain(components).collect()
+        joints.chain(components).chain(self.states.iter().map(|state| state.name.clone())).collect()
     }
 
     /// Builds the machine.
@@ -541,12 +573,13 @@ impl Assembler {
             return Err(part::body::none(document).into());
         }
         self.builder.scales(self.scales());
-        let sensors = part::sensor::all(&mut self, settings.default_sensors);
+        let sensors = part::sensor::all(&mut self, settings.default_sensors)?;
         let events = self.finish_events(&sensors)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
+        part::state::check(&system, &initial, &self.states)?;
         let (title, description) = super::looks::words_about(document);
         Ok(Machine {
             title,
