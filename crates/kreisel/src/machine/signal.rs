@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Assembler;
+use super::assembler::MeasuredCoordinate;
 use crate::element::{
-    ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, NodeId, Quantity, Signal, SignalFunction,
+    ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, MotionSignal, NodeId, Quantity, Signal, SignalFunction,
 };
 use crate::joint::{Frame, FramePair};
 use crate::model::error::{Mistake, ModelError};
@@ -159,6 +160,7 @@ impl<'a> SignalCollector<'a> {
         let known = |name: &str| {
             assembler.measured(name).is_some()
                 || assembler.is_outside_quantity(name)
+                || assembler.state_named(name).is_some()
                 || refusal(assembler, name).is_some()
         };
         let candidates = || assembler.measured_names();
@@ -225,13 +227,18 @@ impl<'a> SignalCollector<'a> {
         if let Some(index) = self.names.iter().position(|known| known == name) {
             return Ok(index);
         }
+        self.check_room(name, expression)?;
+        if let Some(state) = self.assembler.state_named(name) {
+            self.signals.push(Signal::State(state.state));
+            self.names.push(name.to_string());
+            return Ok(self.signals.len() - 1);
+        }
         let refuse = |requirement, found| self.refuse(expression, requirement, found);
         let Some(measured) = self.assembler.measured(name) else {
             let hint = refusal(self.assembler, name).unwrap_or_default();
-            let requirement = "of time, positions and velocities".to_string();
+            let requirement = "of time, positions, velocities and states".to_string();
             return Err(refuse(requirement, format!("of `{name}`")).with_hint(hint));
         };
-        self.check_room(name, expression)?;
         let mut local = [None; 2];
         let mut nodes = self.nodes.clone();
         for (local, node) in local.iter_mut().zip(measured.nodes) {
@@ -250,7 +257,8 @@ impl<'a> SignalCollector<'a> {
         }
         self.nodes = nodes;
         let pair = FramePair { nodes: local, frames: measured.offsets.map(Frame::new) };
-        self.signals.push(Signal { pair, coordinate: measured.coordinate, rate: measured.rate });
+        let MeasuredCoordinate { coordinate, rate, .. } = measured;
+        self.signals.push(Signal::Motion(Box::new(MotionSignal { pair, coordinate, rate })));
         self.names.push(name.to_string());
         Ok(self.signals.len() - 1)
     }

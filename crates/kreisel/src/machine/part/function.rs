@@ -16,7 +16,7 @@ pub static KIND: PartKind = PartKind {
         "arguments",
         ValueKind::References(&[]),
         Need::Required,
-        "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), inputs.",
+        "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.",
     )],
 };
 
@@ -29,10 +29,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         // Time is the same in every file.
         if argument.name == reader.context().full_name(TIME) {
             argument.name = TIME.to_string();
-        } else if assembler.measured(&argument.name).is_none() && !is_input(assembler, &argument.name) {
+        } else if !is_quantity(assembler, &argument.name) {
             let names = assembler.measured_names();
             let names = names.iter().map(String::as_str).chain([TIME]);
-            return Err(argument.unknown("measured quantity or input", names).into());
+            return Err(argument.unknown("measured quantity, state or input", names).into());
         }
     }
     if arguments.len() > MOST_SIGNALS {
@@ -52,8 +52,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     reader.finish()
 }
 
-fn is_input(assembler: &Assembler, name: &str) -> bool {
-    assembler.inputs().iter().any(|input| input.name == name)
+fn is_quantity(assembler: &Assembler, name: &str) -> bool {
+    assembler.measured(name).is_some()
+        || assembler.state_named(name).is_some()
+        || assembler.inputs().iter().any(|input| input.name == name)
 }
 
 /// Refuses a name that expressions would take for a parameter or a constant.
