@@ -41,6 +41,11 @@ pub struct Key {
     pub doc: &'static str,
 }
 
+/// A key, in the order in which the tables of the kinds give it.
+pub const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
 /// Whether a key must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -91,6 +96,8 @@ pub enum ValueKind {
     Signal3(Dimension),
     /// A function given by points: dimensions of argument and value.
     Curve(Dimension, Dimension),
+    /// An inline table of parameters of the model with numbers for them.
+    Parameters,
     /// An inline table with keys of its own.
     Table(&'static [Key]),
     /// An array of tables with keys of their own.

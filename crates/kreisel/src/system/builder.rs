@@ -73,7 +73,15 @@ pub struct SystemBuilder {
     scales: Option<Scales>,
     /// Names of switchable parts, and whether they are on at the start.
     switches: Vec<(String, bool)>,
+    versions: Vec<Version>,
     states: Vec<StateStart>,
+}
+
+/// An element that takes the place of another one in a configuration.
+struct Version {
+    original: usize,
+    configuration: usize,
+    element: Box<dyn Element>,
 }
 
 /// A state and its value at the start.
@@ -160,6 +168,34 @@ impl SystemBuilder {
         })
     }
 
+    /// Lets the elements of some names of another machine take the places of those of this one in a configuration.
+    ///
+    /// An error names an element that has no counterpart, or one between other nodes or with another memory.
+    pub fn configuration(
+        &mut self,
+        configuration: usize,
+        other: Self,
+        is_changed: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
+        let mut others = other.elements.into_iter();
+        for (original, (name, element)) in self.elements.iter().enumerate() {
+            let (other_name, other) = others.next().ok_or_else(|| name.clone())?;
+            if !is_changed(name) {
+                continue;
+            }
+            let fits = other_name == *name
+                && other.nodes() == element.nodes()
+                && other.memory_count() == element.memory_count()
+                && other.rate_count() == element.rate_count()
+                && other.states()[..other.rate_count()] == element.states()[..element.rate_count()];
+            if !fits {
+                return Err(name.clone());
+            }
+            self.versions.push(Version { original, configuration, element: other });
+        }
+        others.next().map_or(Ok(()), |(name, _)| Err(name))
+    }
+
     /// Names of all elements.
     pub fn element_names(&self) -> impl Iterator<Item = &str> {
         self.elements.iter().map(|(name, _)| name.as_str())
@@ -188,7 +224,7 @@ impl SystemBuilder {
         let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
         let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes).with_states(states);
-        if self.elements.iter().any(|(_, element)| !element.joints().is_empty()) {
+        if self.readers().any(|(_, element)| !element.joints().is_empty()) {
             shape.reactions = Reactions::General;
         }
         shape.rheonomic = rheonomic;
@@ -211,9 +247,11 @@ impl SystemBuilder {
         };
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
-        let elements = (self.elements.into_iter())
-            .map(|(name, element)| ElementEntry {
+        let mut elements: Vec<ElementEntry> = (self.elements.into_iter().enumerate())
+            .map(|(index, (name, element))| ElementEntry {
                 switch: switch_of(&name),
+                configuration: None,
+                original: index,
                 memory: remember(element.memory_count()),
                 blocks: blocks_of(element.nodes()),
                 links: links(element.as_ref(), &couplings, &joint_rows),
@@ -221,6 +259,21 @@ impl SystemBuilder {
                 element,
             })
             .collect();
+        let several = !self.versions.is_empty();
+        for Version { original, configuration, element } in self.versions {
+            let first = &mut elements[original];
+            first.configuration = Some(0);
+            let version = ElementEntry {
+                configuration: Some(configuration),
+                name: first.name.clone(),
+                memory: first.memory.clone(),
+                blocks: first.blocks.clone(),
+                links: links(element.as_ref(), &couplings, &joint_rows),
+                element,
+                ..*first
+            };
+            elements.push(version);
+        }
         let (mut first_row, mut first_slip, mut slip_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
@@ -256,12 +309,15 @@ impl SystemBuilder {
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
+        let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let states = (self.states.into_iter())
             .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
             .collect();
-        Ok((System { nodes, elements, joints, shape, couplings, scales, switches, states }, initial))
+        let system =
+            System { nodes, elements, joints, shape, couplings, scales, switches, configuration, states };
+        Ok((system, initial))
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
@@ -289,21 +345,28 @@ impl SystemBuilder {
         }
     }
 
+    /// All elements and their versions, which may read states and multipliers, by name.
+    fn readers(&self) -> impl Iterator<Item = (&str, &dyn Element)> {
+        let elements = self.elements.iter().map(|(name, element)| (name.as_str(), element.as_ref()));
+        let name = |version: &Version| self.elements[version.original].0.as_str();
+        elements.chain(self.versions.iter().map(move |version| (name(version), version.element.as_ref())))
+    }
+
     fn check_readings(&self) -> Result<(), AssemblyError> {
-        for (part, element) in &self.elements {
+        for (part, element) in self.readers() {
             let (states, joints) = (element.states(), element.joints());
             let known = states.iter().all(|state| state.0 < self.states.len())
                 && joints.iter().all(|&joint| joint < self.joints.len())
                 && element.rate_count() <= states.len();
             if !known {
-                return Err(AssemblyError::UnknownReading { part: part.clone() });
+                return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
             let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
             for (what, count, most) in
                 [("states", states.len(), MOST_STATES), ("multipliers", multipliers, MOST_MULTIPLIERS)]
             {
                 if count > most {
-                    return Err(AssemblyError::TooManyReadings { part: part.clone(), what, count, most });
+                    return Err(AssemblyError::TooManyReadings { part: part.to_string(), what, count, most });
                 }
             }
         }
@@ -361,7 +424,7 @@ impl SystemBuilder {
         let slips: Vec<(usize, usize)> = slips.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
-        let with_states = || self.elements.iter().map(|(_, element)| Reading::of(element.as_ref()));
+        let with_states = || self.readers().map(|(_, element)| Reading::of(element));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
