@@ -6,12 +6,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod common;
+
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI, TAU};
 use std::path::{Path, PathBuf};
 
+use common::{column, last, model as machine_with, within};
 use kreisel::integrate::Redundancy;
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, Mobility, SettingTexts, Trajectory};
 use kreisel::problem::{HeavyTop, ode};
 use nalgebra::{DMatrix, DVector};
 
@@ -20,11 +23,6 @@ const G0: f64 = 9.80665;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
-}
-
-fn machine_with(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
-    let path = folder().join(format!("{name}.toml"));
-    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
 }
 
 fn machine(name: &str) -> Machine {
@@ -51,24 +49,10 @@ fn simulate_with_step(name: &str, end: f64, step: &str) -> Trajectory {
     machine_with(name, &[], &settings).simulate().unwrap()
 }
 
-fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
-    run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
-}
-
-fn last(run: &Trajectory, signal: &str) -> f64 {
-    *column(run, signal).last().unwrap()
-}
-
 /// Largest difference between a signal and what is expected in each row.
 fn difference(run: &Trajectory, signal: &str, expected: impl Fn(usize) -> f64) -> f64 {
     let values = column(run, signal).iter().enumerate();
     values.map(|(row, value)| (value - expected(row)).abs()).fold(0.0, f64::max)
-}
-
-/// Asserts that an error is within its tolerance, and shows it.
-#[track_caller]
-fn within(what: &str, error: f64, tolerance: f64) {
-    assert!(error <= tolerance, "{what}: error {error:.3e}, tolerance {tolerance:.1e}");
 }
 
 /// Arithmetic-geometric mean; K(k) = π/(2 AGM(1, k')).
@@ -480,6 +464,21 @@ fn the_latch_catches_the_flap_where_it_turns_and_lets_it_go_with_a_tighter_sprin
     }
     // What tightening puts in, (4 − 1) k (π/2)²/2, is booked as work.
     within("energy", difference(&run, "energy.balance", |_| 0.0), 1e-3);
+}
+
+#[test]
+fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many() {
+    for n in [1, 4, 30] {
+        let machine = machine_with("crank-row", &[("n", &n.to_string())], &SettingTexts::default());
+        let found = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+        assert_eq!((machine.bodies.len(), found.degrees_of_freedom()), (5 * n + 1, 3 * n), "{found:?}");
+        assert_eq!(found.equations - found.independent, 3 * n);
+    }
+    let run = simulate("crank-row");
+    let law = |row: usize| PI / 6.0 * (PI * run.times[row]).sin().powi(2);
+    for crank in 0..5 {
+        within("angle", difference(&run, &format!("foot-{crank}.angle"), law), 1e-9);
+    }
 }
 
 #[test]
