@@ -3,6 +3,7 @@
 pub mod beam;
 mod body;
 mod bushing;
+pub mod contact;
 mod joint_force;
 mod local;
 mod marker_force;
@@ -64,6 +65,12 @@ pub trait Element: Send + Sync {
     fn power(&self, at: &Motion) -> Power {
         let _ = at;
         Power::default()
+    }
+
+    /// What a contact does: depth, forces, place; nothing for other elements.
+    fn touch(&self, at: &Motion) -> Option<contact::Touch> {
+        let _ = at;
+        None
     }
 
     /// How many angles the element remembers to count full turns.

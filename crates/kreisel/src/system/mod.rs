@@ -203,6 +203,15 @@ impl System {
         })
     }
 
+    /// What a contact does; nothing for other elements and where it is switched off.
+    pub fn touch(&self, element: usize, at: &Point) -> Option<crate::element::contact::Touch> {
+        let entry = &self.elements[element];
+        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
+            return None;
+        }
+        self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.touch(motion))
+    }
+
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];

@@ -4,6 +4,8 @@ pub mod beam;
 pub mod beam_section;
 pub mod body;
 pub mod bushing;
+pub mod contact;
+mod contact_law;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
@@ -69,6 +71,7 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &contact::KIND, add: contact::add },
     PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
     PartEntry { kind: &event::KIND, add: event::add },
