@@ -221,19 +221,24 @@ const LONG_RUN: &str = "KREISEL_TEST_LONG_RUN";
 #[test]
 fn a_process_that_is_killed_leaves_a_readable_file() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("trajectory.vtkhdf");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    let mut child = child.args(["--exact", "long_writer"]).env(LONG_RUN, &path).spawn().unwrap();
-    let start = Instant::now();
-    while fs::metadata(&path).map_or(0, |data| data.len()) < 3_000_000 {
-        assert!(start.elapsed() < Duration::from_secs(60), "the writer does not write");
-        std::thread::sleep(Duration::from_millis(1));
+    // A step takes some 3 kB, and chunks that are not yet full half a megabyte: these are about 300, 800 and 1300
+    // steps. A flush comes after each 97.
+    for (size, least) in [(1_500_000, 150), (3_000_000, 600), (4_500_000, 1100)] {
+        let path = dir.path().join(format!("{size}.vtkhdf"));
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let mut child = child.args(["--exact", "long_writer"]).env(LONG_RUN, &path).spawn().unwrap();
+        let start = Instant::now();
+        while fs::metadata(&path).map_or(0, |data| data.len()) < size {
+            assert!(start.elapsed() < Duration::from_secs(60), "the writer does not write");
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let steps = step_count(&path);
+        // Flushes come after 1, 98, 195, … steps.
+        assert!(steps > least && steps % 97 == 1, "{steps} of {size} bytes");
+        assert_holds(&path, steps);
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let steps = step_count(&path);
-    assert!(steps > 1000 && steps % 97 == 1, "{steps}");
-    assert_holds(&path, steps);
 }
 
 #[test]

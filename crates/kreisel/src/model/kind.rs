@@ -41,6 +41,11 @@ pub struct Key {
     pub doc: &'static str,
 }
 
+/// A key, in the order in which the tables of the kinds give it.
+pub const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
 /// Whether a key must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {

@@ -13,14 +13,11 @@ use crate::machine::part::simulation::group;
 use crate::machine::signal::SignalCollector;
 use crate::machine::{Assembler, Attachment, BodyEntry};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
 use crate::model::{
     Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, Signal, ValueKind,
 };
 use crate::system::join;
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 /// N/m and N: loads per length.
 const FORCE_PER_LENGTH: Dimension = Dimension::STIFFNESS;

@@ -3,11 +3,8 @@
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 const fn length(name: &'static str, doc: &'static str) -> Key {
     key(name, ValueKind::Number(Dimension::LENGTH), Need::Optional, doc)

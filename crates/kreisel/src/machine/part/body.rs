@@ -8,15 +8,12 @@ use crate::machine::part::simulation::group;
 use crate::machine::shape::Shape;
 use crate::machine::{Assembler, BodyEntry};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
 use crate::model::name;
 use crate::model::{
     Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place, ValueKind,
 };
 use crate::system::join;
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 static MARKER: &[Key] = &[
     key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),

@@ -5,11 +5,8 @@ use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::kind::key;
+use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// N/rad: force per rotation, and torque per displacement.
 const COUPLING_STIFFNESS: Dimension = Dimension::from_exponents([1, 1, -2, -1]);

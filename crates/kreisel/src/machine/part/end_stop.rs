@@ -6,11 +6,8 @@ use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 const fn lower(dimension: Dimension) -> Key {
     key("lower", ValueKind::Number(dimension), Need::Optional, "Lower bound; none if not given.")

@@ -5,14 +5,11 @@ use crate::machine::event::{Direction, Event, EventInput};
 use crate::machine::part::sensor::coordinate;
 use crate::machine::sensor::{Measurement, Sensor};
 use crate::model::expression::TIME;
+use crate::model::kind::key;
 use crate::model::{
-    Dimension, Key, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader,
-    Quantities, Reference, ValueKind,
+    Dimension, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Quantities,
+    Reference, ValueKind,
 };
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 const DIRECTIONS: &[&str] = &["both", "rising", "falling"];
 

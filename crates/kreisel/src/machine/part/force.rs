@@ -6,13 +6,10 @@ use crate::machine::assembler::placement;
 use crate::machine::signal::SignalCollector;
 use crate::machine::{Assembler, ForceEntry};
 use crate::model::error::Mistake;
+use crate::model::kind::key;
 use crate::model::{
-    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind,
+    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind,
 };
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 /// Keys of `[[force]]`.
 pub static KIND: PartKind = PartKind {

@@ -6,11 +6,8 @@ use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, RegularizedFriction};
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::kind::key;
+use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
 pub static KIND: PartKind = PartKind {

@@ -14,14 +14,11 @@ use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
 use crate::model::{
     Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
 use crate::system::NodeMotion;
-
-pub(super) const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 pub(super) const BODIES: Key = key(
     "bodies",

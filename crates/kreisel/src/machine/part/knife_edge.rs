@@ -1,8 +1,9 @@
 //! `[[knife-edge]]`: a blade that does not move sideways.
 
-use super::joint::{BODIES, NORMAL, POINT, frames, key, refuse_point_masses};
+use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses};
 use crate::joint::KnifeEdge;
 use crate::machine::{Assembler, JointEntry};
+use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[knife-edge]]`.

@@ -3,11 +3,8 @@
 use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::Assembler;
 use crate::machine::assembler::placement;
-use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::kind::key;
+use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[marker]]`.
 pub static KIND: PartKind = PartKind {

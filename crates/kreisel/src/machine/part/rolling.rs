@@ -1,12 +1,13 @@
 //! `[[rolling]]`: a disc or sphere that rolls on a plane without slipping.
 
-use super::joint::{BODIES, key, refuse_point_masses, turn_z_to};
+use super::joint::{BODIES, refuse_point_masses, turn_z_to};
 use crate::element::Motion;
 use crate::joint::{Joint, Rolling, Wheel};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
 use crate::model::{
     Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };

@@ -10,13 +10,8 @@ use crate::machine::sensor::{
 };
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::{
-    Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind,
-};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::kind::key;
+use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind};
 
 /// Keys of `[[sensor]]`.
 pub static KIND: PartKind = PartKind {

@@ -7,11 +7,8 @@ use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::shape::{Geometry, MassProperties, Shape};
 use crate::machine::stl;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 /// Keys of `shape`.
 pub static KEYS: &[Key] = &[

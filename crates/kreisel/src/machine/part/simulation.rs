@@ -6,15 +6,12 @@ use crate::integrate::{Method, Parameters, Parametrization};
 use crate::lie::Group;
 use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
 use crate::model::reader::NumberOrWord;
 use crate::model::{
-    Context, Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
-    Scope, Text, ValueKind, name,
+    Context, Dimension, Document, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place, Scope,
+    Text, ValueKind, name,
 };
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 /// Words for the methods.
 pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"];

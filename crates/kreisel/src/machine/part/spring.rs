@@ -10,11 +10,8 @@ use crate::machine::assembler::placement;
 use crate::machine::signal::{TableDamper, TableSpring};
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::kind::key;
+use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 
 /// Keys of `[[spring-damper]]`.
 pub static POINTS: PartKind = PartKind {

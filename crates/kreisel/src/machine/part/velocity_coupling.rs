@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::joint::key;
 use crate::element::MOST_NODES;
 use crate::joint::{Coordinate, Joint, Rate, RateTerm, VelocityCoupling};
 use crate::lie::Pose;
 use crate::machine::{Assembler, JointEntry};
 use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
 use crate::model::{
     Dimension, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };

@@ -1,7 +1,8 @@
 //! The index of a growing table: a version 1 B-tree of chunk addresses (specification III.A.1, node type 1).
 //!
 //! Chunks come in order, so only the right edge of the tree ever changes. It is kept in memory; a node that is full
-//! goes to the file and is forgotten.
+//! goes to the file and is forgotten. A node is written over with more entries than it had, so whoever looks for an
+//! earlier chunk finds it in both; and it lies within a page, so that it is never half old and half new.
 
 use super::Disk;
 use std::io;
@@ -73,7 +74,7 @@ impl ChunkTree {
             node.entries.push(entry);
             return Ok(());
         }
-        let address = disk.allocate(node_size);
+        let address = disk.allocate_within_page(node_size);
         let fresh = Node { address, left: node.address, entries: vec![entry] };
         let full = std::mem::replace(node, fresh);
         disk.write_at(full.address, &self.encode(level, &full, address, entry.0))?;
@@ -85,7 +86,7 @@ impl ChunkTree {
 
     /// Puts a new root on top, with one entry.
     fn grow(&mut self, entry: (u64, u64), disk: &mut Disk) {
-        let address = disk.allocate(self.node_size());
+        let address = disk.allocate_within_page(self.node_size());
         self.edge.push(Node { address, left: UNDEFINED, entries: vec![entry] });
     }
 

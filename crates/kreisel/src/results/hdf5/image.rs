@@ -1,7 +1,8 @@
 //! The front of an HDF5 file: superblock, groups, headers, and all that never grows.
 //!
-//! Built from the leaves up: a group is given the addresses of its members. Section numbers are those of the
-//! "HDF5 File Format Specification, Version 3.0".
+//! Built from the leaves up: a group is given the addresses of its members. All behind the superblock and the texts
+//! has room in the file twice, and the image knows where its own addresses stand, so that it can [`Image::switch`]
+//! from one place to the other. Section numbers are those of the "HDF5 File Format Specification, Version 3.0".
 
 use super::chunk_tree::UNDEFINED;
 use super::table::{TableHeader, TableId, TableShape};
@@ -54,6 +55,12 @@ const TEXTS_PER_COLLECTION: usize = 60_000;
 #[derive(Debug)]
 pub(in super::super) struct Image {
     bytes: Vec<u8>,
+    /// Where the part begins that has room in the file twice.
+    twin_start: usize,
+    /// Whether the addresses are those of the second place.
+    is_second: bool,
+    /// Offsets of all addresses that point into that part.
+    links: Vec<usize>,
     leaf_rank: usize,
     texts: BTreeMap<String, [u8; 16]>,
     tables: Vec<TableHeader>,
@@ -66,32 +73,53 @@ impl Image {
         let leaf_rank = most_members.div_ceil(4 * GROUP_TREE_RANK).max(4);
         let mut image = Self {
             bytes: vec![0; SUPERBLOCK_SIZE],
+            twin_start: 0,
+            is_second: false,
+            links: Vec::new(),
             leaf_rank,
             texts: texts.into_iter().map(|text| (text.to_owned(), [0; 16])).collect(),
             tables: Vec::new(),
         };
         image.write_superblock();
         image.write_texts();
+        image.twin_start = image.bytes.len();
         image
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The superblock: what decides which of the two places is the file's content.
+    pub fn superblock(&self) -> &[u8] {
+        &self.bytes[..SUPERBLOCK_SIZE]
     }
 
+    /// Texts, behind the superblock.
+    pub fn text_heap(&self) -> (u64, &[u8]) {
+        (SUPERBLOCK_SIZE as u64, &self.bytes[SUPERBLOCK_SIZE..self.twin_start])
+    }
+
+    /// Groups and headers, and the place where they are now.
+    pub fn twin(&self) -> (u64, &[u8]) {
+        let start = if self.is_second { self.bytes.len() } else { self.twin_start };
+        (start as u64, &self.bytes[self.twin_start..])
+    }
+
+    /// Moves groups and headers from one of their two places to the other.
+    pub fn switch(&mut self) {
+        let distance = (self.bytes.len() - self.twin_start) as u64;
+        let shift = if self.is_second { distance.wrapping_neg() } else { distance };
+        for &link in &self.links {
+            let address = self.bytes[link..link + 8].try_into().map_or(0, u64::from_le_bytes);
+            self.bytes[link..link + 8].copy_from_slice(&address.wrapping_add(shift).to_le_bytes());
+        }
+        self.is_second = !self.is_second;
+    }
+
+    /// Where the front ends, both places included.
     pub fn end(&self) -> u64 {
-        self.bytes.len() as u64
+        (2 * self.bytes.len() - self.twin_start) as u64
     }
 
     pub fn set_u64(&mut self, place: Place, value: u64) {
         self.bytes[place.0..place.0 + 8].copy_from_slice(&value.to_le_bytes());
-    }
-
-    /// Sets a number and returns what it was.
-    pub fn replace_u64(&mut self, place: Place, value: u64) -> u64 {
-        let old = self.bytes[place.0..place.0 + 8].try_into().map_or(0, u64::from_le_bytes);
-        self.set_u64(place, value);
-        old
     }
 
     pub fn set_end_of_file(&mut self, end: u64) {
@@ -116,7 +144,6 @@ impl Image {
         header.push(FILL_VALUE, &element.fill());
         let layout = header.push(LAYOUT, &chunked_layout(shape, &columns));
         self.push_attributes(&mut header, attributes);
-        self.keep_within_page(HEADER_PREFIX + layout + 3);
         let (address, base) = self.write_header(&header);
         // The row count follows 8 bytes of dataspace, the index address 3 bytes of layout.
         let (row_count, index) = (Place(base + space + 8), Place(base + layout + 3));
@@ -143,8 +170,12 @@ impl Image {
         header.push(DATATYPE, datatype);
         header.push(FILL_VALUE, &[2, 2, 2, 0, 0, 0, 0, 0]);
         let layout = [&[3, 1][..], &data_address.to_le_bytes(), &(data.len() as u64).to_le_bytes()].concat();
-        header.push(LAYOUT, &layout);
-        self.write_header(&header).0
+        let layout = header.push(LAYOUT, &layout);
+        let (address, base) = self.write_header(&header);
+        if !data.is_empty() {
+            self.links.push(base + layout + 2);
+        }
+        address
     }
 
     /// Adds a group of named members; the places are those of the attributes' values.
@@ -157,15 +188,17 @@ impl Image {
     ) -> (Address, Vec<Place>) {
         let (tree, heap) = self.write_members(members);
         let mut header = Header::default();
-        header.push(SYMBOL_TABLE, &[tree.to_le_bytes(), heap.to_le_bytes()].concat());
+        let table = header.push(SYMBOL_TABLE, &[tree.to_le_bytes(), heap.to_le_bytes()].concat());
         let values = self.push_attributes(&mut header, attributes);
         let (address, base) = self.write_header(&header);
+        self.links.extend([base + table, base + table + 8]);
         (address, values.into_iter().map(|value| Place(base + value)).collect())
     }
 
     /// Makes a group the root of the file.
     pub fn set_root(&mut self, root: Address) {
         self.set_u64(Place(ROOT_ENTRY + 8), root.0);
+        self.links.push(ROOT_ENTRY + 8);
         self.count_link(root);
     }
 
@@ -179,12 +212,16 @@ impl Image {
         node.extend((members.len().div_ceil(leaf_size) as u16).to_le_bytes());
         node.extend([0xff; 16]); // no siblings
         node.extend(0_u64.to_le_bytes());
+        let mut children = Vec::new();
         for (leaf, names) in members.chunks(leaf_size).zip(offsets.chunks(leaf_size)) {
+            children.push(node.len());
             node.extend((self.write_leaf(leaf, names) as u64).to_le_bytes());
             node.extend(names.last().copied().unwrap_or_default().to_le_bytes());
         }
         node.resize(24 + (4 * GROUP_TREE_RANK + 1) * 8, 0);
-        (self.append(&node) as u64, heap)
+        let tree = self.append(&node);
+        self.links.extend(children.into_iter().map(|child| tree + child));
+        (tree as u64, heap)
     }
 
     fn write_heap(&mut self, members: &[(&str, Address)]) -> (u64, Vec<u64>) {
@@ -200,6 +237,7 @@ impl Image {
         let no_free_room = 1_u64;
         let numbers = [names.len() as u64, no_free_room, data].map(u64::to_le_bytes).concat();
         let heap = self.append(&[&b"HEAP\0\0\0\0"[..], &numbers].concat());
+        self.links.push(heap + 8 + 16);
         (heap as u64, offsets)
     }
 
@@ -213,7 +251,9 @@ impl Image {
             leaf.extend([0; 24]); // nothing cached
         }
         leaf.resize(8 + 2 * self.leaf_rank * 40, 0);
-        self.append(&leaf)
+        let start = self.append(&leaf);
+        self.links.extend((0..members.len()).map(|member| start + 8 + 40 * member + 8));
+        start
     }
 
     /// Counts one more name of an object (IV.A.1.a).
@@ -307,17 +347,6 @@ impl Image {
         bytes.extend(&header.messages);
         let start = self.append(&bytes);
         (Address(start as u64), start + HEADER_PREFIX)
-    }
-
-    /// Leaves room if a number of 8 bytes at this distance would lie across the border of two pages.
-    ///
-    /// A write that breaks off does so between pages, and must not leave half an address.
-    fn keep_within_page(&mut self, distance: usize) {
-        const PAGE: usize = 4096;
-        let place = self.bytes.len() + distance;
-        if place / PAGE != (place + 7) / PAGE {
-            self.bytes.resize(self.bytes.len() + 8, 0);
-        }
     }
 
     fn append(&mut self, bytes: &[u8]) -> usize {

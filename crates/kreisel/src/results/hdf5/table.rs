@@ -84,14 +84,10 @@ impl Table {
         self.tree.write_edge(disk)
     }
 
-    /// Enters where the index is into the front of the file; tells whether that is news.
-    pub fn enter_index(&self, image: &mut Image) -> bool {
-        image.replace_u64(self.header.index, self.tree.root()) != self.tree.root()
-    }
-
-    /// Enters the number of rows into the front of the file.
-    pub fn enter_length(&self, image: &mut Image) {
+    /// Enters where the index is and the number of rows into the front of the file.
+    pub fn enter(&self, image: &mut Image) {
         let open_rows = self.chunk.len() / self.header.shape.row_size();
+        image.set_u64(self.header.index, self.tree.root());
         image.set_u64(self.header.row_count, self.full_rows + open_rows as u64);
     }
 
