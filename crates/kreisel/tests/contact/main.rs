@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 mod mistakes;
+mod models;
 mod motions;
 #[path = "../elements/oracle.rs"]
 #[allow(dead_code, reason = "shared with the tests of the other elements")]

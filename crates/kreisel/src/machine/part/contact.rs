@@ -8,12 +8,9 @@ use crate::machine::Assembler;
 use crate::machine::assembler::{Attachment, ContactEntry};
 use crate::machine::shape::Geometry;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 use crate::system::NodeMotion;
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 /// Keys of `first-shape` and `second-shape`.
 pub static SHAPE_KEYS: &[Key] = &[

@@ -2,11 +2,8 @@
 
 use crate::element::contact::{Contact, CoulombFriction, NormalLaw};
 use crate::model::error::ModelErrors;
+use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
 
 pub(super) const LAW: Key = key(
     "law",
