@@ -5,12 +5,14 @@
 
 mod assembly;
 mod builder;
+mod crowd;
 mod motion;
 mod slip;
 mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
+use crowd::{CrowdEntry, Kept};
 pub use motion::{NodeMotion, join, split};
 use state::{Links, StateEntry};
 use switch::Switch;
@@ -34,6 +36,8 @@ pub struct System {
     scales: Scales,
     switches: Vec<Switch>,
     states: Vec<StateEntry>,
+    crowds: Vec<CrowdEntry>,
+    kept: Kept,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -156,12 +160,13 @@ impl System {
         for entry in self.elements_on(at) {
             sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
         }
+        sum += self.crowd_energies(at);
         sum
     }
 
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
-        let mut sum = Power::default();
+        let mut sum = self.crowd_power(at);
         for entry in self.elements_on(at) {
             sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
@@ -308,6 +313,14 @@ impl Dae for System {
         self.couplings.clone()
     }
 
+    fn couplings_at(&self, memory: &[f64]) -> Couplings {
+        self.crowd_couplings(memory)
+    }
+
+    fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
+        self.crowds_differ(before, after)
+    }
+
     fn scales(&self) -> Scales {
         self.scales
     }
@@ -333,6 +346,7 @@ impl Dae for System {
             });
         }
         self.evaluate_slips(at, out);
+        self.add_crowd_forces(at, out.equilibrium);
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -391,6 +405,7 @@ impl Dae for System {
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
+        self.remember_crowds(at, memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, at, |motion| entry.element.remember(motion, own));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod friction;
 mod mistakes;
 mod models;
 mod motions;

@@ -1,7 +1,7 @@
 //! Every pair of shapes with every law: tangents, balance of forces, turned worlds, energy.
 
 use kreisel::dae::TangentWeights;
-use kreisel::element::contact::{Contact, CoulombFriction, NormalLaw, Surface};
+use kreisel::element::contact::{Contact, CoulombFriction, Friction, NormalLaw, Surface};
 use kreisel::element::{Element, LocalForces, LocalTangent, Motion, NodeId};
 use kreisel::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3};
 use kreisel::system::{NodeMotion, split};
@@ -79,7 +79,13 @@ fn sample(
     let nodes = [Some(0), if ground { None } else { Some(1) }];
     let name = format!("{} on {}, seed {seed}", shapes[0].word(), shapes[1].word());
     let make = || {
-        let contact = Contact::new(nodes.map(|node| node.map(NodeId)), offsets, shapes, law, friction);
+        let contact = Contact::new(
+            nodes.map(|node| node.map(NodeId)),
+            offsets,
+            shapes,
+            law,
+            friction.map_or(Friction::None, Friction::Coulomb),
+        );
         // Corners and edges have no radius of their own.
         contact.with_radius(0.15)
     };
@@ -100,7 +106,7 @@ fn sample(
     let contact = make();
     let depth = |distance: f64| {
         let motions = at(distance);
-        contact.touch(&Motion { time: 0.0, nodes: &motions, memory: &[] }).unwrap().depth
+        contact.touch(&Motion::new(0.0, &motions)).unwrap().depth
     };
     let (mut near, mut far) = (1e-3, 3.0);
     for _ in 0..60 {
@@ -146,7 +152,7 @@ impl Sample {
     fn residual(&self, motions: &[NodeMotion]) -> Vec<Vector6> {
         let mut forces = LocalForces::zeros();
         let memory = self.memory();
-        self.contact.residual(&Motion { time: 0.0, nodes: motions, memory: &memory }, &mut forces);
+        self.contact.residual(&Motion { memory: &memory, ..Motion::new(0.0, motions) }, &mut forces);
         forces.wrenches[..motions.len()].to_vec()
     }
 
@@ -170,7 +176,7 @@ fn the_tangent_is_the_derivative_of_the_force_for_every_pair_and_law() {
     let mut touched = 0;
     for sample in all {
         let memory = sample.memory();
-        let motion = Motion { time: 0.0, nodes: &sample.motions, memory: &memory };
+        let motion = Motion { memory: &memory, ..Motion::new(0.0, &sample.motions) };
         let n = sample.motions.len();
         let nodes: Vec<Node<f64>> = sample.motions.iter().map(Node::constant).collect();
         let size = sample.residual(&sample.motions).iter().map(Vector6::amax).fold(0.0, f64::max);
@@ -248,9 +254,8 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
         for (j, second) in SHAPES.iter().enumerate().filter(|(j, _)| *j != i) {
             for law in lossless {
                 let sample = sample([*first, *second], law, None, 7 + (6 * i + j) as u64, false);
-                let energy = |motions: &[NodeMotion]| {
-                    sample.contact.energies(&Motion { time: 0.0, nodes: motions, memory: &[] }).strain
-                };
+                let energy =
+                    |motions: &[NodeMotion]| sample.contact.energies(&Motion::new(0.0, motions)).strain;
                 let residual = sample.residual(&sample.motions);
                 for (node, wrench) in residual.iter().enumerate() {
                     for k in 0..6 {

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::{Contact, CoulombFriction, NormalLaw, Surface};
+use super::{Contact, Friction, NormalLaw, Surface};
 use crate::element::NodeId;
 use crate::lie::{Pose, Vector3};
 
@@ -27,7 +27,7 @@ pub struct Member {
 pub struct Crowd {
     members: Vec<Member>,
     law: NormalLaw,
-    friction: Option<CoulombFriction>,
+    friction: Friction,
     /// Effective radius of Hertz's law where the shapes do not give one.
     radius: Option<f64>,
     /// Pairs of nodes that joints hold together, which do not touch.
@@ -49,12 +49,7 @@ const LARGE: f64 = 4.0;
 
 impl Crowd {
     /// A crowd with its law; with laws that know the speed of meeting it is their rest speed, for every pair.
-    pub fn new(
-        members: Vec<Member>,
-        law: NormalLaw,
-        friction: Option<CoulombFriction>,
-        radius: Option<f64>,
-    ) -> Self {
+    pub fn new(members: Vec<Member>, law: NormalLaw, friction: Friction, radius: Option<f64>) -> Self {
         let sizes = members.iter().map(|member| member.surface.extent()).filter(|size| *size > 0.0);
         let smallest = sizes.fold(f64::INFINITY, f64::min);
         let margin = if smallest.is_finite() { MARGIN * smallest } else { 0.0 };
@@ -156,7 +151,8 @@ impl Ball {
 
 /// Pairs of spheres that overlap, each once and in order.
 fn overlapping(balls: &[Ball]) -> Vec<(usize, usize)> {
-    let mut radii: Vec<f64> = balls.iter().map(|ball| ball.radius).filter(|radius| radius.is_finite()).collect();
+    let mut radii: Vec<f64> =
+        balls.iter().map(|ball| ball.radius).filter(|radius| radius.is_finite()).collect();
     radii.sort_by(f64::total_cmp);
     let limit = radii.get(radii.len() / 2).map_or(0.0, |middle| LARGE * middle);
     let (small, large): (Vec<usize>, Vec<usize>) =
@@ -180,7 +176,9 @@ fn grid_pairs(balls: &[Ball], members: &[usize], size: f64, pairs: &mut Vec<(usi
         return;
     }
     // Beyond 1e15 cells neighbours are lost in rounding; a machine so large has other troubles.
-    let cell = |index: usize| -> Cell { std::array::from_fn(|axis| (balls[index].centre[axis] / size).floor() as i64) };
+    let cell = |index: usize| -> Cell {
+        std::array::from_fn(|axis| (balls[index].centre[axis] / size).floor() as i64)
+    };
     let mut sorted: Vec<(Cell, usize)> = members.iter().map(|&index| (cell(index), index)).collect();
     sorted.sort_unstable();
     for (position, &(cell, i)) in sorted.iter().enumerate() {
@@ -200,9 +198,9 @@ fn grid_pairs(balls: &[Ball], members: &[usize], size: f64, pairs: &mut Vec<(usi
 /// The 13 neighbours of a cell that come after it, so that each pair of cells is visited once.
 fn later_neighbours(cell: Cell) -> impl Iterator<Item = Cell> {
     let offsets = (-1..=1).flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| [x, y, z])));
-    offsets.filter(|offset| *offset > [0, 0, 0]).map(move |offset| {
-        std::array::from_fn(|axis| cell[axis].saturating_add(offset[axis]))
-    })
+    offsets
+        .filter(|offset| *offset > [0, 0, 0])
+        .map(move |offset| std::array::from_fn(|axis| cell[axis].saturating_add(offset[axis])))
 }
 
 #[cfg(test)]
@@ -243,8 +241,9 @@ mod tests {
             surface: Surface::Sphere { radius: 0.5 },
         };
         let law = NormalLaw::Linear { stiffness: 1.0, damping: 0.0, transition: 1.0 };
-        let crowd = Crowd::new(vec![sphere(0), sphere(1)], law, None, None);
-        let at = |x: f64| move |member: &Member| (Vector3::new(x * member.node.unwrap().0 as f64, 0.0, 0.0), 0.0);
+        let crowd = Crowd::new(vec![sphere(0), sphere(1)], law, Friction::None, None);
+        let at =
+            |x: f64| move |member: &Member| (Vector3::new(x * member.node.unwrap().0 as f64, 0.0, 0.0), 0.0);
         let mut memory = vec![0.0; crowd.memory_count()];
         crowd.remember(0.0, at(3.0), &mut memory);
         assert!(crowd.pairs(&memory).is_empty());

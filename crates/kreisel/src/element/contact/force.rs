@@ -5,16 +5,16 @@
 //!
 //! ```text
 //! c = a − (r + g/2) n,   v = w + ω × (c − d),   ġ = n·v,   v_t = v − ġ n
-//! F = N n − N β(|v_t|) v_t
+//! F = N (n − φ(v_t, z))
 //! ```
 //!
-//! and F acts on the feature's body at c, −F on the surface's body: action is reaction, and turning the world turns
+//! with the friction φ per normal force and the deflection z of bristles, if there are any. F acts on the feature's body at c, −F on the surface's body: action is reaction, and turning the world turns
 //! nothing here. The residual of the frames in their own axes is (c × F, F) and −Rᵀ((c − d) × F, F).
 
 use nalgebra::SMatrix;
 
 use super::Couple;
-use super::law::{CoulombFriction, NormalForce, NormalLaw};
+use super::law::{Friction, NormalForce, NormalLaw, Rub};
 use super::witness::{Witness, witness};
 use crate::joint::Relative;
 use crate::joint::frame::{PairMatrix, PairVector};
@@ -25,6 +25,22 @@ use crate::system::split;
 type ByMotion = SMatrix<f64, 3, 12>;
 /// Derivatives of a number by (d, θ, w, ω).
 type RowByMotion = SMatrix<f64, 1, 12>;
+
+/// What a couple knows of the past.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct History {
+    /// Speed at which it met.
+    pub meeting_speed: f64,
+    /// Deflection z of its bristles, in axes of the surface's frame.
+    pub bristles: Vector3,
+}
+
+/// Derivatives of c, F and v_t by (d, θ, w, ω).
+struct Derivatives {
+    point: ByMotion,
+    force: ByMotion,
+    sliding: ByMotion,
+}
 
 /// How a couple touches: nothing but the gap if it does not.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +55,8 @@ pub(super) struct Touching {
     /// v_t.
     sliding: Vector3,
     pub normal: NormalForce,
-    /// β and its derivative over the speed.
-    friction: (f64, f64),
+    /// φ.
+    rub: Rub,
     /// F on the feature's body.
     pub force: Vector3,
 }
@@ -60,8 +76,8 @@ impl Couple {
         &self,
         relative: &Relative,
         law: &NormalLaw,
-        friction: Option<&CoulombFriction>,
-        meeting_speed: f64,
+        friction: &Friction,
+        history: &History,
     ) -> Option<Touching> {
         let (witness, point, velocity) = self.meet(relative)?;
         if witness.gap >= 0.0 {
@@ -70,17 +86,17 @@ impl Couple {
         let n = witness.normal;
         let gap_rate = n.dot(&velocity);
         let sliding = velocity - gap_rate * n;
-        let normal = law.at(-witness.gap, -gap_rate, meeting_speed, self.radius);
-        let friction = friction.map_or((0.0, 0.0), |friction| friction.per_speed(sliding.norm()));
-        let force = normal.force * (n - friction.0 * sliding);
-        Some(Touching { witness, point, gap_rate, velocity, sliding, normal, friction, force })
+        let normal = law.at(-witness.gap, -gap_rate, history.meeting_speed, self.radius);
+        let rub = friction.rub(&sliding, &n, &history.bristles);
+        let force = normal.force * (n - rub.value);
+        Some(Touching { witness, point, gap_rate, velocity, sliding, normal, rub, force })
     }
 }
 
 impl Touching {
     /// Power that is lost: what of N is not stored, and friction.
     pub fn dissipated(&self) -> f64 {
-        let friction = self.normal.force * self.friction.0 * self.sliding.norm_squared();
+        let friction = self.normal.force * self.rub.value.dot(&self.sliding);
         -(self.normal.force - self.normal.elastic) * self.gap_rate + friction
     }
 
@@ -96,8 +112,7 @@ impl Touching {
         out
     }
 
-    /// Derivatives of c and F by (d, θ, w, ω).
-    fn derivatives(&self, relative: &Relative) -> (ByMotion, ByMotion) {
+    fn derivatives(&self, relative: &Relative) -> Derivatives {
         let Witness { gap, normal: n, core, radius, normal_by, core_by } = self.witness;
         let (normal_by, core_by) = (widened(&normal_by), widened(&core_by));
         let mut gap_by = RowByMotion::zeros();
@@ -114,16 +129,15 @@ impl Touching {
         let rate_by = self.velocity.transpose() * normal_by + n.transpose() * velocity_by;
         let sliding_by = velocity_by - n * rate_by - self.gap_rate * normal_by;
         let force_by = -self.normal.by_depth * gap_by - self.normal.by_rate * rate_by;
-        let (beta, beta_by) = self.friction;
-        let rubbing = beta * Matrix3::identity() + beta_by * self.sliding * self.sliding.transpose();
-        let total_by =
-            (n - beta * self.sliding) * force_by + self.normal.force * (normal_by - rubbing * sliding_by);
-        (point_by, total_by)
+        let turning = Matrix3::identity() - self.rub.by_normal;
+        let total_by = (n - self.rub.value) * force_by
+            + self.normal.force * (turning * normal_by - self.rub.by_sliding * sliding_by);
+        Derivatives { point: point_by, force: total_by, sliding: sliding_by }
     }
 
     /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
     pub fn tangent(&self, relative: &Relative) -> (PairMatrix, PairMatrix) {
-        let (point_by, force_by) = self.derivatives(relative);
+        let Derivatives { point: point_by, force: force_by, .. } = self.derivatives(relative);
         let (c, d, f) = (&self.point, &relative.displacement, &self.force);
         let mut arm_by = point_by;
         add(&mut arm_by, 0, &-Matrix3::identity());
@@ -141,6 +155,31 @@ impl Touching {
         by_motion.fixed_rows_mut::<3>(9).copy_from(&(-turn * own_force_by));
         let (by_configuration, by_velocity) = motion_by_twists(relative);
         (by_motion * by_configuration, by_motion * by_velocity)
+    }
+}
+
+impl Touching {
+    /// Rate of the bristles.
+    pub fn bristle_rate(&self) -> Vector3 {
+        self.rub.rate
+    }
+
+    /// Derivative of the bristles' rate by the bristles.
+    pub fn bristle_rate_by_bristles(&self) -> Matrix3 {
+        self.rub.rate_by_state
+    }
+
+    /// Derivatives of the bristles' rate by the frames' twists: by the configuration, and by the velocities.
+    pub fn bristle_rate_by_twists(&self, relative: &Relative) -> (ByMotion, ByMotion) {
+        let by_motion = self.rub.rate_by_sliding * self.derivatives(relative).sliding;
+        let (by_configuration, by_velocity) = motion_by_twists(relative);
+        (by_motion * by_configuration, by_motion * by_velocity)
+    }
+
+    /// Derivative of the residual by component `k` of the bristles.
+    pub fn residual_by_bristle(&self, relative: &Relative, k: usize) -> PairVector {
+        let force: Vector3 = -self.normal.force * self.rub.by_state.column(k);
+        Self { force, ..*self }.residual(relative)
     }
 }
 

@@ -18,6 +18,8 @@
 //! e → 1 it is 3 (1 − e)/2 [HuntCrossley1975, contact force model]. [`NormalLaw::flores`] takes the
 //! x = 8 (1 − e)/(5 e) of [FloresMachadoSilvaMartins2011, contact force model].
 
+use crate::lie::{Matrix3, Vector3};
+
 /// Force of two surfaces against each other along their common normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NormalLaw {
@@ -149,8 +151,18 @@ impl CoulombFriction {
         Self { sliding: coefficient, sticking: coefficient, stribeck_speed: 1.0, transition_speed }
     }
 
+    /// Friction per normal force at a sliding velocity.
+    fn rub(&self, sliding: &Vector3) -> Rub {
+        let (beta, beta_by) = self.per_speed(sliding.norm());
+        Rub {
+            value: beta * sliding,
+            by_sliding: beta * Matrix3::identity() + beta_by * sliding * sliding.transpose(),
+            ..Rub::none()
+        }
+    }
+
     /// The coefficient at a speed over the speed, and the derivative of this ratio over the speed.
-    pub(crate) fn per_speed(&self, speed: f64) -> (f64, f64) {
+    fn per_speed(&self, speed: f64) -> (f64, f64) {
         let scaled = speed / self.transition_speed;
         let ratio = speed / self.stribeck_speed;
         let bump = (self.sticking - self.sliding) * (-ratio * ratio).exp();
@@ -165,6 +177,128 @@ impl CoulombFriction {
             + coefficient * (1.0 - turn * turn) / self.transition_speed;
         let per_speed = value / speed;
         (per_speed, (slope - per_speed) / (speed * speed))
+    }
+}
+
+/// LuGre friction: bristles of deflection z that bend, slip and spring back [CanudasDeWit1995, friction model], per normal
+/// force as in the cam example of [BottassoBauchauCardona2007, Sec. 5]:
+///
+/// ```text
+/// ż = v − σ₀ |v|/g(v) z,   φ = σ₀ z + σ₁ ż + σ₂ v,   g = μ + (μ_s − μ) exp(−(|v|/v_s)^γ)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LuGreFriction {
+    /// Stiffness σ₀ of the bristles in 1/m.
+    pub stiffness: f64,
+    /// Damping σ₁ of the bristles in s/m.
+    pub damping: f64,
+    /// Viscous friction σ₂ in s/m.
+    pub viscosity: f64,
+    /// Coefficient of sliding μ.
+    pub sliding: f64,
+    /// Coefficient of sticking μ_s.
+    pub sticking: f64,
+    /// Stribeck speed v_s in m/s.
+    pub stribeck_speed: f64,
+    /// Exponent γ.
+    pub exponent: f64,
+}
+
+/// Time in s in which bristles straighten that touch nothing.
+const STRAIGHTENING: f64 = 1e-3;
+
+impl LuGreFriction {
+    /// |v|/g(v) and its derivative by |v|.
+    fn slip(&self, speed: f64) -> (f64, f64) {
+        let ratio = (speed / self.stribeck_speed).powf(self.exponent);
+        let bump = (self.sticking - self.sliding) * (-ratio).exp();
+        let level = self.sliding + bump;
+        // d/dv exp(−(v/v_s)^γ) v = −γ (v/v_s)^γ exp(…), which needs no division by v.
+        let level_slope_times_speed = -bump * self.exponent * ratio;
+        (speed / level, (1.0 - level_slope_times_speed / level) / level)
+    }
+
+    /// Friction per normal force at a sliding velocity, with bristles across a normal.
+    fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
+        let speed = sliding.norm();
+        let (slip, slip_by) = self.slip(speed);
+        let direction = if speed > 0.0 { sliding / speed } else { Vector3::zeros() };
+        let identity = Matrix3::identity();
+        let rate = sliding - self.stiffness * slip * bristles;
+        let rate_by_sliding = identity - self.stiffness * slip_by * bristles * direction.transpose();
+        let rate_by_state = -self.stiffness * slip * identity;
+        let along = normal.dot(bristles);
+        let across = identity - normal * normal.transpose();
+        Rub {
+            value: self.stiffness * (bristles - along * normal)
+                + self.damping * rate
+                + self.viscosity * sliding,
+            by_sliding: self.damping * rate_by_sliding + self.viscosity * identity,
+            by_normal: -self.stiffness * (normal * bristles.transpose() + along * identity),
+            by_state: self.stiffness * across + self.damping * rate_by_state,
+            rate,
+            rate_by_sliding,
+            rate_by_state,
+        }
+    }
+}
+
+/// How surfaces rub.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Friction {
+    /// Not at all.
+    None,
+    /// By a law of the sliding velocity.
+    Coulomb(CoulombFriction),
+    /// By bristles, whose deflection is a state.
+    LuGre(LuGreFriction),
+}
+
+impl Friction {
+    /// Whether bristles are bent.
+    pub fn has_bristles(&self) -> bool {
+        matches!(self, Self::LuGre(_))
+    }
+
+    /// Friction per normal force.
+    pub(super) fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
+        match self {
+            Self::None => Rub::none(),
+            Self::Coulomb(friction) => friction.rub(sliding),
+            Self::LuGre(friction) => friction.rub(sliding, normal, bristles),
+        }
+    }
+
+    /// Rate of bristles that touch nothing, per deflection.
+    pub(super) fn straightening() -> f64 {
+        -1.0 / STRAIGHTENING
+    }
+}
+
+/// Friction φ per normal force, the rate ż of bristles, and derivatives by sliding velocity, normal and bristles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rub {
+    pub value: Vector3,
+    pub by_sliding: Matrix3,
+    pub by_normal: Matrix3,
+    pub by_state: Matrix3,
+    pub rate: Vector3,
+    pub rate_by_sliding: Matrix3,
+    pub rate_by_state: Matrix3,
+}
+
+impl Rub {
+    fn none() -> Self {
+        let (zero, zeros) = (Vector3::zeros(), Matrix3::zeros());
+        Self {
+            value: zero,
+            by_sliding: zeros,
+            by_normal: zeros,
+            by_state: zeros,
+            rate: zero,
+            rate_by_sliding: zeros,
+            rate_by_state: zeros,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `[[contact]]`: two shapes that touch, with friction.
 
 use super::contact_law::{self, Laws};
-use crate::element::contact::{Contact, Surface};
+use crate::element::contact::{Contact, Friction, Surface};
 use crate::element::{Element, Motion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::Assembler;
@@ -93,6 +93,11 @@ pub static KIND: PartKind = PartKind {
         contact_law::STATIC_FRICTION,
         contact_law::STRIBECK_SPEED,
         contact_law::TRANSITION_SPEED,
+        contact_law::FRICTION_LAW,
+        contact_law::BRISTLE_STIFFNESS,
+        contact_law::BRISTLE_DAMPING,
+        contact_law::VISCOUS_FRICTION,
+        contact_law::STRIBECK_EXPONENT,
     ],
 };
 
@@ -118,7 +123,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             if a.at.node != b.at.node {
                 let contact = contact(&reader, [a, b], &laws)?;
                 check_depth(&reader, [a, b], &references, &contact)?;
-                elements.push(assembler.add_element(part.name(), contact));
+                elements.extend(add_elements(part.name(), contact, &laws, assembler));
             }
         }
     }
@@ -130,6 +135,22 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     assembler.lengths.extend(extents.filter(|extent| extent.is_finite()));
     assembler.show_contact(ContactEntry { name: part.name().to_string(), elements });
     reader.finish()
+}
+
+/// Adds a contact as one element or, with bristles, as one per couple, each with three states.
+fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assembler) -> Vec<usize> {
+    let Friction::LuGre(friction) = laws.friction else {
+        return vec![assembler.add_element(name, contact)];
+    };
+    // Bristles of a sliding contact are bent by this much.
+    let scale = friction.sliding / friction.stiffness;
+    let builder = &mut assembler.builder;
+    let state = |couple: usize| {
+        let mut axis = |axis: &str| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale);
+        ["x", "y", "z"].map(|word| axis(word))
+    };
+    let singles = contact.with_bristles(state);
+    singles.into_iter().map(|single| assembler.add_element(name, single)).collect()
 }
 
 fn contact(reader: &PartReader, touchers: [&Toucher; 2], laws: &Laws) -> Result<Contact, ModelErrors> {
@@ -250,7 +271,7 @@ fn check_depth(
     let smallest = sizes.into_iter().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
     let poses = touchers.iter().filter(|toucher| toucher.at.node.is_some());
     let motions: Vec<NodeMotion> = poses.map(|toucher| NodeMotion::at_rest(toucher.at.body)).collect();
-    let motion = Motion { time: 0.0, nodes: &motions, memory: &[] };
+    let motion = Motion::new(0.0, &motions);
     let depth = contact.touch(&motion).map_or(0.0, |touch| touch.depth);
     if depth <= DEEP * smallest {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Keys about normal forces and friction that `[[contact]]` and its kin share.
 
-use crate::element::contact::{Contact, CoulombFriction, NormalLaw};
+use crate::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw};
 use crate::model::error::ModelErrors;
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
@@ -75,7 +75,7 @@ pub(super) const STRIBECK_SPEED: Key = key(
     "stribeck-speed",
     ValueKind::Number(Dimension::SPEED),
     Need::Optional,
-    "Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds if not given.",
+    "Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.",
 );
 pub(super) const TRANSITION_SPEED: Key = key(
     "transition-speed",
@@ -84,10 +84,46 @@ pub(super) const TRANSITION_SPEED: Key = key(
     "Speed at which 76 % of the friction act; below it surfaces creep.",
 );
 
+pub(super) const FRICTION_LAW: Key = key(
+    "friction-law",
+    ValueKind::Choice(&["coulomb", "lugre"]),
+    Need::Default("\"coulomb\""),
+    "How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep.",
+);
+pub(super) const BRISTLE_STIFFNESS: Key = key(
+    "bristle-stiffness",
+    ValueKind::Number(PER_LENGTH),
+    Need::Default("1e5"),
+    "Stiffness of the bristles of `lugre`, per normal force, in 1/m.",
+);
+pub(super) const BRISTLE_DAMPING: Key = key(
+    "bristle-damping",
+    ValueKind::Number(PER_SPEED),
+    Need::Default("0"),
+    "Damping of the bristles of `lugre`, per normal force, in s/m.",
+);
+pub(super) const VISCOUS_FRICTION: Key = key(
+    "viscous-friction",
+    ValueKind::Number(PER_SPEED),
+    Need::Default("0"),
+    "Friction of `lugre` that grows with the speed, per normal force, in s/m.",
+);
+pub(super) const STRIBECK_EXPONENT: Key = key(
+    "stribeck-exponent",
+    ValueKind::Number(Dimension::NONE),
+    Need::Default("2"),
+    "Exponent of the fall from static friction to that of sliding, for `lugre`.",
+);
+
+/// 1/m
+const PER_LENGTH: Dimension = Dimension::from_exponents([-1, 0, 0, 0]);
+/// s/m
+const PER_SPEED: Dimension = Dimension::from_exponents([-1, 0, 1, 0]);
+
 /// What the keys say.
 pub(super) struct Laws {
     pub normal: NormalLaw,
-    pub friction: Option<CoulombFriction>,
+    pub friction: Friction,
     effective_radius: Option<f64>,
 }
 
@@ -154,7 +190,7 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
     reader.positive(key)
 }
 
-fn friction(reader: &PartReader) -> Result<Option<CoulombFriction>, ModelErrors> {
+fn friction(reader: &PartReader) -> Result<Friction, ModelErrors> {
     let sliding = reader.not_negative("friction")?;
     let sticking = match reader.has("static-friction") {
         true => reader.not_negative("static-friction")?,
@@ -164,13 +200,25 @@ fn friction(reader: &PartReader) -> Result<Option<CoulombFriction>, ModelErrors>
         let requirement = format!("at least the `friction` {sliding} of sliding");
         return Err(reader.unsuitable("static-friction", &requirement, sticking).into());
     }
+    let stribeck_speed = match reader.has("stribeck-speed") {
+        true => Some(reader.positive("stribeck-speed")?),
+        false => None,
+    };
+    if reader.choice("friction-law")? == "lugre" {
+        return Ok(Friction::LuGre(LuGreFriction {
+            stiffness: reader.positive("bristle-stiffness")?,
+            damping: reader.not_negative("bristle-damping")?,
+            viscosity: reader.not_negative("viscous-friction")?,
+            sliding: if sliding > 0.0 { sliding } else { reader.positive("friction")? },
+            sticking,
+            stribeck_speed: stribeck_speed.unwrap_or(1e-3),
+            exponent: reader.positive("stribeck-exponent")?,
+        }));
+    }
     if sticking == 0.0 {
-        return Ok(None);
+        return Ok(Friction::None);
     }
     let transition_speed = reader.positive("transition-speed")?;
-    let stribeck_speed = match reader.has("stribeck-speed") {
-        true => reader.positive("stribeck-speed")?,
-        false => 10.0 * transition_speed,
-    };
-    Ok(Some(CoulombFriction { sliding, sticking, stribeck_speed, transition_speed }))
+    let stribeck_speed = stribeck_speed.unwrap_or(10.0 * transition_speed);
+    Ok(Friction::Coulomb(CoulombFriction { sliding, sticking, stribeck_speed, transition_speed }))
 }
