@@ -104,6 +104,219 @@ fn a_force_is_switched_on_where_a_mass_passes() {
     }
 }
 
+#[test]
+fn a_passage_and_the_way_back_within_one_step_are_both_found() {
+    // A ball whose top is at t = 0.15 passes a height a little below 10 ms before and after: both in the step from
+    // 0.1 s to 0.2 s, at whose ends it is below. 1 ms is still more than a hundredth of the step.
+    for half in [0.01, 0.001] {
+        for (direction, expected) in [
+            ("both", vec![0.15 - half, 0.15 + half]),
+            ("rising", vec![0.15 - half]),
+            ("falling", vec![0.15 + half]),
+        ] {
+            for way in ["step = 0.1\nmethod = 'index2'", "step = 0.1\nmethod = 'index3'", WAYS[2], WAYS[3]] {
+                let machine = machine(&format!(
+                    "[parameters]
+                    g = {G}
+                    [[point-mass]]
+                    name = 'ball'
+                    mass = 1
+                    velocity = [0, 0, '0.15*g']
+                    [simulation]
+                    end-time = 0.3
+                    {way}
+                    [[event]]
+                    name = 'line'
+                    zero-of = 'ball.position.z - g*(0.15^2 - {half}^2)/2'
+                    direction = '{direction}'"
+                ));
+                let (run, ending, _) = run(&machine);
+                assert_eq!(ending, RunEnding::Done);
+                let times: Vec<f64> = run.events().iter().map(|record| record.time).collect();
+                assert_eq!(times.len(), expected.len(), "{way}, {direction}, {half}: {times:?}");
+                for (time, expected) in times.iter().zip(&expected) {
+                    // The motion is exact; the time is as accurate as its tolerance.
+                    assert!((time - expected).abs() < 2e-9, "{way}, {direction}: {times:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_height_that_is_only_nearly_reached_is_no_event() {
+    let machine = machine(&format!(
+        "[parameters]
+        g = {G}
+        [[point-mass]]
+        name = 'ball'
+        mass = 1
+        velocity = [0, 0, '0.15*g']
+        [simulation]
+        end-time = 0.3
+        step = 0.1
+        [[event]]
+        name = 'line'
+        zero-of = 'ball.position.z - g*0.15^2/2 - 1e-6'"
+    ));
+    assert!(run(&machine).0.events().is_empty());
+}
+
+/// A mass on a spring along x whose stiffness events change.
+fn tuned_spring(way: &str, events: &str) -> String {
+    format!(
+        "[parameters]
+        k = 100
+        soft = 'k/4'
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[point-mass]]
+        name = 'cart'
+        mass = 1
+        position = [1.1, 0, 0]
+        [simulation]
+        end-time = 1
+        {way}
+        [[spring-damper]]
+        name = 'spring'
+        bodies = ['ground', 'cart']
+        stiffness = 'k'
+        free-length = 1
+        [[sensor]]
+        of = 'cart'
+        quantity = 'velocity'
+        {events}"
+    )
+}
+
+#[test]
+fn an_event_sets_a_parameter_and_the_motion_goes_on_without_a_jump() {
+    let events = "
+        [[event]]
+        name = 'harder'
+        zero-of = 'cart.position.x - 1'
+        direction = 'falling'
+        set = { k = '4*k' }
+        [[event]]
+        name = 'softer'
+        zero-of = 't - 0.8'
+        set = { k = 'soft' }";
+    // With steps of 1 ms the phase of 20 rad/s lags by (ωh)²/12 of 13 rad, 4e-4 rad of an amplitude of 0.05 m; errors
+    // that add up to 1e-6 of the length are smaller.
+    for way in ["step = 1e-3\nmethod = 'index2'", "step = 1e-3\nmethod = 'index3'", WAYS[2], WAYS[3]] {
+        let machine = machine(&tuned_spring(way, events));
+        let (run, ending, trajectory) = run(&machine);
+        assert_eq!(ending, RunEnding::Done, "{way}");
+        let first = std::f64::consts::PI / 20.0;
+        // It passes the middle again and again, but there is nothing new in setting 400 once more; then 25.
+        assert!((run.events()[0].time - first).abs() < 1e-5, "{way}: {:?}", run.events());
+        let x_at = |t: f64| match t {
+            t if t < first => [0.1 * (10.0 * t).cos(), -(10.0 * t).sin()],
+            t if t < 0.8 => [-0.05 * (20.0 * (t - first)).sin(), -(20.0 * (t - first)).cos()],
+            t => {
+                let [x, v] = [-0.05 * (20.0 * (0.8 - first)).sin(), -(20.0 * (0.8 - first)).cos()];
+                let (sin, cos) = (5.0 * (t - 0.8)).sin_cos();
+                [x * cos + v / 5.0 * sin, v * cos - 5.0 * x * sin]
+            }
+        };
+        for (index, &t) in trajectory.times.iter().enumerate() {
+            let [x, v] = x_at(t);
+            let found =
+                ["cart.position.x", "cart.velocity.x"].map(|name| trajectory.signal(name).unwrap()[index]);
+            assert!((found[0] - 1.0 - x).abs() < 3e-5, "{way}, {t}: {found:?} {x}");
+            assert!((found[1] - v).abs() < 6e-4, "{way}, {t}: {found:?} {v}");
+        }
+        // Energy that the softer spring does not hold any more is booked as work.
+        let balance = trajectory.signal("energy.balance").unwrap();
+        assert!(balance.iter().all(|value| value.abs() < 1e-4), "{way}");
+    }
+}
+
+#[test]
+fn a_sensor_of_a_force_shows_the_value_that_an_event_has_set() {
+    let machine = machine(
+        "[parameters]
+        thrust = 1
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[point-mass]]
+        name = 'cart'
+        mass = 1
+        [simulation]
+        end-time = 1
+        step = 0.01
+        off-at-start = ['push']
+        [[force]]
+        name = 'push'
+        body = 'cart'
+        force = ['thrust', 0, 0]
+        [[event]]
+        name = 'on'
+        zero-of = 't - 0.2'
+        switch-on = ['push']
+        [[event]]
+        name = 'more'
+        zero-of = 't - 0.5'
+        set = { thrust = 3 }
+        [[sensor]]
+        of = 'cart'
+        quantity = 'velocity'",
+    );
+    let trajectory = machine.simulate().unwrap();
+    let shown = trajectory.signal("push.force.x").unwrap();
+    for (&t, &force) in trajectory.times.iter().zip(shown) {
+        let expected = match t {
+            t if t < 0.195 => 0.0,
+            t if t > 0.205 && t < 0.495 => 1.0,
+            t if t > 0.505 => 3.0,
+            _ => continue,
+        };
+        assert_eq!(force, expected, "at {t}");
+    }
+    let velocity = *trajectory.signal("cart.velocity.x").unwrap().last().unwrap();
+    // 0.3 s of 1 N and 0.5 s of 3 N; constant forces are integrated exactly.
+    assert!((velocity - 1.8).abs() < 1e-8, "{velocity}");
+}
+
+#[test]
+fn parameters_that_cannot_change_on_the_way_are_refused_with_their_line() {
+    let event = "[[event]]\nname = 'e'\nzero-of = 't - 0.5'\n";
+    for (text, words) in [
+        (format!("{event}set = {{ kk = 1 }}"), vec!["kk", "`k`", "parameter"]),
+        (format!("{event}set = {{ k = -1 }}"), vec!["stiffness = 'k'", "zero or positive", "k = -1"]),
+        (format!("{event}set = {{ k = 'cart.position.x' }}"), vec!["cart.position.x"]),
+        (format!("{event}set = 3"), vec!["set", "table"]),
+        (
+            format!("{event}set = {{ k = 1 }}\n[[point-mass]]\nname = 'other'\nmass = 'k'"),
+            vec!["'other'", "free of `k`", "[[spring-damper]]"],
+        ),
+        (
+            format!("{event}set = {{ k = 1 }}\n[[point-mass]]\nname = 'other'\nmass = 'soft'"),
+            vec!["'other'", "free of `soft`"],
+        ),
+        (
+            "[[event]]\nname = 'e'\nzero-of = 'cart.position.x - k/200'\nset = { k = 1 }".to_string(),
+            vec!["event `e`", "free of `k`"],
+        ),
+        (
+            format!(
+                "{event}set = {{ k = 200 }}\n[[force]]\nrepeat = 'k/100'\nbody = 'cart'\nforce = [1, 0, 0]"
+            ),
+            vec!["which parts there are"],
+        ),
+        (
+            (0..65).map(|n| format!("[[event]]\nzero-of = 't - 0.5'\nset = {{ k = {n} }}\n")).collect(),
+            vec!["64 combinations", "66"],
+        ),
+    ] {
+        let model = tuned_spring("step = 0.01", &text);
+        let message = Machine::from_text("test.toml", &model).err().map(|errors| errors.render(false));
+        let message = message.unwrap_or_default();
+        assert!(words.iter().all(|word| message.contains(word)), "{text}: {message}");
+        assert!(message.contains("test.toml:"), "{message}");
+    }
+}
+
 /// A rod released from the horizontal, held by a lock at its turning point from the first rest on.
 fn held_rod(way: &str, event: &str) -> Machine {
     machine(&format!(

@@ -43,7 +43,8 @@ fn slope(steps: &[f64], errors: &[f64]) -> f64 {
 enum Sequence {
     /// h/3, 2h/3, h/3, …
     Alternating,
-    /// Each step is its predecessor times a random number in [0.5, 2], within a sixteenth and four times the first.
+    /// Each step is its predecessor times a random number in [0.5, 2], within a sixteenth and four times the first; after
+    /// a hundred steps the same again, so that longer sequences are refinements of shorter ones.
     Random,
     /// From the smallest to a hundred times it.
     Ramp,
@@ -65,7 +66,8 @@ impl Sequence {
                         if (1.0 / 16.0..4.0).contains(&(step * ratio)) { step * ratio } else { step / ratio };
                     step
                 };
-                (0..count).map(next).collect()
+                let hundred: Vec<f64> = (0..100).map(next).collect();
+                hundred.iter().copied().cycle().take(count).collect()
             }
         };
         let factor = length / steps.iter().sum::<f64>();
@@ -82,28 +84,46 @@ fn velocity(group: Group, at: &TopSolution) -> [f64; 6] {
 }
 
 /// v̇ by differences of the reference; δ = 1e-6 leaves some 1e-8 of it, far below the errors here.
-fn acceleration(top: &HeavyTop, time: f64) -> Vec<f64> {
-    let delta = 1e-6;
-    let ends = top.reference(&[time - delta, time + delta]);
-    let [before, after] = [velocity(top.group, &ends[0]), velocity(top.group, &ends[1])];
-    after.iter().zip(&before).map(|(after, before)| (after - before) / (2.0 * delta)).collect()
-}
+const DELTA: f64 = 1e-6;
 
-/// Errors of the heavy top at the end: q absolute, v and a relative, λ relative to the computed one (as in the numbers
-/// below); a against v̇(t + Δ_α h).
-fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], end: f64) -> [f64; 4] {
+/// Errors of the heavy top, the largest after each of the last steps: q absolute, v and a relative, λ relative to the
+/// computed one (as in the numbers below); a against v̇(t + Δ_α h).
+fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) -> [f64; 4] {
     let mut run =
         GeneralizedAlpha::with(Settings { step: steps[0], ..settings }).start(top, top.initial()).unwrap();
-    for &step in steps {
+    let mut ends = Vec::new();
+    for (done, &step) in (1..).zip(steps) {
         run.step_by(step).unwrap();
+        if done + last > steps.len() {
+            ends.push(run.state().clone());
+        }
     }
-    let (state, exact) = (run.state(), top.reference(&[end])[0]);
+    let offset = settings.parameters.offset();
+    let times = |state: &State| {
+        let shifted = state.time + offset * state.step;
+        [state.time, shifted - DELTA, shifted + DELTA]
+    };
+    let mut all: Vec<f64> = ends.iter().flat_map(times).collect();
+    all.sort_by(f64::total_cmp);
+    let solutions = top.reference(&all);
+    let at = |time: f64| &solutions[all.partition_point(|other| *other < time)];
+    let mut worst = [0.0; 4];
+    for state in &ends {
+        let errors = state_errors(top, state, times(state).map(at));
+        worst.iter_mut().zip(errors).for_each(|(worst, error): (&mut f64, f64)| *worst = worst.max(error));
+    }
+    worst
+}
+
+fn state_errors(top: &HeavyTop, state: &State, [exact, before, after]: [&TopSolution; 3]) -> [f64; 4] {
     let (q, x) = (exact.rotation, exact.position);
     let mut difference = [0.0; 6];
     let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
     Space::new([top.group]).difference(&state.configuration, &exact_q, &mut difference).unwrap();
-    let v = velocity(top.group, &exact);
-    let a = acceleration(top, end + settings.parameters.offset() * state.step);
+    let v = velocity(top.group, exact);
+    let [before, after] = [before, after].map(|at| velocity(top.group, at));
+    let a: Vec<f64> =
+        after.iter().zip(&before).map(|(after, before)| (after - before) / (2.0 * DELTA)).collect();
     let lambda = exact.multipliers;
     [
         norm(&difference),
@@ -115,12 +135,18 @@ fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], end: f64) -> [f
 
 const END: f64 = 0.2;
 
-/// Errors in q, v, a, λ for a ladder of numbers of steps.
-fn ladder(group: Group, settings: Settings, sequence: Sequence, counts: &[usize]) -> [Vec<f64>; 4] {
+/// Errors in q, v, a, λ for a ladder of numbers of steps, the largest of the last ones.
+fn ladder(
+    group: Group,
+    settings: Settings,
+    sequence: Sequence,
+    counts: &[usize],
+    last: usize,
+) -> [Vec<f64>; 4] {
     let top = HeavyTop::new(group);
     let mut ladder: [Vec<f64>; 4] = Default::default();
     for &count in counts {
-        let errors = top_errors(&top, settings, &sequence.steps(count, END), END);
+        let errors = top_errors(&top, settings, &sequence.steps(count, END), last);
         ladder.iter_mut().zip(errors).for_each(|(column, error)| column.push(error));
     }
     ladder
@@ -130,24 +156,26 @@ fn inverse(counts: &[usize]) -> Vec<f64> {
     counts.iter().map(|&count| 1.0 / count as f64).collect()
 }
 
+/// A single moment can hit an oscillation where it is zero, so the largest of the last hundred errors counts. In λ with
+/// `index3` on SO(3)×R³ and ρ∞ = 0.9 that oscillation, of third order, outweighs the rest with coarser alternating
+/// steps: slopes 2.56, 2.62, 2.43 come before the 2.15 here, and 2.00 with ρ∞ = 0.6, which damps it.
 #[test]
 fn strongly_varying_steps_keep_second_order_in_every_component() {
     for (sequence, counts) in [
-        (Sequence::Alternating, [400, 800, 1600]),
-        (Sequence::Random, [600, 1200, 2400]),
-        (Sequence::Ramp, [800, 1600, 3200]),
+        (Sequence::Alternating, [3200, 6400]),
+        (Sequence::Random, [1200, 2400]),
+        (Sequence::Ramp, [1600, 3200]),
     ] {
-        for method in METHODS {
-            for group in GROUPS {
-                let errors = ladder(group, settings(method, 0.9, 1.0), sequence, &counts);
+        for (method, group) in METHODS.iter().flat_map(|&method| GROUPS.map(|group| (method, group))) {
+            // On SE(3) nothing oscillates; there rounding over h² begins to show in λ with the finest steps.
+            let counts = if group == Group::Se3 { counts.map(|count| count / 2) } else { counts };
+            for (spectral_radius, allowed) in [(0.9, 1.95..2.2), (0.6, 1.95..2.05)] {
+                let errors = ladder(group, settings(method, spectral_radius, 1.0), sequence, &counts, 100);
                 for (name, errors) in ["q", "v", "a", "λ"].iter().zip(&errors) {
                     let order = slope(&inverse(&counts), errors);
-                    // Random sequences of different length are not multiples of each other, and what dies out after
-                    // the start (ρ∞ = 0.9) still shows in λ; order one is far below.
-                    let allowed = 1.6..3.2;
                     assert!(
                         allowed.contains(&order),
-                        "{sequence:?} {method:?} {group:?} {name}: order {order}, {errors:?}"
+                        "{sequence:?} {method:?} {group:?} ρ∞ = {spectral_radius}, {name}: order {order}, {errors:?}"
                     );
                 }
             }
@@ -155,7 +183,10 @@ fn strongly_varying_steps_keep_second_order_in_every_component() {
     }
 }
 
-/// Relative error in λ at t = 0.2 with steps alternating between h/3 and 2h/3, from an independent implementation.
+/// Relative error in λ before t = 0.2 with steps alternating between h/3 and 2h/3, from an independent implementation.
+///
+/// Its numbers are the largest over the last few steps: errors after a short and a long step differ, and in the finest
+/// run of the first row the one after the short step is the larger (1.31e-4, beside 1.02e-4 at t = 0.2 itself).
 #[test]
 fn errors_with_and_without_corrections_are_those_of_an_independent_implementation() {
     use Group::{Se3, So3xR3};
@@ -175,11 +206,10 @@ fn errors_with_and_without_corrections_are_those_of_an_independent_implementatio
     let mut misses = Vec::new();
     for (group, method, step_change, expected) in cases {
         let settings = Settings { step_change, ..settings(method, 0.9, 1.0) };
-        let errors = ladder(group, settings, Sequence::Alternating, &[200, 400, 800, 1600]);
+        let errors = ladder(group, settings, Sequence::Alternating, &[200, 400, 800, 1600], 10);
         for (measured, expected) in errors[3].iter().zip(expected) {
-            // Three digits are printed; how an alternating run is started is open and matters for the smallest errors.
-            let ratio = measured / expected;
-            if !(0.7..1.1).contains(&ratio) {
+            // Half of the third digit that is printed.
+            if (measured / expected - 1.0).abs() > 5e-3 {
                 misses.push(format!("{group:?} {method:?} {step_change:?}: {:?}, {expected}", errors[3]));
             }
         }
@@ -196,7 +226,7 @@ fn without_adjusted_accelerations_alternating_steps_fall_to_first_order() {
         let order = |adjust_acceleration| {
             let step_change = StepChange { adjust_acceleration, ..StepChange::default() };
             let settings = Settings { step_change, ..settings(method, 0.2, 1.0) };
-            ladder(group, settings, Sequence::Alternating, &counts)
+            ladder(group, settings, Sequence::Alternating, &counts, 1)
                 .map(|errors| slope(&inverse(&counts), &errors))
         };
         let (kept, lost) = (order(true), order(false));
@@ -212,7 +242,7 @@ fn without_the_rescaled_residual_multipliers_do_not_converge_on_so3xr3() {
     let counts = [400, 800, 1600];
     let step_change = StepChange { rescale_residual: false, ..StepChange::default() };
     let settings = Settings { step_change, ..settings(Method::Index3, 0.9, 1.0) };
-    let errors = ladder(Group::So3xR3, settings, Sequence::Alternating, &counts);
+    let errors = ladder(Group::So3xR3, settings, Sequence::Alternating, &counts, 1);
     assert!(errors[3].iter().all(|error| *error > 0.5), "{errors:?}");
     let order = slope(&inverse(&counts), &errors[0]);
     assert!(order > 1.5, "positions converge all the same: {errors:?}");

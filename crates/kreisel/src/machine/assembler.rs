@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::beam::{BeamEntry, Station};
+use super::configuration::Configurations;
 use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
-use super::settings::RunSettings;
+use super::settings::{RunSettings, SettingTexts};
 use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
@@ -184,6 +185,29 @@ impl Assembler {
             assumptions: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// All parts of a document; `settings` take the place of those of the model.
+    pub(super) fn read(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
+        let mut assembler = Self::new();
+        for entry in part::PARTS {
+            let mut errors = ModelErrors::new();
+            for part in document.parts_of(entry.kind.name) {
+                errors.keep((entry.add)(part, &mut assembler));
+            }
+            // Bodies ask for the group, so the settings are complete before any other part.
+            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
+                errors.keep(part::simulation::replace(settings, document, &mut assembler));
+            }
+            // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
+            errors.into_result()?;
+        }
+        let mut errors = ModelErrors::new();
+        for work in std::mem::take(&mut assembler.deferred) {
+            errors.keep(work(&mut assembler));
+        }
+        errors.into_result()?;
+        Ok(assembler)
     }
 
     /// Acceleration of gravity in m/s².
@@ -544,12 +568,11 @@ impl Assembler {
     }
 
     /// Builds the machine.
-    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
-        let mut errors = ModelErrors::new();
-        for work in std::mem::take(&mut self.deferred) {
-            errors.keep(work(&mut self));
-        }
-        errors.into_result()?;
+    pub(super) fn finish(
+        mut self,
+        document: &Document,
+        given: &SettingTexts,
+    ) -> Result<Machine, ModelErrors> {
         let settings = self.settings.clone().unwrap_or_default();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
@@ -563,7 +586,10 @@ impl Assembler {
         }
         self.builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors);
-        let events = self.finish_events(&sensors)?;
+        let configurations = Configurations::of(&self.events, document)?;
+        let events = self.finish_events(&sensors, &configurations)?;
+        // Every expression was read by now, so it is known who uses what.
+        configurations.add_versions(&mut self, document, given)?;
         let (system, initial) = match self.builder.build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -584,6 +610,7 @@ impl Assembler {
             beams: self.beams,
             sensors,
             events,
+            configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
             assumptions: self.assumptions,
@@ -591,11 +618,15 @@ impl Assembler {
         })
     }
 
-    fn finish_events(&mut self, sensors: &[Sensor]) -> Result<Vec<Event>, ModelErrors> {
+    fn finish_events(
+        &mut self,
+        sensors: &[Sensor],
+        configurations: &Configurations,
+    ) -> Result<Vec<Event>, ModelErrors> {
         let mut errors = ModelErrors::new();
         let mut events = Vec::new();
         for draft in std::mem::take(&mut self.events) {
-            events.extend(errors.keep(draft.finish(self, sensors)));
+            events.extend(errors.keep(draft.finish(self, sensors, configurations)));
         }
         errors.into_result()?;
         Ok(events)

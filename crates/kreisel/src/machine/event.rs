@@ -1,11 +1,16 @@
 //! Events: times at which an expression of the motion passes zero.
 //!
-//! A passage is found by the sign at the ends of a step and located on the interpolated motion. The step is then
+//! A passage is found by the signs within a step and located on the interpolated motion. Five values and the
+//! polynomial through them show whether the expression passes and comes back before the step ends; what passes more
+//! often, or for less than a hundredth of the step, goes unnoticed. The step is then
 //! computed anew to end there, and the place is improved by the values that such steps end with, until its time is
 //! as accurate as asked for: what counts is the motion, not its interpolation.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
+use super::configuration::Setting;
 use super::ledger::EnergyLedger;
 use super::recorder::{point_at, point_of};
 use super::sensor::{Moment, Sensor};
@@ -62,6 +67,15 @@ pub struct Event {
     pub stop: bool,
     /// What is switched on or off.
     pub(super) switches: Vec<(SwitchId, bool)>,
+    /// Parameters that it sets.
+    pub(super) settings: Vec<Setting>,
+}
+
+impl Event {
+    /// Whether the machine is another one afterwards.
+    fn changes(&self) -> bool {
+        !self.switches.is_empty() || !self.settings.is_empty()
+    }
 }
 
 /// An event that happened.
@@ -89,6 +103,8 @@ struct Watched {
 #[derive(Clone, Copy, Debug)]
 struct Target {
     event: usize,
+    /// Sign of the expression before the passage.
+    from: f64,
     before: [f64; 2],
     after: [f64; 2],
     /// Whether the pending step ends there, accurately enough.
@@ -111,6 +127,12 @@ pub(super) struct EventWatch<'m> {
 const HALVINGS: usize = 50;
 /// Values below this part of the largest are on neither side: what is held at zero must not pass it by rounding.
 const ROUNDING: f64 = 1e-9;
+/// Parts of a step at whose ends the expressions are looked at.
+const PARTS: usize = 4;
+/// Parts of a step in which the polynomial through these values is searched.
+const FINE_PARTS: usize = 128;
+/// How near to zero, beside the range of the values, the polynomial must come for a closer look.
+const CLOSE: f64 = 0.1;
 /// Part of a bracket that a guess keeps from its ends.
 const MARGIN: f64 = 1e-3;
 
@@ -201,12 +223,23 @@ impl<'m> EventWatch<'m> {
     }
 
     fn pending_value(&mut self, index: usize, integration: &Integration<'_, System>, time: f64) -> f64 {
+        self.pending_values(index..index + 1, integration, time)[0]
+    }
+
+    /// Values of some events within the pending step.
+    fn pending_values(
+        &mut self,
+        indices: Range<usize>,
+        integration: &Integration<'_, System>,
+        time: f64,
+    ) -> Vec<f64> {
         let mut sample = std::mem::take(&mut self.sample);
         integration.interpolate_pending(time, &mut sample);
         let point = point_at(&sample, &integration.state().memory);
-        let value = self.value_at(index, integration.dae(), &point, integration.state().time);
+        let (system, since) = (integration.dae(), integration.state().time);
+        let values = indices.map(|index| self.value_at(index, system, &point, since)).collect();
         self.sample = sample;
-        value
+        values
     }
 
     /// Whether a value lies on the other side than the last one, in a direction that counts.
@@ -219,7 +252,9 @@ impl<'m> EventWatch<'m> {
     pub fn landing(&mut self, integration: &Integration<'_, System>) -> Option<f64> {
         let (start, end) = (integration.state().time, integration.pending_time());
         match self.target {
-            Some(target) if target.before[0] >= start => self.approach(target, integration, end),
+            Some(target) if target.before[0] >= start && target.holds(end) => {
+                self.approach(target, integration, end)
+            }
             _ => self.first_passage(integration, start, end),
         }
     }
@@ -227,34 +262,92 @@ impl<'m> EventWatch<'m> {
     /// The earliest passage within the pending step, on the interpolated motion.
     fn first_passage(&mut self, integration: &Integration<'_, System>, start: f64, end: f64) -> Option<f64> {
         self.target = None;
-        let mut earliest = None;
-        for index in 0..self.events.len() {
-            let after = self.pending_value(index, integration, end);
-            if !self.passes(index, after) {
-                continue;
-            }
-            let time = self.locate(index, integration, start, end);
+        if self.events.is_empty() {
+            return None;
+        }
+        let mut values: Vec<[f64; PARTS + 1]> =
+            self.watched.iter().map(|watched| [watched.value; PARTS + 1]).collect();
+        for part in 1..=PARTS {
+            let time = if part == PARTS { end } else { start + (end - start) * part as f64 / PARTS as f64 };
+            let present = self.pending_values(0..self.events.len(), integration, time);
+            values.iter_mut().zip(present).for_each(|(values, value)| values[part] = value);
+        }
+        let mut earliest: Option<(f64, Target)> = None;
+        for (index, values) in values.iter().enumerate() {
+            let Some(target) = self.bracket(index, integration, [start, end], values) else { continue };
+            let time = self.locate(target, integration);
             if earliest.is_none_or(|(known, _)| time < known) {
-                let before = [start, self.watched[index].value];
-                let target = Target { event: index, before, after: [end, after], reached: false };
                 earliest = Some((time, target));
             }
         }
         let (time, mut target) = earliest?;
-        target.reached = end - time <= self.events[target.event].tolerance;
+        target.reached = (end - time).abs() <= self.events[target.event].tolerance;
         self.target = Some(target);
         (!target.reached).then(|| inside(time, target))
     }
 
-    fn locate(&mut self, index: usize, integration: &Integration<'_, System>, start: f64, end: f64) -> f64 {
-        let (mut low, mut high) = (start, end);
+    /// Times around the first passage of an event that counts, of those within the pending step.
+    fn bracket(
+        &mut self,
+        index: usize,
+        integration: &Integration<'_, System>,
+        [start, end]: [f64; 2],
+        values: &[f64; PARTS + 1],
+    ) -> Option<Target> {
+        let (side, direction) = (self.watched[index].side, self.events[index].direction);
+        let [first, last] = [[start, values[0]], [end, values[PARTS]]];
+        let target = |from, before, after| Target { event: index, from, before, after, reached: false };
+        if self.passes(index, last[1]) {
+            return Some(target(side, first, last));
+        }
+        // It may pass and be back at the end.
+        let away = self.excursion(index, integration, [start, end], values)?;
+        if direction.counts(away[1]) {
+            return Some(target(side, first, away));
+        }
+        let is_back = side * last[1] > 0.0 && self.watched[index].leaves_zero(last[1]);
+        (is_back && direction.counts(last[1])).then(|| target(-side, away, last))
+    }
+
+    /// Time and value of an expression that is on the other side within a step and not at its end.
+    fn excursion(
+        &mut self,
+        index: usize,
+        integration: &Integration<'_, System>,
+        [start, end]: [f64; 2],
+        values: &[f64; PARTS + 1],
+    ) -> Option<[f64; 2]> {
+        let side = self.watched[index].side;
+        let is_away =
+            |watch: &Self, value: f64| side * value < 0.0 && watch.watched[index].leaves_zero(value);
+        let time = |part: f64| start + (end - start) * part;
+        if is_away(self, values[PARTS]) {
+            return None;
+        }
+        if let Some(part) = (1..PARTS).find(|&part| is_away(self, values[part])) {
+            return Some([time(part as f64 / PARTS as f64), values[part]]);
+        }
+        let [low, high] = [f64::min, f64::max].map(|pick| values.iter().copied().reduce(pick).unwrap_or(0.0));
+        let (part, least) = (1..FINE_PARTS)
+            .map(|part| part as f64 / FINE_PARTS as f64)
+            .map(|part| (part, side * through(values, part)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))?;
+        if side == 0.0 || least > CLOSE * (high - low) {
+            return None;
+        }
+        let value = self.pending_value(index, integration, time(part));
+        is_away(self, value).then_some([time(part), value])
+    }
+
+    fn locate(&mut self, target: Target, integration: &Integration<'_, System>) -> f64 {
+        let (mut low, mut high) = (target.before[0], target.after[0]);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
-            if high - low <= 0.1 * self.events[index].tolerance || middle <= low || middle >= high {
+            if high - low <= 0.1 * self.events[target.event].tolerance || middle <= low || middle >= high {
                 break;
             }
-            let value = self.pending_value(index, integration, middle);
-            if self.watched[index].side * value < 0.0 {
+            let value = self.pending_value(target.event, integration, middle);
+            if target.from * value < 0.0 {
                 high = middle;
             } else {
                 low = middle;
@@ -271,7 +364,7 @@ impl<'m> EventWatch<'m> {
         end: f64,
     ) -> Option<f64> {
         let value = self.pending_value(target.event, integration, end);
-        let passed = self.watched[target.event].side * value < 0.0;
+        let passed = target.from * value < 0.0;
         *(if passed { &mut target.after } else { &mut target.before }) = [end, value];
         let ([t0, g0], [t1, g1]) = (target.before, target.after);
         let tolerance = self.events[target.event].tolerance;
@@ -299,14 +392,13 @@ impl<'m> EventWatch<'m> {
             let point = point_of(state);
             let value = self.value_at(index, system, &point, since);
             let angles = self.angles_at(index, system, &point, since);
-            let landed = target.is_some_and(|target| target.reached && target.event == index);
-            let fires = landed || self.passes(index, value);
+            let landed = target.filter(|target| target.reached && target.event == index);
+            let fires = landed.is_some() || self.passes(index, value);
             let watched = &mut self.watched[index];
-            let far_side = -watched.side;
             watched.take(value);
             watched.angles = angles;
-            if landed {
-                watched.side = far_side;
+            if let Some(target) = landed {
+                watched.side = -target.from;
             }
             if fires {
                 self.fired.push(index);
@@ -317,18 +409,41 @@ impl<'m> EventWatch<'m> {
 
     /// Whether an event of the last step changes how the run goes on.
     pub fn interrupts(&self) -> bool {
-        self.fired.iter().any(|&index| self.events[index].stop || !self.events[index].switches.is_empty())
+        self.stopping().is_some() || self.changes()
+    }
+
+    /// Whether an event of the last step changes the machine.
+    pub fn changes(&self) -> bool {
+        self.last().any(Event::changes)
     }
 
     /// The event of the last step that ends the run.
     pub fn stopping(&self) -> Option<&'m Event> {
-        self.fired.iter().map(|&index| &self.events[index]).find(|event| event.stop)
+        self.last().find(|event| event.stop)
     }
 
-    /// What the events of the last step switch, in their order.
-    pub fn switches(&self) -> Vec<(SwitchId, bool)> {
-        self.fired.iter().flat_map(|&index| self.events[index].switches.iter().copied()).collect()
+    /// Events of the last step, in their order.
+    pub fn last(&self) -> impl Iterator<Item = &'m Event> {
+        let events = self.events;
+        self.fired.iter().map(move |&index| &events[index])
     }
+}
+
+impl Target {
+    /// Whether a time is within the bracket.
+    fn holds(&self, time: f64) -> bool {
+        (self.before[0]..=self.after[0]).contains(&time)
+    }
+}
+
+/// The polynomial through values at the ends of equal parts, at a part of the whole.
+fn through(values: &[f64; PARTS + 1], part: f64) -> f64 {
+    let x = part * PARTS as f64;
+    let basis = |at: usize| -> f64 {
+        let others = (0..=PARTS).filter(|&other| other != at);
+        others.map(|other| (x - other as f64) / (at as f64 - other as f64)).product()
+    };
+    (0..=PARTS).map(|at| values[at] * basis(at)).sum()
 }
 
 /// A guess kept from the ends of its bracket.

@@ -6,6 +6,7 @@
 
 mod assembler;
 pub mod beam;
+mod configuration;
 mod curve;
 mod event;
 mod explanation;
@@ -81,6 +82,8 @@ pub struct Machine {
     pub sensors: Vec<Sensor>,
     /// What happens where an expression of the motion passes zero.
     pub events: Vec<Event>,
+    /// What events may change, and into what.
+    configurations: configuration::Configurations,
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
@@ -118,20 +121,7 @@ impl Machine {
 
     /// Builds the machine that a document describes; `settings` take the place of those of the model.
     pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        let mut assembler = Assembler::new();
-        for entry in part::PARTS {
-            let mut errors = ModelErrors::new();
-            for part in document.parts_of(entry.kind.name) {
-                errors.keep((entry.add)(part, &mut assembler));
-            }
-            // Bodies ask for the group, so the settings are complete before any other part.
-            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
-                errors.keep(part::simulation::replace(settings, document, &mut assembler));
-            }
-            // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
-            errors.into_result()?;
-        }
-        assembler.finish(document)
+        Assembler::read(document, settings)?.finish(document, settings)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

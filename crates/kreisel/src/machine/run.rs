@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::configuration::Configurations;
 use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
 use super::settings::{RunPlan, SettingsError};
@@ -19,6 +20,7 @@ pub struct Run<'m> {
     /// Whether the inputs have a corner where the run starts, and where it ends.
     corner_at_ends: [bool; 2],
     events: EventWatch<'m>,
+    configurations: &'m Configurations,
 }
 
 /// How a run ended.
@@ -76,7 +78,14 @@ impl Machine {
         corners.dedup_by(|next, last| *next - *last <= slack);
         corners.reverse();
         let events = EventWatch::new(&self.events);
-        Ok(Run { integration, end_time: end, corners, corner_at_ends, events })
+        Ok(Run {
+            integration,
+            end_time: end,
+            corners,
+            corner_at_ends,
+            events,
+            configurations: &self.configurations,
+        })
     }
 
     /// Runs the machine with its own settings and keeps every signal in memory.
@@ -114,7 +123,7 @@ impl<'m> Run<'m> {
     }
 
     /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
-    /// and where something is switched.
+    /// and where the machine is changed.
     pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
         let [corner_at_start, _] = self.corner_at_ends;
         if corner_at_start && let Err(error) = self.integration.restart() {
@@ -146,7 +155,7 @@ impl<'m> Run<'m> {
             self.integration.run(end, &mut watch)?;
         }
         let stopped = watch.stopped;
-        let switched = !self.events.switches().is_empty();
+        let changed = self.events.changes();
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
@@ -160,7 +169,7 @@ impl<'m> Run<'m> {
         if arrived {
             self.corners.pop();
         }
-        if arrived && !switched {
+        if arrived && !changed {
             self.integration.pass_corner()?
         } else {
             self.integration.restart()?
@@ -174,13 +183,19 @@ impl<'m> Run<'m> {
         if let Some(event) = self.events.stopping() {
             return Some(RunEnding::Event(EventRecord { time, event: event.name.clone() }));
         }
-        let switches = self.events.switches();
-        if switches.is_empty() {
+        if !self.events.changes() {
             return None;
         }
-        let system = self.integration.dae();
+        let (system, events, configurations) = (self.integration.dae(), &self.events, self.configurations);
         let outcome = self.integration.change_memory(|at, memory| {
-            switches.iter().try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
+            events.last().try_for_each(|event| {
+                for &setting in &event.settings {
+                    let configuration = configurations.after(system.configuration(memory), setting);
+                    system.configure(configuration, memory);
+                }
+                let mut switches = event.switches.iter();
+                switches.try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
+            })
         });
         outcome.err().map(RunEnding::Refused)
     }

@@ -31,7 +31,7 @@ use super::kind::{Occurrence, PartKind};
 use super::name;
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{self, Context, Definition, Parameters, Scope};
+use super::scope::{self, Context, Definition, GivenParameter, Parameters, Scope};
 use super::source::{Place, SourceFile, Text};
 use super::value::{self, Content, Entries, Entry, Value};
 
@@ -90,6 +90,17 @@ pub struct Document {
     parameters: Parameters,
     sources: Vec<Arc<SourceFile>>,
     left_out: Vec<Place>,
+    origin: Origin,
+}
+
+/// What a document is made from.
+#[derive(Clone, Debug)]
+struct Origin {
+    source: Arc<SourceFile>,
+    kinds: Vec<&'static PartKind>,
+    overrides: Vec<Override>,
+    /// Folder in which all files must lie, and the model's place in it.
+    at: Option<(PathBuf, FileAt)>,
 }
 
 impl Document {
@@ -110,7 +121,7 @@ impl Document {
         let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
         let canonical = path.canonicalize().map_err(|error| unreadable(&error, nowhere))?;
         let file = FileAt { path: canonical, folder: folder.to_path_buf() };
-        Self::build(&source, kinds, overrides, Some((root, file)))
+        Self::build(Origin::new(source, kinds, overrides, Some((root, file))))
     }
 
     /// Reads a model from a text; it cannot include files.
@@ -121,24 +132,27 @@ impl Document {
         overrides: &[(&str, &str)],
     ) -> Result<Self, ModelErrors> {
         let source = value::source(name, text.as_bytes())?;
-        Self::build(&source, kinds, overrides, None)
+        Self::build(Origin::new(source, kinds, overrides, None))
     }
 
-    fn build(
-        source: &Arc<SourceFile>,
-        kinds: &[&'static PartKind],
-        overrides: &[(&str, &str)],
-        at: Option<(PathBuf, FileAt)>,
-    ) -> Result<Self, ModelErrors> {
+    /// The same model with other values of its parameters.
+    pub fn with_parameters(&self, given: &[GivenParameter]) -> Result<Self, ModelErrors> {
+        let mut origin = self.origin.clone();
+        origin.overrides.extend(given.iter().cloned().map(Override::from));
+        Self::build(origin)
+    }
+
+    fn build(origin: Origin) -> Result<Self, ModelErrors> {
+        let source = &origin.source;
         let entries = value::parse(source)?;
         if !entries.iter().any(|entry| entry.key != "parameters") {
             let place = Place::new(source, 0..0);
             let error = ModelError::new(Mistake::NoParts, place);
             return Err(error.with_hint("the smallest model is a `[[body]]` and an end time").into());
         }
-        let (root, file) = at.unzip();
+        let (root, file) = origin.at.clone().unzip();
         let mut expander = Expander {
-            kinds,
+            kinds: &origin.kinds,
             root,
             parts: Vec::new(),
             sources: vec![Arc::clone(source)],
@@ -149,17 +163,17 @@ impl Document {
             include_count: 0,
             full: false,
         };
-        let overrides = overrides.iter().map(|(name, text)| Override::argument(name, text)).collect();
         let outer = Outer {
             parameters: &Parameters::new(),
             prefix: String::new(),
             placement: Isometry3::identity(),
-            overrides,
+            overrides: origin.overrides.clone(),
         };
         let parameters = expander.file(&entries, outer);
         expander.name_parts();
-        expander.errors.into_result()?;
-        Ok(Self { parts: expander.parts, parameters, sources: expander.sources, left_out: expander.left_out })
+        let Expander { parts, sources, left_out, errors, .. } = expander;
+        errors.into_result()?;
+        Ok(Self { parts, parameters, sources, left_out, origin })
     }
 
     /// All parts: those of included files first, then in the order of the file.
@@ -195,7 +209,20 @@ struct FileAt {
     folder: PathBuf,
 }
 
+impl Origin {
+    fn new(
+        source: Arc<SourceFile>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+        at: Option<(PathBuf, FileAt)>,
+    ) -> Self {
+        let overrides = overrides.iter().map(|(name, text)| Override::argument(name, text)).collect();
+        Self { source, kinds: kinds.to_vec(), overrides, at }
+    }
+}
+
 /// A parameter given from outside of its file.
+#[derive(Clone, Debug)]
 struct Override {
     name: String,
     name_place: Place,
@@ -208,6 +235,13 @@ impl Override {
         let name_place = Place::new(&source, 0..name.len());
         let value = Place::new(&source, name.len() + 1..source.text().len());
         Self { name: name.into(), name_place, definition: Definition::Expression(Text::new(text, value)) }
+    }
+}
+
+impl From<GivenParameter> for Override {
+    fn from(given: GivenParameter) -> Self {
+        let GivenParameter { name, name_place, value, value_place } = given;
+        Self { name, name_place, definition: Definition::Number(value, value_place) }
     }
 }
 
@@ -516,18 +550,8 @@ fn outer_of(fields: Fields<'_>) -> Result<Outer<'_>, ModelErrors> {
     };
     let mut overrides = Vec::new();
     if let Some(field) = field("parameters") {
-        for entry in field.table()?.iter() {
-            // Any dimension will do: a parameter has the one with which it is used.
-            let value = match &entry.value.content {
-                Content::Text(text) => context.number_of_any_unit(text)?,
-                _ => Field::new(entry, context).number(Dimension::NONE)?,
-            };
-            overrides.push(Override {
-                name: entry.key.clone(),
-                name_place: entry.key_place.clone(),
-                definition: Definition::Number(value, entry.value.place.clone()),
-            });
-        }
+        let given = scope::given_parameters(field.table()?, context)?;
+        overrides.extend(given.into_iter().map(Override::from));
     }
     let placement = context.scope().placement * Isometry3::from_parts(Translation3::from(position), rotation);
     Ok(Outer { parameters: &context.scope().parameters, prefix, placement, overrides })

@@ -96,6 +96,8 @@ pub enum ValueKind {
     Signal3(Dimension),
     /// A function given by points: dimensions of argument and value.
     Curve(Dimension, Dimension),
+    /// An inline table of parameters of the model with numbers for them.
+    Parameters,
     /// An inline table with keys of its own.
     Table(&'static [Key]),
     /// An array of tables with keys of their own.

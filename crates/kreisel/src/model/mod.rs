@@ -33,7 +33,7 @@ pub use kind::{Key, Need, Occurrence, PartKind, ValueKind};
 pub use law::{Law, LawValue};
 pub use quantity::{Dimension, Unit};
 pub use reader::{PartReader, Reference};
-pub use scope::{Context, MeasuredExpression, Quantities, Scope};
+pub use scope::{Context, GivenParameter, MeasuredExpression, Quantities, Scope};
 pub use source::{Place, SourceFile, Text};
 pub use table::Table;
 

@@ -18,7 +18,7 @@ use super::law::Law;
 use super::name::{self, GROUND};
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{Context, Parameters, Scope};
+use super::scope::{Context, GivenParameter, Parameters, Scope, given_parameters};
 use super::source::{Place, SourceFile, Text};
 use super::table::Table;
 use super::value::{self, Content, Entries, Value};
@@ -314,6 +314,9 @@ readers! {
         ValueKind::Signal(dimension) => |reader, field| read_signal(field, dimension);
     "Three functions of time and measured quantities", signal3, optional_signal3 -> [Signal; 3]:
         ValueKind::Signal3(dimension) => |reader, field| read_three(field, |part| read_signal(part, dimension));
+    "Parameters with their numbers; the names that these use are no uses of the part",
+        parameters, optional_parameters -> Vec<GivenParameter>:
+        ValueKind::Parameters => |reader, field| Ok(given_parameters(field.table()?, &reader.context.apart())?);
     "A function given by points", curve, optional_curve -> Table:
         ValueKind::Curve(argument, value) => |reader, field| read_curve(field, argument, value);
 }
@@ -393,7 +396,7 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
         ValueKind::Signal(dimension) => read_signal(field, dimension).map(drop)?,
         ValueKind::Signal3(dimension) => read_three(field, |part| read_signal(part, dimension)).map(drop)?,
         ValueKind::Curve(argument, value) => read_curve(field, argument, value).map(drop)?,
-        ValueKind::Table(_) => field.table().map(drop)?,
+        ValueKind::Table(_) | ValueKind::Parameters => field.table().map(drop)?,
     }
     Ok(())
 }

@@ -183,6 +183,7 @@ fn value(key: &Key) -> Json {
         ValueKind::Law(_) | ValueKind::Signal(_) => json!({ "$ref": "#/$defs/law" }),
         ValueKind::Law3(_) | ValueKind::Signal3(_) => array(json!({ "$ref": "#/$defs/law" }), &[3]),
         ValueKind::Curve(..) => json!({ "$ref": "#/$defs/curve" }),
+        ValueKind::Parameters => json!({ "type": "object", "additionalProperties": number }),
         ValueKind::Table(keys) => table(keys.iter()),
         ValueKind::Tables(keys) => {
             json!({ "type": "array", "items": table(keys.iter().chain(REPETITION_KEYS)) })
@@ -275,6 +276,7 @@ fn words(kind: ValueKind) -> String {
         ValueKind::Signal(_) => of("law of time or measured quantities"),
         ValueKind::Signal3(_) => of("3 laws of time or measured quantities"),
         ValueKind::Curve(..) => of("curve"),
+        ValueKind::Parameters => "table of parameters and numbers".into(),
         ValueKind::Table(_) => "table".into(),
         ValueKind::Tables(_) => "tables".into(),
     }

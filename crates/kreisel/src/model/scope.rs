@@ -1,18 +1,19 @@
 //! What names mean at a place of a model: parameters, the counter of a repeated part, and the prefix and
 //! placement of an included file.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nalgebra::Isometry3;
 
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, TIME, Vocabulary};
+use super::fields::Field;
 use super::law::Law;
 use super::name::{self, GROUND};
 use super::quantity::Dimension;
 use super::source::{Place, Text};
-use super::value::{Content, Entries};
+use super::value::{Content, Entries, Entry};
 
 /// Values of parameters by name.
 pub type Parameters = BTreeMap<String, f64>;
@@ -29,21 +30,33 @@ pub struct Scope {
 }
 
 /// A scope and the counter of a repeated part.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Context {
     scope: Arc<Scope>,
     index: Option<u32>,
+    /// Parameters whose values were asked for, by this context and its clones.
+    uses: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Context {
     /// Context of a part, with its counter if it is repeated.
     pub fn new(scope: Arc<Scope>, index: Option<u32>) -> Self {
-        Self { scope, index }
+        Self { scope, index, uses: Arc::default() }
     }
 
     /// The same with another counter.
     pub(crate) fn counted(&self, index: u32) -> Self {
-        Self { scope: Arc::clone(&self.scope), index: Some(index) }
+        Self { index: Some(index), ..self.clone() }
+    }
+
+    /// The same, whose uses of parameters are its own.
+    pub(crate) fn apart(&self) -> Self {
+        Self::new(Arc::clone(&self.scope), self.index)
+    }
+
+    /// Whether an expression has used a parameter so far.
+    pub fn has_used(&self, parameter: &str) -> bool {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).contains(parameter)
     }
 
     /// The scope of the file.
@@ -60,7 +73,12 @@ impl Context {
         if name == INDEX {
             return self.index.map(f64::from);
         }
-        self.scope.parameters.get(name).copied()
+        let value = self.scope.parameters.get(name).copied()?;
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if !uses.contains(name) {
+            uses.insert(name.to_string());
+        }
+        Some(value)
     }
 
     fn candidates(&self) -> Vec<String> {
@@ -152,6 +170,35 @@ impl Context {
             _ => format!("{prefix}{name}"),
         }
     }
+}
+
+/// A parameter with a number that a table gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenParameter {
+    /// Its name.
+    pub name: String,
+    /// Where the name is written.
+    pub name_place: Place,
+    /// The number in base units.
+    pub value: f64,
+    /// Where the value is written.
+    pub value_place: Place,
+}
+
+/// Parameters that a table gives; any unit will do, as a parameter has the dimension with which it is used.
+pub(crate) fn given_parameters(
+    entries: &Entries,
+    context: &Context,
+) -> Result<Vec<GivenParameter>, ModelError> {
+    let given = |entry: &Entry| {
+        let value = match &entry.value.content {
+            Content::Text(text) => context.number_of_any_unit(text)?,
+            _ => Field::new(entry, context).number(Dimension::NONE)?,
+        };
+        let (name_place, value_place) = (entry.key_place.clone(), entry.value.place.clone());
+        Ok(GivenParameter { name: entry.key.clone(), name_place, value, value_place })
+    };
+    entries.iter().map(given).collect()
 }
 
 fn bad_index(text: &Text, range: std::ops::Range<usize>) -> ModelError {

@@ -75,8 +75,16 @@ pub struct SystemBuilder {
     scales: Option<Scales>,
     /// Names of switchable parts, and whether they are on at the start.
     switches: Vec<(String, bool)>,
+    versions: Vec<Version>,
     states: Vec<StateStart>,
     crowds: Vec<(String, Crowd)>,
+}
+
+/// An element that takes the place of another one in a configuration.
+struct Version {
+    original: usize,
+    configuration: usize,
+    element: Box<dyn Element>,
 }
 
 /// A state and its value at the start.
@@ -170,6 +178,32 @@ impl SystemBuilder {
         })
     }
 
+    /// Lets the elements of some names of another machine take the places of those of this one in a configuration.
+    ///
+    /// An error names an element that has no counterpart, or one between other nodes or with another memory.
+    pub fn configuration(
+        &mut self,
+        configuration: usize,
+        other: Self,
+        is_changed: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
+        let mut others = other.elements.into_iter();
+        for (original, (name, element)) in self.elements.iter().enumerate() {
+            let (other_name, other) = others.next().ok_or_else(|| name.clone())?;
+            if !is_changed(name) {
+                continue;
+            }
+            let fits = other_name == *name
+                && other.nodes() == element.nodes()
+                && other.memory_count() == element.memory_count();
+            if !fits {
+                return Err(name.clone());
+            }
+            self.versions.push(Version { original, configuration, element: other });
+        }
+        others.next().map_or(Ok(()), |(name, _)| Err(name))
+    }
+
     /// Names of all elements.
     pub fn element_names(&self) -> impl Iterator<Item = &str> {
         self.elements.iter().map(|(name, _)| name.as_str())
@@ -227,9 +261,11 @@ impl SystemBuilder {
             .collect();
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
-        let elements = (self.elements.into_iter())
-            .map(|(name, element)| ElementEntry {
+        let mut elements: Vec<ElementEntry> = (self.elements.into_iter().enumerate())
+            .map(|(index, (name, element))| ElementEntry {
                 switch: switch_of(&name),
+                configuration: None,
+                original: index,
                 memory: remember(element.memory_count()),
                 blocks: blocks_of(element.nodes()),
                 links: links(element.as_ref(), &couplings, &joint_rows),
@@ -237,6 +273,21 @@ impl SystemBuilder {
                 element,
             })
             .collect();
+        let several = !self.versions.is_empty();
+        for Version { original, configuration, element } in self.versions {
+            let first = &mut elements[original];
+            first.configuration = Some(0);
+            let version = ElementEntry {
+                configuration: Some(configuration),
+                name: first.name.clone(),
+                memory: first.memory.clone(),
+                blocks: first.blocks.clone(),
+                links: links(element.as_ref(), &couplings, &joint_rows),
+                element,
+                ..*first
+            };
+            elements.push(version);
+        }
         let (mut first_row, mut first_slip, mut slip_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
@@ -278,26 +329,26 @@ impl SystemBuilder {
                 CrowdEntry { switch: switch_of(&name), memory: remember(crowd.memory_count()), crowd, name }
             })
             .collect();
+        let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let states = (self.states.into_iter())
             .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
             .collect();
-        Ok((
-            System {
-                nodes,
-                elements,
-                joints,
-                shape,
-                couplings,
-                scales,
-                switches,
-                states,
-                crowds,
-                kept: Kept::default(),
-            },
-            initial,
-        ))
+        let system = System {
+            nodes,
+            elements,
+            joints,
+            shape,
+            couplings,
+            scales,
+            switches,
+            configuration,
+            states,
+            crowds,
+            kept: Kept::default(),
+        };
+        Ok((system, initial))
     }
 
     fn check(&self) -> Result<(), AssemblyError> {

@@ -35,6 +35,8 @@ pub struct System {
     couplings: Couplings,
     scales: Scales,
     switches: Vec<Switch>,
+    /// Place in the memory of the number of the configuration, if there are several.
+    configuration: Option<usize>,
     states: Vec<StateEntry>,
     crowds: Vec<CrowdEntry>,
     kept: Kept,
@@ -52,6 +54,10 @@ struct ElementEntry {
     element: Box<dyn Element>,
     name: String,
     switch: Option<SwitchId>,
+    /// The only configuration in which it acts, if it is one of several versions.
+    configuration: Option<usize>,
+    /// Index of the version that acts at the start; its own without versions.
+    original: usize,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -197,7 +203,12 @@ impl System {
 
     /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
     pub fn applied_wrench(&self, element: usize, at: &Point) -> Vector6 {
-        let entry = &self.elements[element];
+        let mut entry = &self.elements[element];
+        if !self.is_version_of(entry, at.memory) {
+            let acts =
+                |other: &&ElementEntry| other.original == element && self.is_version_of(other, at.memory);
+            entry = self.elements.iter().find(acts).unwrap_or(entry);
+        }
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return Vector6::zeros();
         }
@@ -256,7 +267,8 @@ impl System {
 
     /// Number of elements and of joints that touch a node.
     pub fn touching(&self, node: NodeId) -> (usize, usize) {
-        let elements = self.elements.iter().filter(|entry| entry.element.nodes().contains(&node)).count();
+        let originals = self.elements.iter().enumerate().filter(|(index, entry)| entry.original == *index);
+        let elements = originals.filter(|(_, entry)| entry.element.nodes().contains(&node)).count();
         let joints = self.joints.iter().filter(|entry| entry.joint.nodes().contains(&node)).count();
         (elements, joints)
     }
@@ -406,7 +418,8 @@ impl Dae for System {
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         self.remember_crowds(at, memory);
-        for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()) {
+        let acts = |entry: &&ElementEntry| self.is_version_of(entry, at.memory);
+        for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, at, |motion| entry.element.remember(motion, own));
         }

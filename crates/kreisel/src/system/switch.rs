@@ -1,8 +1,9 @@
-//! Parts that are switched on and off while a machine runs.
+//! Parts that are switched on and off, or changed, while a machine runs.
 //!
 //! The structure of the equations stays. A force that is off adds nothing; a joint that is off has empty rows, whose
 //! multipliers vanish like those of redundant constraints. Which parts are switched is remembered with the state: a
-//! slot holds 0 for a part as it was at the start and 1 for the opposite.
+//! slot holds 0 for a part as it was at the start and 1 for the opposite. An element may have several versions, one
+//! for each configuration of the machine; another slot holds the number of the configuration.
 
 use thiserror::Error;
 
@@ -69,9 +70,30 @@ impl System {
         switch.on_at_start == (memory[switch.slot] == 0.0)
     }
 
+    /// Number of the configuration; 0 at the start.
+    pub fn configuration(&self, memory: &[f64]) -> usize {
+        self.configuration.map_or(0, |slot| memory[slot] as usize)
+    }
+
+    /// Changes the configuration in a memory: other versions of elements act from now on.
+    pub fn configure(&self, configuration: usize, memory: &mut [f64]) {
+        if let Some(slot) = self.configuration {
+            memory[slot] = configuration as f64;
+        }
+    }
+
+    /// Whether an element is the version for the present configuration.
+    pub(super) fn is_version_of(&self, entry: &ElementEntry, memory: &[f64]) -> bool {
+        entry.configuration.is_none_or(|own| own == self.configuration(memory))
+    }
+
     /// Elements that are on.
     pub(super) fn elements_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a ElementEntry> {
-        self.elements.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
+        let is_on = |entry: &&ElementEntry| {
+            entry.switch.is_none_or(|switch| self.is_on(switch, at.memory))
+                && self.is_version_of(entry, at.memory)
+        };
+        self.elements.iter().filter(is_on)
     }
 
     /// Joints that are on.

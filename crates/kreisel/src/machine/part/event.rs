@@ -1,14 +1,15 @@
 //! `[[event]]`: what happens where an expression of the motion passes zero.
 
 use crate::machine::Assembler;
+use crate::machine::configuration::Configurations;
 use crate::machine::event::{Direction, Event, EventInput};
 use crate::machine::part::sensor::coordinate;
 use crate::machine::sensor::{Measurement, Sensor};
 use crate::model::expression::TIME;
 use crate::model::kind::key;
 use crate::model::{
-    Dimension, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Quantities,
-    Reference, ValueKind,
+    Dimension, GivenParameter, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader,
+    Quantities, Reference, ValueKind,
 };
 
 const DIRECTIONS: &[&str] = &["both", "rising", "falling"];
@@ -16,7 +17,7 @@ const DIRECTIONS: &[&str] = &["both", "rising", "falling"];
 /// Keys of `[[event]]`.
 pub static KIND: PartKind = PartKind {
     name: "event",
-    doc: "A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run or switch parts.",
+    doc: "A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run, switch parts and change parameters.",
     occurrence: Occurrence::Many,
     keys: &[
         key(
@@ -50,6 +51,12 @@ pub static KIND: PartKind = PartKind {
             Need::Optional,
             "Forces, springs, joints, drives and locks to switch off.",
         ),
+        key(
+            "set",
+            ValueKind::Parameters,
+            Need::Optional,
+            "New values of parameters (`{ k = 200 }`), numbers or expressions of the values at the start; only forces, springs, dampers, bushings, friction and stops may use such a parameter, so that nothing jumps but forces.",
+        ),
     ],
 };
 
@@ -61,6 +68,7 @@ pub struct EventDraft {
     tolerance: f64,
     stop: bool,
     switched: Vec<(Reference, bool)>,
+    set: Vec<GivenParameter>,
 }
 
 /// Reads an event.
@@ -84,13 +92,24 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         tolerance: reader.positive("tolerance")?,
         stop: reader.boolean("stop")?,
         switched,
+        set: reader.optional_parameters("set")?.unwrap_or_default(),
     });
     reader.finish()
 }
 
 impl EventDraft {
+    /// Parameters that it changes, with their new values.
+    pub(in crate::machine) fn set(&self) -> &[GivenParameter] {
+        &self.set
+    }
+
     /// The event, once sensors and parts are known.
-    pub fn finish(self, assembler: &mut Assembler, sensors: &[Sensor]) -> Result<Event, ModelErrors> {
+    pub(in crate::machine) fn finish(
+        self,
+        assembler: &mut Assembler,
+        sensors: &[Sensor],
+        configurations: &Configurations,
+    ) -> Result<Event, ModelErrors> {
         let known = |name: &str| input(name, assembler, sensors).is_some();
         let candidates = || {
             let readable = sensors.iter().filter(|sensor| readable(sensor));
@@ -108,8 +127,9 @@ impl EventDraft {
             switches.extend(switch.map(|switch| (switch, *on)));
         }
         errors.into_result()?;
+        let settings = configurations.settings(&self.set);
         let Self { name, direction, tolerance, stop, .. } = self;
-        Ok(Event { name, expression, inputs, direction, tolerance, stop, switches })
+        Ok(Event { name, expression, inputs, direction, tolerance, stop, switches, settings })
     }
 }
 

@@ -1,0 +1,213 @@
+//! Parameters that events change while a machine runs.
+//!
+//! Each combination of values that events can bring about is a configuration. The machine is read once more with
+//! those values, and the elements of the parts that use them become versions of the ones that act at the start. Only
+//! parts that push with finite forces may change so: positions and velocities go on where they are, without an impulse.
+
+use std::collections::HashSet;
+
+use super::Assembler;
+use super::part::event::EventDraft;
+use super::part::{bushing, end_stop, force, friction, joint_force, spring};
+use super::settings::SettingTexts;
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Document, GivenParameter, Part, PartKind};
+
+/// Kinds of parts that may use such parameters.
+const CHANGEABLE: &[&PartKind] = &[
+    &force::KIND,
+    &joint_force::KIND,
+    &spring::POINTS,
+    &spring::TORSIONAL,
+    &bushing::KIND,
+    &friction::KIND,
+    &end_stop::DISPLACEMENT,
+    &end_stop::ANGLE,
+];
+
+/// Most configurations of a machine: each takes the memory of the parts that change.
+const MOST: usize = 64;
+
+/// The configurations of a machine, numbered with the first parameter running fastest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Configurations {
+    parameters: Vec<Changed>,
+}
+
+/// A parameter that events change.
+#[derive(Clone, Debug)]
+struct Changed {
+    name: String,
+    /// Its value at the start, then those that events give it.
+    values: Vec<f64>,
+    /// The first table that changes it.
+    given: GivenParameter,
+}
+
+/// What an event does to a parameter: which one, and which of its values it gets.
+pub(super) type Setting = (usize, usize);
+
+impl Configurations {
+    /// Parameters and values of all events.
+    pub fn of(events: &[EventDraft], document: &Document) -> Result<Self, ModelErrors> {
+        let mut parameters: Vec<Changed> = Vec::new();
+        let mut errors = ModelErrors::new();
+        for given in events.iter().flat_map(EventDraft::set) {
+            let Some(&start) = document.parameters().get(&given.name) else {
+                let mistake = Mistake::UnknownName { what: "parameter", name: given.name.clone() };
+                let error = ModelError::new(mistake, given.name_place.clone());
+                let names = document.parameters().keys().map(String::as_str);
+                errors.push(error.with_nearest(&given.name, names));
+                continue;
+            };
+            let index = parameters.iter().position(|known| known.name == given.name).unwrap_or_else(|| {
+                let (name, given) = (given.name.clone(), given.clone());
+                parameters.push(Changed { name, values: vec![start], given });
+                parameters.len() - 1
+            });
+            let values = &mut parameters[index].values;
+            if !values.contains(&given.value) {
+                values.push(given.value);
+            }
+        }
+        errors.into_result()?;
+        let configurations = Self { parameters };
+        if configurations.count() > MOST {
+            return Err(configurations.too_many().into());
+        }
+        Ok(configurations)
+    }
+
+    /// What the tables of an event mean.
+    pub fn settings(&self, set: &[GivenParameter]) -> Vec<Setting> {
+        let setting = |given: &GivenParameter| {
+            let index = self.parameters.iter().position(|known| known.name == given.name)?;
+            let values = &self.parameters[index].values;
+            Some((index, values.iter().position(|value| *value == given.value)?))
+        };
+        set.iter().filter_map(setting).collect()
+    }
+
+    /// The configuration after a parameter was set in another one.
+    pub fn after(&self, configuration: usize, (parameter, value): Setting) -> usize {
+        let stride: usize = self.parameters[..parameter].iter().map(|known| known.values.len()).product();
+        let present = configuration / stride % self.parameters[parameter].values.len();
+        configuration + stride * value - stride * present
+    }
+
+    /// Gives an assembler the versions of its elements in all configurations.
+    pub fn add_versions(
+        &self,
+        assembler: &mut Assembler,
+        document: &Document,
+        settings: &SettingTexts,
+    ) -> Result<(), ModelErrors> {
+        for configuration in 1..self.count() {
+            let given = self.given(configuration);
+            let blame = |errors| with_values(errors, &given);
+            let other = document.with_parameters(&given).map_err(blame)?;
+            let names = self.changed_parts(document, &other)?;
+            let other = Assembler::read(&other, settings).map_err(blame)?;
+            let versions =
+                assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
+            versions.map_err(|part| self.other_machine(&part))?;
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> usize {
+        let sizes = self.parameters.iter().map(|known| known.values.len());
+        sizes.fold(1, usize::saturating_mul)
+    }
+
+    fn given(&self, configuration: usize) -> Vec<GivenParameter> {
+        let mut rest = configuration;
+        let given = |known: &Changed| {
+            let value = known.values[rest % known.values.len()];
+            rest /= known.values.len();
+            GivenParameter { value, ..known.given.clone() }
+        };
+        self.parameters.iter().map(given).collect()
+    }
+
+    /// Names of the parts that are different in another document; an error if one cannot change.
+    fn changed_parts(&self, document: &Document, other: &Document) -> Result<HashSet<String>, ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let mut names = HashSet::new();
+        let (parts, others) = (document.parts(), other.parts());
+        for (part, other) in parts.iter().zip(others) {
+            if part.name() != other.name() || part.kind() != other.kind() {
+                return Err(self.other_machine(part.name()).into());
+            }
+            let Some(parameter) = difference(part, other) else { continue };
+            if CHANGEABLE.contains(&part.kind()) {
+                names.insert(part.name().to_string());
+            } else {
+                errors.push(self.unchangeable(part, &parameter));
+            }
+        }
+        errors.into_result()?;
+        match parts.get(others.len()).or(others.get(parts.len())) {
+            Some(part) => Err(self.other_machine(part.name()).into()),
+            None => Ok(names),
+        }
+    }
+
+    fn unchangeable(&self, part: &Part, parameter: &str) -> ModelError {
+        let mistake = Mistake::Unsuitable {
+            what: format!("the {} `{}`", part.kind().name, part.name()),
+            requirement: format!("free of `{parameter}`, which an event sets"),
+            found: "one that uses it".to_string(),
+        };
+        let kinds: Vec<String> = CHANGEABLE.iter().map(|kind| kind.header()).collect();
+        let error = ModelError::new(mistake, part.name_place().clone());
+        let error = error.with_hint(format!("while a machine runs these can change: {}", kinds.join(", ")));
+        match self.parameters.first() {
+            Some(changed) => error.with_related(changed.given.name_place.clone(), "set here"),
+            None => error,
+        }
+    }
+
+    /// The values make other parts, not the same ones with other forces.
+    fn other_machine(&self, part: &str) -> ModelError {
+        let place = self.parameters.first().map(|changed| changed.given.name_place.clone());
+        let mistake = Mistake::Unsuitable {
+            what: "`set` of an event".to_string(),
+            requirement: "a change of forces".to_string(),
+            found: format!("one of which parts there are, such as `{part}`"),
+        };
+        let hint = "use another parameter in `repeat`, `when` and names";
+        ModelError::new(mistake, place.unwrap_or_default()).with_hint(hint)
+    }
+
+    fn too_many(&self) -> ModelError {
+        let mistake = Mistake::Unsuitable {
+            what: "`set` of all events together".to_string(),
+            requirement: format!("at most {MOST} combinations of values"),
+            found: self.count().to_string(),
+        };
+        let place = self.parameters.last().map(|changed| changed.given.name_place.clone());
+        ModelError::new(mistake, place.unwrap_or_default())
+            .with_hint("let parameters that change together be expressions of one")
+    }
+}
+
+/// Mistakes that come with the values of events say so.
+fn with_values(errors: ModelErrors, given: &[GivenParameter]) -> ModelErrors {
+    let values: Vec<String> = given.iter().map(|given| format!("{} = {}", given.name, given.value)).collect();
+    let mut blamed = ModelErrors::new();
+    for error in errors.iter().cloned() {
+        let place = given[0].value_place.clone();
+        blamed.push(error.with_related(place, format!("once events have set {}", values.join(", "))));
+    }
+    blamed
+}
+
+/// The parameter through which a part differs from the same part with other values.
+fn difference(part: &Part, other: &Part) -> Option<String> {
+    let (here, there) = (part.context().scope(), other.context().scope());
+    let changed = here.parameters.iter().filter(|(name, value)| there.parameters.get(*name) != Some(value));
+    let mut used = changed.map(|(name, _)| name).filter(|name| part.context().has_used(name));
+    let moved = (here.placement != there.placement).then_some("the place of its file");
+    used.next().cloned().or(moved.map(str::to_string))
+}
