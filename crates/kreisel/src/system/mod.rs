@@ -227,7 +227,7 @@ impl System {
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return None;
         }
-        self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.touch(motion))
+        self.with_element(entry, at, |motion| entry.element.touch(motion))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.

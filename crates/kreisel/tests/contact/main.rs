@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod crowds;
 mod friction;
 mod mistakes;
 mod models;
@@ -11,6 +12,7 @@ mod motions;
 mod numbers;
 mod oracle;
 mod pairs;
+mod woodpecker;
 
 use kreisel::machine::Machine;
 

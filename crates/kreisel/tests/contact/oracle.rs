@@ -1,6 +1,6 @@
 //! Contact written a second time, over any number and in world axes: derivatives come from dual numbers alone.
 
-use kreisel::element::contact::{CoulombFriction, Couple, Feature, NormalLaw, Surface};
+use kreisel::element::contact::{Couple, Feature, Friction, NormalLaw, Surface};
 use kreisel::lie::Pose;
 
 use super::numbers::{
@@ -13,7 +13,7 @@ pub struct ContactOracle {
     pub offsets: [Pose; 2],
     pub couples: Vec<Couple>,
     pub law: NormalLaw,
-    pub friction: Option<CoulombFriction>,
+    pub friction: Friction,
     /// Speed at which every couple met.
     pub speed: f64,
 }
@@ -39,14 +39,21 @@ fn clamped<T: Number>(value: T, bound: f64) -> T {
 impl ContactOracle {
     /// Residual wrenches (torque, force) in body axes.
     pub fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
+        self.with_bristles(nodes, &[T::zero(); 3]).0
+    }
+
+    /// The same with bristles bent in axes of the surface, and the rate of the bristles of the last couple that touches.
+    pub fn with_bristles<T: Number>(&self, nodes: &[Node<T>], bristles: &V3<T>) -> (Vec<[T; 6]>, V3<T>) {
+        let mut rate = [T::zero(); 3];
         let mut out = vec![[T::zero(); 6]; nodes.len()];
         for couple in &self.couples {
-            if let Some((point, force)) = self.force(couple, nodes) {
+            if let Some((point, force, bending)) = self.force(couple, nodes, bristles) {
+                rate = bending;
                 self.add(couple.side, &point, &force, nodes, &mut out);
                 self.add(1 - couple.side, &point, &scaled(-T::one(), &force), nodes, &mut out);
             }
         }
-        out
+        (out, rate)
     }
 
     fn add<T: Number>(
@@ -87,8 +94,14 @@ impl ContactOracle {
         times(&node.rotation, &sum(&[d, e, f], &cross(&[a, b, c], &arm)))
     }
 
-    /// Contact point and force on the body with the feature, in the world.
-    fn force<T: Number>(&self, couple: &Couple, nodes: &[Node<T>]) -> Option<(V3<T>, V3<T>)> {
+    /// Contact point and force on the body with the feature, in the world, and the rate of bristles.
+    #[allow(clippy::type_complexity, reason = "three vectors")]
+    fn force<T: Number>(
+        &self,
+        couple: &Couple,
+        nodes: &[Node<T>],
+        bristles: &V3<T>,
+    ) -> Option<(V3<T>, V3<T>, V3<T>)> {
         let (feature_frame, surface_frame) =
             (self.frame(couple.side, nodes), self.frame(1 - couple.side, nodes));
         let (core, normal, gap, radius) = nearest(couple, &feature_frame, &surface_frame);
@@ -105,15 +118,33 @@ impl ContactOracle {
         let pressing = self.normal_force(-gap, -rate, couple.radius);
         let sliding = difference(&velocity, &scaled(rate, &normal));
         let mut force = scaled(pressing, &normal);
-        if let Some(friction) = self.friction {
-            let speed = norm(&sliding);
-            let ratio = speed * T::from(1.0 / friction.stribeck_speed);
-            let coefficient = T::from(friction.sliding)
-                + T::from(friction.sticking - friction.sliding) * (-ratio * ratio).exp();
-            let rubbing = pressing * coefficient * (speed * T::from(1.0 / friction.transition_speed)).tanh();
-            force = difference(&force, &scaled(rubbing / speed, &sliding));
+        let mut bending = [T::zero(); 3];
+        let speed = norm(&sliding);
+        match self.friction {
+            Friction::None => {}
+            Friction::Coulomb(friction) => {
+                let ratio = speed * T::from(1.0 / friction.stribeck_speed);
+                let coefficient = T::from(friction.sliding)
+                    + T::from(friction.sticking - friction.sliding) * (-ratio * ratio).exp();
+                let rubbing =
+                    pressing * coefficient * (speed * T::from(1.0 / friction.transition_speed)).tanh();
+                force = difference(&force, &scaled(rubbing / speed, &sliding));
+            }
+            Friction::LuGre(friction) => {
+                let stiffness = T::from(friction.stiffness);
+                let ratio = (speed * T::from(1.0 / friction.stribeck_speed)).powf(friction.exponent);
+                let level = T::from(friction.sliding)
+                    + T::from(friction.sticking - friction.sliding) * (-ratio).exp();
+                let bent = times(&surface_frame.0, bristles);
+                let rate = difference(&sliding, &scaled(stiffness * speed / level, &bent));
+                let across = difference(&bent, &scaled(dot(&bent, &normal), &normal));
+                let mut rub = sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
+                rub = sum(&rub, &scaled(T::from(friction.viscosity), &sliding));
+                force = difference(&force, &scaled(pressing, &rub));
+                bending = times(&transposed(&surface_frame.0), &rate);
+            }
         }
-        Some((point, force))
+        Some((point, force, bending))
     }
 
     fn normal_force<T: Number>(&self, depth: T, rate: T, radius: f64) -> T {

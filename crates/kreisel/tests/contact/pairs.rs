@@ -1,8 +1,8 @@
 //! Every pair of shapes with every law: tangents, balance of forces, turned worlds, energy.
 
 use kreisel::dae::TangentWeights;
-use kreisel::element::contact::{Contact, CoulombFriction, Friction, NormalLaw, Surface};
-use kreisel::element::{Element, LocalForces, LocalTangent, Motion, NodeId};
+use kreisel::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface};
+use kreisel::element::{Element, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, StateId};
 use kreisel::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3};
 use kreisel::system::{NodeMotion, split};
 use num_dual::Dual64;
@@ -65,13 +65,7 @@ const MEETING_SPEED: f64 = 2.0;
 /// Depth to which the shapes of a sample overlap.
 const DEPTH: f64 = 0.02;
 
-fn sample(
-    shapes: [Surface; 2],
-    law: NormalLaw,
-    friction: Option<CoulombFriction>,
-    seed: u64,
-    ground: bool,
-) -> Sample {
+fn sample(shapes: [Surface; 2], law: NormalLaw, friction: Friction, seed: u64, ground: bool) -> Sample {
     let mut numbers = Numbers(seed);
     (0..20).for_each(|_| drop(numbers.next()));
     let offsets = [numbers.pose(), numbers.pose()];
@@ -79,13 +73,7 @@ fn sample(
     let nodes = [Some(0), if ground { None } else { Some(1) }];
     let name = format!("{} on {}, seed {seed}", shapes[0].word(), shapes[1].word());
     let make = || {
-        let contact = Contact::new(
-            nodes.map(|node| node.map(NodeId)),
-            offsets,
-            shapes,
-            law,
-            friction.map_or(Friction::None, Friction::Coulomb),
-        );
+        let contact = Contact::new(nodes.map(|node| node.map(NodeId)), offsets, shapes, law, friction);
         // Corners and edges have no radius of their own.
         contact.with_radius(0.15)
     };
@@ -124,7 +112,7 @@ fn sample(
     Sample { motions: at(near), oracle, contact, name }
 }
 
-fn samples(friction: Option<CoulombFriction>, ground: bool) -> Vec<Sample> {
+fn samples(friction: Friction, ground: bool) -> Vec<Sample> {
     let mut samples = Vec::new();
     for (i, first) in SHAPES.iter().enumerate() {
         for (j, second) in SHAPES.iter().enumerate() {
@@ -172,7 +160,7 @@ impl Sample {
 
 #[test]
 fn the_tangent_is_the_derivative_of_the_force_for_every_pair_and_law() {
-    let all = samples(Some(FRICTION), false).into_iter().chain(samples(None, true));
+    let all = samples(Friction::Coulomb(FRICTION), false).into_iter().chain(samples(Friction::None, true));
     let mut touched = 0;
     for sample in all {
         let memory = sample.memory();
@@ -213,7 +201,7 @@ fn the_tangent_is_the_derivative_of_the_force_for_every_pair_and_law() {
 
 #[test]
 fn action_is_reaction() {
-    for sample in samples(Some(FRICTION), false) {
+    for sample in samples(Friction::Coulomb(FRICTION), false) {
         let (mut force, mut torque, mut size) = (Vector3::zeros(), Vector3::zeros(), 0.0_f64);
         for (wrench, motion) in sample.residual(&sample.motions).iter().zip(&sample.motions) {
             let (own_torque, own_force) = split(wrench);
@@ -230,7 +218,7 @@ fn action_is_reaction() {
 #[test]
 fn a_turned_world_feels_the_same_forces() {
     let world = se3::exp(&Vector6::new(0.7, -1.1, 0.4, 3.0, -2.0, 1.0));
-    for sample in samples(Some(FRICTION), false) {
+    for sample in samples(Friction::Coulomb(FRICTION), false) {
         let moved: Vec<NodeMotion> = (sample.motions.iter())
             .map(|motion| NodeMotion {
                 velocity: motion.velocity,
@@ -253,7 +241,7 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
     for (i, first) in SHAPES.iter().enumerate() {
         for (j, second) in SHAPES.iter().enumerate().filter(|(j, _)| *j != i) {
             for law in lossless {
-                let sample = sample([*first, *second], law, None, 7 + (6 * i + j) as u64, false);
+                let sample = sample([*first, *second], law, Friction::None, 7 + (6 * i + j) as u64, false);
                 let energy =
                     |motions: &[NodeMotion]| sample.contact.energies(&Motion::new(0.0, motions)).strain;
                 let residual = sample.residual(&sample.motions);
@@ -280,4 +268,95 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
             }
         }
     }
+}
+
+const BRISTLES: LuGreFriction = LuGreFriction {
+    stiffness: 2.0,
+    damping: 0.3,
+    viscosity: 0.1,
+    sliding: 0.4,
+    sticking: 0.7,
+    stribeck_speed: 1.5,
+    exponent: 1.7,
+};
+
+#[test]
+fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
+    let bent = [0.05, -0.08, 0.03];
+    let mut touched = 0;
+    for mut sample in samples(Friction::LuGre(BRISTLES), false) {
+        let states = [0, 1, 2].map(StateId);
+        for contact in sample.contact.clone().with_bristles(|_| states) {
+            sample.oracle.couples = contact.couples().to_vec();
+            let memory = [MEETING_SPEED];
+            let motion = Motion { memory: &memory, states: &bent, ..Motion::new(0.0, &sample.motions) };
+            let mut forces = LocalForces::zeros();
+            contact.residual(&motion, &mut forces);
+            if forces.wrenches[0].amax() == 0.0 {
+                continue;
+            }
+            touched += 1;
+            let nodes: Vec<Node<f64>> = sample.motions.iter().map(Node::constant).collect();
+            let (wrenches, rate) = sample.oracle.with_bristles(&nodes, &bent);
+            let mut rates = [0.0; 3];
+            contact.rates(&motion, &mut rates);
+            let scale = forces.wrenches[0].amax().max(1.0);
+            for i in 0..2 {
+                // Rounding, as above.
+                assert!(
+                    (forces.wrenches[i] - Vector6::from(wrenches[i])).amax() < 1e-10 * scale,
+                    "{}",
+                    sample.name
+                );
+            }
+            assert!((0..3).all(|i| (rates[i] - rate[i]).abs() < 1e-12), "{}", sample.name);
+            let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true };
+            let (mut tangent, mut state_tangent) = (LocalTangent::zeros(2), LocalStateTangent::zeros());
+            contact.tangent(&motion, weights, &mut tangent);
+            contact.state_tangent(&motion, weights, &mut state_tangent);
+            let constant: Vec<Node<Dual64>> = sample.motions.iter().map(Node::constant).collect();
+            let fixed = bent.map(Dual64::from_re);
+            let tolerance = 1e-9 * (0..4).map(|b| tangent.block(b / 2, b % 2).2.amax()).fold(1.0, f64::max);
+            for k in 0..3 {
+                let mut bristles = fixed;
+                bristles[k].eps = 1.0;
+                let (wrenches, rate) = sample.oracle.with_bristles(&constant, &bristles);
+                for (i, wrench) in wrenches.iter().enumerate() {
+                    let slope = Vector6::from_fn(|row, _| wrench[row].eps);
+                    assert!(
+                        (state_tangent.force_by_state[k][i] - slope).amax() < tolerance,
+                        "{}",
+                        sample.name
+                    );
+                }
+                (0..3).for_each(|i| assert!((state_tangent.rate_by_state[i][k] - rate[i].eps).abs() < 1e-10));
+            }
+            for (j, k) in (0..12).map(|index| (index / 6, index % 6)) {
+                let mut moved = constant.clone();
+                moved[j].velocity[k].eps = 1.0;
+                let (wrenches, rate) = sample.oracle.with_bristles(&moved, &fixed);
+                let twist = std::array::from_fn(|i| Dual64::new(0.0, f64::from(i == k)));
+                let mut turned = constant.clone();
+                turned[j] = turned[j].moved(&twist);
+                let (turned_wrenches, turned_rate) = sample.oracle.with_bristles(&turned, &fixed);
+                for i in 0..2 {
+                    let (_, damping, stiffness) = tangent.block(i, j);
+                    let column = |wrench: &[Dual64; 6]| Vector6::from_fn(|row, _| wrench[row].eps);
+                    assert!((damping.column(k) - column(&wrenches[i])).amax() < tolerance, "{}", sample.name);
+                    assert!(
+                        (stiffness.column(k) - column(&turned_wrenches[i])).amax() < tolerance,
+                        "{}",
+                        sample.name
+                    );
+                }
+                for i in 0..3 {
+                    let own = &state_tangent;
+                    assert!((own.rate_by_velocity[i][j][k] - rate[i].eps).abs() < 1e-9, "{}", sample.name);
+                    let error = own.rate_by_configuration[i][j][k] - turned_rate[i].eps;
+                    assert!(error.abs() < 1e-8, "{}: {error:e}", sample.name);
+                }
+            }
+        }
+    }
+    assert!(touched > 200, "{touched}");
 }

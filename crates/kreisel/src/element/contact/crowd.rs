@@ -40,6 +40,8 @@ pub struct Crowd {
 const PER_MEMBER: usize = 4;
 /// Least margin as part of the smallest member's size.
 const MARGIN: f64 = 0.2;
+/// Margin in m where no member has a size.
+const LEAST_MARGIN: f64 = 1e-3;
 /// Steps at the present speed for which a margin lasts.
 const AHEAD: f64 = 10.0;
 /// A step may be this much longer than the one before.
@@ -52,7 +54,7 @@ impl Crowd {
     pub fn new(members: Vec<Member>, law: NormalLaw, friction: Friction, radius: Option<f64>) -> Self {
         let sizes = members.iter().map(|member| member.surface.extent()).filter(|size| *size > 0.0);
         let smallest = sizes.fold(f64::INFINITY, f64::min);
-        let margin = if smallest.is_finite() { MARGIN * smallest } else { 0.0 };
+        let margin = if smallest.is_finite() { MARGIN * smallest } else { LEAST_MARGIN };
         Self { members, law, friction, radius, joined: HashSet::new(), margin }
     }
 
@@ -77,7 +79,7 @@ impl Crowd {
     pub(crate) fn remember(&self, time: f64, at: impl Fn(&Member) -> (Vector3, f64), memory: &mut [f64]) {
         let (places, last) = memory.split_at_mut(PER_MEMBER * self.members.len());
         let step = (time - last[0]).max(0.0);
-        let fresh = places.chunks_exact(PER_MEMBER).all(|place| place[3] == 0.0);
+        let fresh = is_fresh(places);
         let motions: Vec<(Vector3, f64)> = self.members.iter().map(at).collect();
         let leaves = |(place, (position, speed)): (&[f64], &(Vector3, f64))| {
             let way = (position - Vector3::new(place[0], place[1], place[2])).norm();
@@ -98,8 +100,11 @@ impl Crowd {
         before[..places] != after[..places]
     }
 
-    /// The pairs that may touch, in order.
+    /// The pairs that may touch, in order; none before anything is remembered.
     pub(crate) fn pairs(&self, memory: &[f64]) -> Vec<(usize, usize)> {
+        if is_fresh(&memory[..PER_MEMBER * self.members.len()]) {
+            return Vec::new();
+        }
         let place = |index: usize| {
             let place = &memory[PER_MEMBER * index..PER_MEMBER * (index + 1)];
             Ball {
@@ -134,6 +139,11 @@ impl Crowd {
             None => contact,
         }
     }
+}
+
+/// Whether nothing is remembered yet: margins are never zero.
+fn is_fresh(places: &[f64]) -> bool {
+    places.chunks_exact(PER_MEMBER).all(|place| place[3] == 0.0)
 }
 
 /// A sphere that holds a member; of infinite radius for a plane.

@@ -84,7 +84,7 @@ pub static KIND: PartKind = PartKind {
         contact_law::STIFFNESS,
         contact_law::DAMPING,
         contact_law::TRANSITION_DEPTH,
-        contact_law::YOUNG_MODULUS,
+        contact_law::YOUNGS_MODULUS,
         contact_law::POISSON_RATIO,
         contact_law::RESTITUTION,
         contact_law::REST_SPEED,
@@ -142,8 +142,9 @@ fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assem
     let Friction::LuGre(friction) = laws.friction else {
         return vec![assembler.add_element(name, contact)];
     };
-    // Bristles of a sliding contact are bent by this much.
-    let scale = friction.sliding / friction.stiffness;
+    // The scale is what `atol` multiplies, 1e-8 if not given. Sliding bends bristles by μ/σ₀ and they come back to it by themselves:
+    // an error of a hundredth of that, over the run, is small enough.
+    let scale = 1e6 * friction.sliding / friction.stiffness;
     let builder = &mut assembler.builder;
     let state = |couple: usize| {
         let mut axis = |axis: &str| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale);

@@ -1,6 +1,7 @@
 //! Keys about normal forces and friction that `[[contact]]` and its kin share.
 
-use crate::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw};
+use crate::element::contact::{Contact, CoulombFriction, Crowd, Friction, LuGreFriction, NormalLaw, Surface};
+use crate::lie::Pose;
 use crate::model::error::ModelErrors;
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
@@ -29,7 +30,7 @@ pub(super) const TRANSITION_DEPTH: Key = key(
     Need::Default("1e-6"),
     "Depth at which half of the damping of the linear law acts, so that it begins without a jump.",
 );
-pub(super) const YOUNG_MODULUS: Key = key(
+pub(super) const YOUNGS_MODULUS: Key = key(
     "youngs-modulus",
     ValueKind::Number(Dimension::PRESSURE),
     Need::Optional,
@@ -120,15 +121,30 @@ const PER_LENGTH: Dimension = Dimension::from_exponents([-1, 0, 0, 0]);
 /// s/m
 const PER_SPEED: Dimension = Dimension::from_exponents([-1, 0, 1, 0]);
 
+/// Most different shapes of a group that are compared with each other.
+const MOST_SURFACES: usize = 30;
+
 /// What the keys say.
 pub(super) struct Laws {
     pub normal: NormalLaw,
     pub friction: Friction,
-    effective_radius: Option<f64>,
+    pub effective_radius: Option<f64>,
 }
 
 impl Laws {
+    /// Laws of a contact.
     pub fn read(reader: &PartReader) -> Result<Self, ModelErrors> {
+        let friction = friction(reader, reader.choice("friction-law")? == "lugre")?;
+        Self::with_friction(reader, friction, "rest-speed")
+    }
+
+    /// Laws of a group, whose pairs come and go: no bristles, and one speed of meeting for all.
+    pub fn read_for_group(reader: &PartReader) -> Result<Self, ModelErrors> {
+        let friction = friction(reader, false)?;
+        Self::with_friction(reader, friction, "impact-speed")
+    }
+
+    fn with_friction(reader: &PartReader, friction: Friction, speed: &str) -> Result<Self, ModelErrors> {
         let law = reader.choice("law")?;
         if law == "linear" {
             let normal = NormalLaw::Linear {
@@ -136,7 +152,7 @@ impl Laws {
                 damping: reader.not_negative("damping")?,
                 transition: reader.positive("transition-depth")?,
             };
-            return Ok(Self { normal, friction: friction(reader)?, effective_radius: None });
+            return Ok(Self { normal, friction, effective_radius: None });
         }
         let ratio = reader.number("poisson-ratio")?;
         if !(-1.0 < ratio && ratio <= 0.5) {
@@ -148,7 +164,7 @@ impl Laws {
             return Err(error.into());
         }
         let modulus = required(reader, "youngs-modulus", "Hertz's law")? / (2.0 * (1.0 - ratio * ratio));
-        let rest_speed = reader.positive("rest-speed")?;
+        let rest_speed = reader.positive(speed)?;
         let normal = match law {
             "hertz" => NormalLaw::hertz(modulus, restitution, rest_speed),
             _ => NormalLaw::flores(modulus, restitution, rest_speed),
@@ -157,7 +173,38 @@ impl Laws {
             true => Some(reader.positive("effective-radius")?),
             false => None,
         };
-        Ok(Self { normal, friction: friction(reader)?, effective_radius })
+        Ok(Self { normal, friction, effective_radius })
+    }
+
+    /// Whether Hertz's law misses a radius.
+    fn is_sharp(&self, contact: &Contact) -> bool {
+        let sharp = contact.couples().iter().any(|couple| !couple.radius.is_finite());
+        sharp && matches!(self.normal, NormalLaw::Hertz { .. })
+    }
+
+    /// Refuses Hertz's law for members of a group that have corners or edges, or that are flat on flat.
+    pub fn fit_group(&self, reader: &PartReader, crowd: &Crowd) -> Result<(), ModelErrors> {
+        let mut surfaces: Vec<(Surface, bool)> = Vec::new();
+        for member in crowd.members() {
+            let kind = (member.surface, member.node.is_none());
+            if !surfaces.contains(&kind) && surfaces.len() < MOST_SURFACES {
+                surfaces.push(kind);
+            }
+        }
+        for (first, ground) in &surfaces {
+            for (second, _) in surfaces.iter().filter(|(_, other)| !(*ground && *other)) {
+                let none = Pose::identity();
+                let contact =
+                    Contact::new([None, None], [none, none], [*first, *second], self.normal, self.friction);
+                if self.effective_radius.is_none() && self.is_sharp(&contact) {
+                    let found = format!("a {} and a {}", first.word(), second.word());
+                    let error = reader.unsuitable("law", "for rounded surfaces", found);
+                    let hint = "give an `effective-radius`, or take `law = \"linear\"`";
+                    return Err(error.with_hint(hint).into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The contact with its effective radius, which Hertz's law needs.
@@ -170,8 +217,7 @@ impl Laws {
         if let Some(radius) = self.effective_radius {
             return Ok(contact.with_radius(radius));
         }
-        let sharp = contact.couples().iter().any(|couple| !couple.radius.is_finite());
-        if sharp && matches!(self.normal, NormalLaw::Hertz { .. }) {
+        if self.is_sharp(&contact) {
             let found =
                 format!("a {} and a {}, which meet at corners, edges or flat sides", words[0], words[1]);
             let error = reader.unsuitable("law", "for rounded surfaces", found);
@@ -190,7 +236,7 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
     reader.positive(key)
 }
 
-fn friction(reader: &PartReader) -> Result<Friction, ModelErrors> {
+fn friction(reader: &PartReader, bristles: bool) -> Result<Friction, ModelErrors> {
     let sliding = reader.not_negative("friction")?;
     let sticking = match reader.has("static-friction") {
         true => reader.not_negative("static-friction")?,
@@ -204,7 +250,7 @@ fn friction(reader: &PartReader) -> Result<Friction, ModelErrors> {
         true => Some(reader.positive("stribeck-speed")?),
         false => None,
     };
-    if reader.choice("friction-law")? == "lugre" {
+    if bristles {
         return Ok(Friction::LuGre(LuGreFriction {
             stiffness: reader.positive("bristle-stiffness")?,
             damping: reader.not_negative("bristle-damping")?,
