@@ -141,7 +141,13 @@ impl ContactOracle {
                 let mut rub = sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
                 rub = sum(&rub, &scaled(T::from(friction.viscosity), &sliding));
                 force = difference(&force, &scaled(pressing, &rub));
-                bending = times(&transposed(&surface_frame.0), &rate);
+                // Bristles engage over a tenth of their deflection in sliding; the rest straightens within a millisecond.
+                let part = -gap * T::from(10.0 * friction.stiffness / friction.sliding);
+                let part = if part.re() < 1.0 { part } else { T::one() };
+                let engaged = part * part * (T::from(3.0) - part * T::from(2.0));
+                let straightening = scaled((engaged - T::one()) * T::from(1e3), &bent);
+                let total = sum(&scaled(engaged, &rate), &straightening);
+                bending = times(&transposed(&surface_frame.0), &total);
             }
         }
         Some((point, force, bending))

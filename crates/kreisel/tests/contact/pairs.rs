@@ -271,7 +271,7 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
 }
 
 const BRISTLES: LuGreFriction = LuGreFriction {
-    stiffness: 2.0,
+    stiffness: 1.0,
     damping: 0.3,
     viscosity: 0.1,
     sliding: 0.4,
@@ -309,7 +309,7 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                     sample.name
                 );
             }
-            assert!((0..3).all(|i| (rates[i] - rate[i]).abs() < 1e-12), "{}", sample.name);
+            assert!((0..3).all(|i| (rates[i] - rate[i]).abs() < 1e-10), "{}", sample.name);
             let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true };
             let (mut tangent, mut state_tangent) = (LocalTangent::zeros(2), LocalStateTangent::zeros());
             contact.tangent(&motion, weights, &mut tangent);
@@ -329,7 +329,7 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                         sample.name
                     );
                 }
-                (0..3).for_each(|i| assert!((state_tangent.rate_by_state[i][k] - rate[i].eps).abs() < 1e-10));
+                (0..3).for_each(|i| assert!((state_tangent.rate_by_state[i][k] - rate[i].eps).abs() < 1e-9));
             }
             for (j, k) in (0..12).map(|index| (index / 6, index % 6)) {
                 let mut moved = constant.clone();
@@ -353,7 +353,8 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                     let own = &state_tangent;
                     assert!((own.rate_by_velocity[i][j][k] - rate[i].eps).abs() < 1e-9, "{}", sample.name);
                     let error = own.rate_by_configuration[i][j][k] - turned_rate[i].eps;
-                    assert!(error.abs() < 1e-8, "{}: {error:e}", sample.name);
+                    // Straightening makes slopes of 1e3/s · z over the depth of engagement, some thousands.
+                    assert!(error.abs() < 1e-7, "{}: {error:e}", sample.name);
                 }
             }
         }

@@ -40,6 +40,7 @@ struct Derivatives {
     point: ByMotion,
     force: ByMotion,
     sliding: ByMotion,
+    gap: RowByMotion,
 }
 
 /// How a couple touches: nothing but the gap if it does not.
@@ -59,6 +60,8 @@ pub(super) struct Touching {
     rub: Rub,
     /// F on the feature's body.
     pub force: Vector3,
+    /// z.
+    bristles: Vector3,
 }
 
 impl Couple {
@@ -89,7 +92,17 @@ impl Couple {
         let normal = law.at(-witness.gap, -gap_rate, history.meeting_speed, self.radius);
         let rub = friction.rub(&sliding, &n, &history.bristles);
         let force = normal.force * (n - rub.value);
-        Some(Touching { witness, point, gap_rate, velocity, sliding, normal, rub, force })
+        Some(Touching {
+            witness,
+            point,
+            gap_rate,
+            velocity,
+            sliding,
+            normal,
+            rub,
+            force,
+            bristles: history.bristles,
+        })
     }
 }
 
@@ -132,7 +145,7 @@ impl Touching {
         let turning = Matrix3::identity() - self.rub.by_normal;
         let total_by = (n - self.rub.value) * force_by
             + self.normal.force * (turning * normal_by - self.rub.by_sliding * sliding_by);
-        Derivatives { point: point_by, force: total_by, sliding: sliding_by }
+        Derivatives { point: point_by, force: total_by, sliding: sliding_by, gap: gap_by }
     }
 
     /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
@@ -159,19 +172,31 @@ impl Touching {
 }
 
 impl Touching {
-    /// Rate of the bristles.
+    /// Rate of the bristles: they begin to bend over a short depth, and what is not engaged straightens.
     pub fn bristle_rate(&self) -> Vector3 {
-        self.rub.rate
+        let (engaged, _) = self.engagement();
+        engaged * self.rub.rate + (1.0 - engaged) * Friction::straightening() * self.bristles
+    }
+
+    /// Part of the bristles that is engaged, and its derivative by the depth.
+    fn engagement(&self) -> (f64, f64) {
+        let part = (-self.witness.gap / self.rub.engagement).min(1.0);
+        (part * part * (3.0 - 2.0 * part), 6.0 * part * (1.0 - part) / self.rub.engagement)
     }
 
     /// Derivative of the bristles' rate by the bristles.
     pub fn bristle_rate_by_bristles(&self) -> Matrix3 {
-        self.rub.rate_by_state
+        let (engaged, _) = self.engagement();
+        let straightening = (1.0 - engaged) * Friction::straightening();
+        engaged * self.rub.rate_by_state + straightening * Matrix3::identity()
     }
 
     /// Derivatives of the bristles' rate by the frames' twists: by the configuration, and by the velocities.
     pub fn bristle_rate_by_twists(&self, relative: &Relative) -> (ByMotion, ByMotion) {
-        let by_motion = self.rub.rate_by_sliding * self.derivatives(relative).sliding;
+        let (engaged, engaged_by) = self.engagement();
+        let Derivatives { sliding, gap, .. } = self.derivatives(relative);
+        let excess = self.rub.rate - Friction::straightening() * self.bristles;
+        let by_motion = engaged * self.rub.rate_by_sliding * sliding - engaged_by * excess * gap;
         let (by_configuration, by_velocity) = motion_by_twists(relative);
         (by_motion * by_configuration, by_motion * by_velocity)
     }

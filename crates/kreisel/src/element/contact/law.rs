@@ -204,6 +204,9 @@ pub struct LuGreFriction {
     pub exponent: f64,
 }
 
+/// Depth over which bristles engage, as part of the deflection μ/σ₀ of sliding: their rate must not jump where surfaces meet.
+const ENGAGEMENT: f64 = 0.1;
+
 /// Time in s in which bristles straighten that touch nothing.
 const STRAIGHTENING: f64 = 1e-3;
 
@@ -239,6 +242,7 @@ impl LuGreFriction {
             rate,
             rate_by_sliding,
             rate_by_state,
+            engagement: ENGAGEMENT * self.sliding / self.stiffness,
         }
     }
 }
@@ -285,6 +289,8 @@ pub(super) struct Rub {
     pub rate: Vector3,
     pub rate_by_sliding: Matrix3,
     pub rate_by_state: Matrix3,
+    /// Depth over which bristles engage.
+    pub engagement: f64,
 }
 
 impl Rub {
@@ -298,6 +304,7 @@ impl Rub {
             rate: zero,
             rate_by_sliding: zeros,
             rate_by_state: zeros,
+            engagement: 1.0,
         }
     }
 }
