@@ -88,6 +88,15 @@ pub struct ForceEntry {
     pub has_torque: bool,
 }
 
+/// A contact, for those who measure it.
+#[derive(Clone, Debug)]
+pub struct ContactEntry {
+    /// Name.
+    pub name: String,
+    /// Indices of its elements in the system.
+    pub elements: Vec<usize>,
+}
+
 /// Where something is attached.
 #[derive(Clone, Copy, Debug)]
 pub struct Attachment {
@@ -152,6 +161,7 @@ pub struct Assembler {
     joints_by_name: HashMap<String, usize>,
     springs: Vec<SpringEntry>,
     forces: Vec<ForceEntry>,
+    contacts: Vec<ContactEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
     states: Vec<StateSignal>,
@@ -183,6 +193,7 @@ impl Assembler {
             joints_by_name: HashMap::new(),
             springs: Vec::new(),
             forces: Vec::new(),
+            contacts: Vec::new(),
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             states: Vec::new(),
@@ -280,6 +291,16 @@ impl Assembler {
     /// Forces so far.
     pub fn forces(&self) -> &[ForceEntry] {
         &self.forces
+    }
+
+    /// Lets a contact be measured.
+    pub fn show_contact(&mut self, contact: ContactEntry) {
+        self.contacts.push(contact);
+    }
+
+    /// Contacts so far.
+    pub fn contacts(&self) -> &[ContactEntry] {
+        &self.contacts
     }
 
     /// Adds a joint of a kind with its frames and free coordinates.

@@ -26,7 +26,7 @@ mod statics;
 pub mod stl;
 
 pub use assembler::{
-    Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
+    Assembler, Attachment, BodyEntry, ContactEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
