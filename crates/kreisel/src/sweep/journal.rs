@@ -231,7 +231,10 @@ mod tests {
         ] {
             std::fs::write(&path, &text).unwrap();
             let error = Journal::open(&path, &identity(), 2).unwrap_err();
-            assert!(matches!(error, JournalError::Broken { line: found, .. } if found == line), "{text}: {error}");
+            assert!(
+                matches!(error, JournalError::Broken { line: found, .. } if found == line),
+                "{text}: {error}"
+            );
         }
     }
 }

@@ -93,8 +93,7 @@ impl Measure {
         }
         let variable = |word: &str| word.strip_prefix(PLACEHOLDER).map(str::to_owned);
         let names = || KINDS.iter().map(|(word, ..)| (*word).to_owned()).collect();
-        let whole =
-            Expression::compile(&argument(&rest), Dimension::default(), &|_| None, &variable, &names)?;
+        let whole = Expression::compile(&argument(&rest), Dimension::NONE, &|_| None, &variable, &names)?;
         Ok(Self { name: name.unwrap_or(text).trim().to_owned(), whole, parts })
     }
 
@@ -176,9 +175,7 @@ impl Reduction {
         let known =
             |word: &str| (word == "t" || signals.iter().any(|name| name == word)).then(|| word.to_owned());
         let compile = |text: &str, variable: &dyn Fn(&str) -> Option<String>| {
-            Expression::compile(&argument(text), Dimension::default(), &|_| None, variable, &|| {
-                signals.to_vec()
-            })
+            Expression::compile(&argument(text), Dimension::NONE, &|_| None, variable, &|| signals.to_vec())
         };
         let of = compile(call.arguments[0], &known)?;
         let argument = match call.arguments.get(1) {
@@ -268,10 +265,7 @@ mod tests {
     /// A whole period of sin and of cos.
     fn run() -> Trajectory {
         let times: Vec<f64> = (0..=1000).map(|step| 2.0 * PI * f64::from(step) / 1000.0).collect();
-        let columns = vec![
-            times.iter().map(|t| t.sin()).collect(),
-            times.iter().map(|t| t.cos()).collect(),
-        ];
+        let columns = vec![times.iter().map(|t| t.sin()).collect(), times.iter().map(|t| t.cos()).collect()];
         Trajectory {
             times,
             channels: vec![Channel::new("a.x", "m"), Channel::new("long-name.y", "m")],

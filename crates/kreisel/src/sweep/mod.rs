@@ -9,10 +9,12 @@ pub mod journal;
 pub mod measure;
 pub mod run;
 pub mod sample;
+mod table;
 pub mod vary;
 
 pub use journal::{Journal, JournalError};
 pub use measure::{Measure, MeasureError};
 pub use run::{Outcome, Plan, Row, run_point};
 pub use sample::{Sampling, points};
+pub use table::table;
 pub use vary::{Spread, Variation, VaryError};

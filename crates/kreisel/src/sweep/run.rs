@@ -71,8 +71,12 @@ impl Plan<'_> {
         let texts: Vec<String> = (self.variations.iter().zip(&self.points[run]))
             .map(|(variation, value)| variation.text(*value))
             .collect();
-        let parameters: Vec<(&str, &str)> =
-            self.variations.iter().zip(&texts).map(|(one, text)| (one.name.as_str(), text.as_str())).collect();
+        let parameters: Vec<(&str, &str)> = self
+            .variations
+            .iter()
+            .zip(&texts)
+            .map(|(one, text)| (one.name.as_str(), text.as_str()))
+            .collect();
         let machine = match (self.build)(&parameters) {
             Ok(machine) => machine,
             Err(errors) => return Some(self.failed(run, first_line(&errors.to_string()))),

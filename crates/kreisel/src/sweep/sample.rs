@@ -2,10 +2,10 @@
 
 use super::vary::{Variation, VaryError};
 use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use sobol_qmc::Sobol;
-use sobol_qmc::params::JoeKuoD6;
+use sobol::Sobol;
+use sobol::params::JoeKuoD6;
 
 /// How points are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn latin_hypercube(width: usize, count: usize, seed: u64) -> Vec<Vec<f64>> {
 fn sobol(width: usize, count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut numbers = ChaCha12Rng::seed_from_u64(seed);
     let shift: Vec<f64> = (0..width).map(|_| numbers.random()).collect();
-    let params = JoeKuoD6::STANDARD;
+    let params = JoeKuoD6::minimal();
     let sequence = Sobol::<f64>::new(width, &params);
     // A shift modulo one keeps the evenness and leaves no point at the corner.
     let shifted = |point: Vec<f64>| point.iter().zip(&shift).map(|(part, by)| (part + by).fract()).collect();
