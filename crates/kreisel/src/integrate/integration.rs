@@ -120,6 +120,10 @@ impl GeneralizedAlpha {
         state.merged.start = integration.kkt.system.solver.merged();
         integration.previous = state.clone();
         integration.state = state;
+        let before = vec![0.0; integration.state.memory.len()];
+        if dae.couplings_differ(&before, &integration.state.memory) {
+            integration.renew_couplings();
+        }
         integration.start_report = report;
         integration.state.prepared_step = integration.settings.step;
         if integration.settings.error_control.is_some() {
@@ -141,9 +145,12 @@ impl GeneralizedAlpha {
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
-        integration.restore_merged(&state)?;
         integration.previous = state.clone();
         integration.state = state;
+        if dae.couplings_differ(&vec![0.0; integration.state.memory.len()], &integration.state.memory) {
+            integration.use_couplings();
+        }
+        integration.restore_merged()?;
         integration.restore_factors();
         Ok(integration)
     }
@@ -421,6 +428,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             trial.configuration.copy_from_slice(&state.configuration);
             self.dae.remember(&trial.point(), &mut state.memory);
         }
+        let renewed = self.dae.couplings_differ(&trial.memory, &state.memory);
         state.count_step(step);
         state.after_corner = false;
         state.prepared_step = step;
@@ -429,13 +437,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             state.merged.step = self.newton.solver_mut().merged();
         }
         self.steps += 1;
+        if renewed {
+            self.renew_couplings();
+        }
     }
 
     /// Lets the linear solvers order their work as before a state was saved.
-    fn restore_merged(&mut self, state: &State) -> Result<(), StateError> {
+    fn restore_merged(&mut self) -> Result<(), StateError> {
         let solvers = [
-            (&state.merged.step, self.newton.solver_mut()),
-            (&state.merged.start, &mut self.kkt.system.solver),
+            (&self.state.merged.step, self.newton.solver_mut()),
+            (&self.state.merged.start, &mut self.kkt.system.solver),
         ];
         for (parts, solver) in solvers {
             if parts.as_ref().is_some_and(|parts| !solver.merge(parts)) {

@@ -33,6 +33,7 @@ mod observer;
 mod parameters;
 mod prepare;
 mod redundancy;
+mod renew;
 pub(crate) mod scheme;
 mod settings;
 mod singular;

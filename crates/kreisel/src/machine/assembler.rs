@@ -114,6 +114,15 @@ pub struct FunctionEntry {
 /// Functions given from outside of a model, by the name of their `[[function]]`.
 pub type Functions = HashMap<String, Arc<dyn SignalFunction>>;
 
+/// A contact, for those who measure it.
+#[derive(Clone, Debug)]
+pub struct ContactEntry {
+    /// Name.
+    pub name: String,
+    /// Indices of its elements in the system.
+    pub elements: Vec<usize>,
+}
+
 /// Where something is attached.
 #[derive(Clone, Copy, Debug)]
 pub struct Attachment {
@@ -183,6 +192,7 @@ pub struct Assembler {
     input_users: Vec<(usize, Vec<usize>)>,
     functions: Vec<FunctionEntry>,
     pub(super) outside: Functions,
+    contacts: Vec<ContactEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
     states: Vec<StateSignal>,
@@ -218,6 +228,7 @@ impl Assembler {
             input_users: Vec::new(),
             functions: Vec::new(),
             outside: Functions::new(),
+            contacts: Vec::new(),
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             states: Vec::new(),
@@ -367,6 +378,16 @@ impl Assembler {
     /// Forces so far.
     pub fn forces(&self) -> &[ForceEntry] {
         &self.forces
+    }
+
+    /// Lets a contact be measured.
+    pub fn show_contact(&mut self, contact: ContactEntry) {
+        self.contacts.push(contact);
+    }
+
+    /// Contacts so far.
+    pub fn contacts(&self) -> &[ContactEntry] {
+        &self.contacts
     }
 
     /// Adds a joint of a kind with its frames and free coordinates.

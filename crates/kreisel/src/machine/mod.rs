@@ -27,8 +27,8 @@ mod stepper;
 pub mod stl;
 
 pub use assembler::{
-    Assembler, Attachment, BodyEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, SpringEntry,
+    Assembler, Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry,
+    JointEntry, MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;

@@ -332,7 +332,7 @@ impl<S: Sink> Observer<System> for Recorder<'_, S> {
 pub struct Snapshot {
     state: State,
     ledger: EnergyLedger,
-    solver: [f64; 3],
+    solver: [f64; 4],
     angles: Vec<f64>,
 }
 
@@ -354,7 +354,7 @@ impl Snapshot {
     }
 }
 
-type Books<'a> = (&'a Point<'a>, &'a EnergyLedger, [f64; 3], &'a [f64]);
+type Books<'a> = (&'a Point<'a>, &'a EnergyLedger, [f64; 4], &'a [f64]);
 
 fn value(
     machine: &Machine,
