@@ -135,6 +135,21 @@ async function checkPhone(browser, name) {
   await close();
 }
 
+async function checkPaper(browser, name) {
+  const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
+  await page.emulateMedia({ media: "print" });
+  // A sheet is narrower than the screen that the curves were drawn for, and nothing draws them anew.
+  const outside = await page.$$eval(".plot", (cards) => cards.map((card) => {
+    card.style.width = "300px";
+    const right = card.getBoundingClientRect().right;
+    return [...card.querySelectorAll("canvas")].filter((one) => one.getBoundingClientRect().right > right + 1).length;
+  }).filter((count) => count > 0).length);
+  assert.equal(outside, 0, "curves that leave their card on paper");
+  assert(await page.isHidden("#play") && await page.isVisible("#canvas"));
+  assert.deepEqual(problems, []);
+  await close();
+}
+
 async function checkKeyboard(browser, name) {
   const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
   const time = () => page.evaluate(() => window.kreisel.clock.time);
@@ -175,6 +190,7 @@ try {
   for (const name of models) await test(`the page of ${name} moves, plots and answers`, () => checkModel(browser, name));
   await test("a hostile title stays text", () => checkHostile(browser));
   await test("a phone of 360 pixels shows everything", () => checkPhone(browser, models[0]));
+  await test("on paper curves stay in their cards", () => checkPaper(browser, models[0]));
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));
 } finally {

@@ -2,9 +2,10 @@
 //!
 //! [`command`] turns arguments into work and results into exit codes, one file per subcommand.
 //! [`reproduce`] holds the experiments of the papers and runs them; an experiment only computes, it prints nothing.
-//! [`figure`] draws series as SVG. [`output`] is the only place that touches stdout and files.
+//! [`figure`] draws series as SVG and [`picture`] machines as PNG. [`output`] is the only place that touches stdout and files.
 
 pub mod command;
 pub mod figure;
 pub mod output;
+pub mod picture;
 pub mod reproduce;

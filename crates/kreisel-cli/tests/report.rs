@@ -1,8 +1,9 @@
-//! `kreisel report`, `view`, `plot` and `export` from outside.
+//! `kreisel report`, `view`, `plot`, `render` and `export` from outside.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use kreisel::results::CsvTable;
+use resvg::tiny_skia::Pixmap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -173,4 +174,80 @@ fn an_animation_is_binary_gltf_with_a_node_for_each_body() {
         assert!(names.contains(&body), "{names:?}");
     }
     assert_eq!(scene["animations"][0]["channels"].as_array().unwrap().len(), 6);
+}
+
+fn picture(folder: &Path, arguments: &[&str]) -> Pixmap {
+    let out = folder.join("picture.png");
+    let results = results();
+    let all = [&["render", results.to_str().unwrap(), "-o", out.to_str().unwrap()], arguments].concat();
+    assert_eq!(done(folder, &all).trim(), out.to_str().unwrap());
+    Pixmap::decode_png(&fs::read(out).unwrap()).unwrap()
+}
+
+fn coloured(picture: &Pixmap, columns: std::ops::Range<u32>) -> Vec<(u32, u32)> {
+    // The line below each frame is grey: red, green and blue alike.
+    let is_coloured = |x: u32, y: u32| {
+        let pixel = picture.pixel(x, y).unwrap();
+        pixel.red().abs_diff(pixel.blue()) > 40 || pixel.red().abs_diff(pixel.green()) > 40
+    };
+    (0..picture.height())
+        .flat_map(|y| columns.clone().map(move |x| (x, y)))
+        .filter(|(x, y)| is_coloured(*x, *y))
+        .collect()
+}
+
+#[test]
+fn a_picture_shows_the_machine_and_a_strip_shows_it_moving() {
+    let folder = TempDir::new().unwrap();
+    let one = picture(folder.path(), &["--frame", "0.05", "--view", "front", "--size", "200,150"]);
+    assert_eq!((one.width(), one.height()), (200, 186));
+    let bars = coloured(&one, 0..200);
+    assert!(bars.len() > 300, "{} coloured pixels", bars.len());
+    // The whole motion fits and fills the frame.
+    assert!(bars.iter().all(|(x, y)| (1..199).contains(x) && (1..149).contains(y)));
+
+    let strip = picture(folder.path(), &["--strip", "3", "--view", "front", "--size", "200,150"]);
+    assert_eq!(strip.width(), 600);
+    let frame = |place: u32| -> Vec<(u32, u32)> {
+        coloured(&strip, 200 * place..200 * (place + 1))
+            .into_iter()
+            .map(|(x, y)| (x - 200 * place, y))
+            .collect()
+    };
+    assert!(frame(0) != frame(2), "the crank turns");
+    assert_eq!(frame(1), bars, "the middle of the strip is the picture at the middle of the run");
+}
+
+#[test]
+fn pictures_that_make_no_sense_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let results = results();
+    for (arguments, reason) in [
+        (["--frame", "7", "-o", "x.png"], "nothing is recorded at t = 7 s; the run goes from 0 s to 0.1 s"),
+        (["--frame", "nan", "-o", "x.png"], "nothing is recorded at t = NaN s"),
+        (["--frame", "0", "-o", "x.svg"], "a picture of a machine is `.png`"),
+        (["--size", "300", "-o", "x.png"], "the size of a picture is two numbers"),
+        (["--size", "1,1", "-o", "x.png"], "16..=4096"),
+    ] {
+        let output =
+            kreisel(folder.path(), &[&["render", results.to_str().unwrap()], &arguments[..]].concat());
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {words}");
+        assert!(words.contains(reason), "{arguments:?}: {words}");
+    }
+}
+
+#[test]
+fn scenes_that_name_what_is_not_there_are_refused() {
+    let folder = copy(&ALL);
+    let path = folder.path().join("scene.json");
+    let mut scene: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    scene["bodies"][0]["node"] = 99.into();
+    fs::write(&path, scene.to_string()).unwrap();
+    for command in [&["render", "."][..], &["report", "."], &["export", ".", "--gltf"]] {
+        let output = kreisel(folder.path(), command);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {words}");
+        assert!(words.contains("names nodes or corners that it does not have"), "{words}");
+    }
 }

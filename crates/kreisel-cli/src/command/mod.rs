@@ -6,6 +6,7 @@ pub mod flag;
 pub mod modes;
 pub mod new;
 pub mod plot;
+pub mod render;
 pub mod report;
 pub mod reproduce;
 pub mod run;
@@ -47,6 +48,7 @@ enum Command {
     View(view::View),
     Report(report::Report),
     Plot(plot::Plot),
+    Render(render::Render),
     Export(export::Export),
     Check(check::Check),
     New(new::New),
@@ -122,6 +124,28 @@ pub enum CommandError {
         /// The file asked for.
         file: PathBuf,
     },
+    /// A picture of a machine that is not made of pixels.
+    #[error("cannot render {}: a picture of a machine is `.png`", file.display())]
+    NoPixels {
+        /// The file asked for.
+        file: PathBuf,
+    },
+    /// A size that is not two numbers.
+    #[error("the size of a picture is two numbers, `--size 960,720`, not {given}")]
+    PictureSize {
+        /// How many were given.
+        given: usize,
+    },
+    /// A time at which nothing is recorded.
+    #[error("nothing is recorded at t = {time} s; the run goes from {start} s to {end} s")]
+    TimeOutside {
+        /// Asked for.
+        time: f64,
+        /// First time.
+        start: f64,
+        /// Last time.
+        end: f64,
+    },
     /// A figure that cannot be drawn in pixels.
     #[error(transparent)]
     Png(#[from] PngError),
@@ -163,6 +187,7 @@ impl CommandError {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
+            Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
@@ -226,6 +251,7 @@ pub fn main() -> ExitCode {
         Command::View(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Plot(command) => command.run(),
+        Command::Render(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::New(command) => command.run(),

@@ -8,7 +8,7 @@ mod curve;
 mod png;
 mod svg;
 
-pub use png::{PngError, png};
+pub use png::{PngError, draw_over, png};
 pub use svg::svg;
 
 use serde::Serialize;

@@ -24,16 +24,26 @@ pub enum PngError {
 
 /// The figure in pixels.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
-    let mut options = Options::default();
-    for font in [dejavu::sans::regular(), dejavu::sans::bold()] {
-        options.fontdb_mut().load_font_data(font.to_vec());
-    }
-    let tree = Tree::from_str(svg, &options).map_err(|error| PngError::Drawing(error.to_string()))?;
+    let tree = tree(svg)?;
     let [width, height] =
         [tree.size().width(), tree.size().height()].map(|size| (SCALE * size).ceil() as u32);
     let mut picture = Pixmap::new(width, height).ok_or(PngError::Size { width, height })?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PngError::Drawing(error.to_string()))
+}
+
+/// Draws over a picture that is there, one pixel for each unit.
+pub fn draw_over(svg: &str, picture: &mut Pixmap) -> Result<(), PngError> {
+    resvg::render(&tree(svg)?, Transform::identity(), &mut picture.as_mut());
+    Ok(())
+}
+
+fn tree(svg: &str) -> Result<Tree, PngError> {
+    let mut options = Options::default();
+    for font in [dejavu::sans::regular(), dejavu::sans::bold()] {
+        options.fontdb_mut().load_font_data(font.to_vec());
+    }
+    Tree::from_str(svg, &options).map_err(|error| PngError::Drawing(error.to_string()))
 }
 
 #[cfg(test)]

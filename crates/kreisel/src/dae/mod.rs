@@ -281,6 +281,11 @@ pub trait Dae {
         out.fill(1.0);
     }
 
+    /// Sizes against which errors of the states are judged where the states themselves are small.
+    fn state_scales(&self, out: &mut [f64]) {
+        out.fill(1.0);
+    }
+
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
     /// multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {

@@ -113,6 +113,11 @@ impl Shape {
         self.states.iter().map(|group| group.size).sum()
     }
 
+    /// Whether each state is algebraic.
+    pub fn algebraic_states(&self) -> impl Iterator<Item = bool> + '_ {
+        self.states.iter().flat_map(|group| std::iter::repeat_n(group.algebraic, group.size))
+    }
+
     /// Number of velocity coordinates of each node.
     pub fn node_sizes(&self) -> Vec<usize> {
         (0..self.space.factor_count()).map(|i| self.space.group(i).dimension()).collect()

@@ -14,6 +14,17 @@ pub struct Motion<'a> {
     pub nodes: &'a [NodeMotion],
     /// Joint angles at the last accepted step, by which full turns are counted: one per angle the part measures.
     pub memory: &'a [f64],
+    /// States that the part reads, in its order.
+    pub states: &'a [f64],
+    /// Multipliers of the joints that the part reads, joint after joint.
+    pub multipliers: &'a [f64],
+}
+
+impl<'a> Motion<'a> {
+    /// The motion of a part that remembers and reads nothing.
+    pub fn new(time: f64, nodes: &'a [NodeMotion]) -> Self {
+        Self { time, nodes, memory: &[], states: &[], multipliers: &[] }
+    }
 }
 
 /// Wrenches (torque, force) in body axes, one per node.

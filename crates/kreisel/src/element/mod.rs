@@ -8,6 +8,7 @@ mod local;
 mod marker_force;
 mod signal;
 mod spring;
+mod state;
 
 pub use body::Body;
 pub use bushing::Bushing;
@@ -17,6 +18,8 @@ pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
 pub use marker_force::{Axes, MarkerForce};
 pub use signal::{MOST_SIGNALS, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
+
+pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
 
 use crate::dae::TangentWeights;
 
@@ -41,6 +44,33 @@ pub trait Element: Send + Sync {
     /// Adds the residual's derivatives; the default takes differences.
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
         local::difference_tangent(self, at, weights, out);
+    }
+
+    /// States that the element reads, [`MOST_STATES`] at most; those it gives rates come first.
+    fn states(&self) -> &[StateId] {
+        &[]
+    }
+
+    /// Joints, by index, whose holonomic multipliers the element reads: [`MOST_MULTIPLIERS`] numbers at most.
+    fn joints(&self) -> &[usize] {
+        &[]
+    }
+
+    /// To how many of its states, from the first on, the element gives rates.
+    fn rate_count(&self) -> usize {
+        0
+    }
+
+    /// Rates of the first states; the rates that several elements give a state add up. An algebraic state is found where
+    /// its rate vanishes.
+    fn rates(&self, at: &Motion, out: &mut [f64]) {
+        let _ = (at, out);
+    }
+
+    /// Derivatives of wrenches and rates by states and multipliers, and of rates by the motion; the default takes
+    /// differences. Asked only of elements with states or joints.
+    fn state_tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalStateTangent) {
+        state::difference_state_tangent(self, at, weights, out);
     }
 
     /// Adds the part of the residual that applied loads make (forces, moments, gravity): statics multiplies it by a load

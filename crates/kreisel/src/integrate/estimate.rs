@@ -4,19 +4,31 @@
 //! algorithmic accelerations at the ends of the step over h. Errors in v and λ are of the same order, and shrink with it.
 
 use super::control::ErrorControl;
+use super::first_order::{StateParameters, state_error_rates};
 use super::integration::Integration;
 use super::kkt::{Accelerations, KktFailure};
 use super::scheme::Workspace;
 use super::settings::{Method, Settings};
-use super::start::{Side, jerk, jerk_distance};
+use super::start::{Jerks, Side, jerk, jerk_distance};
 use crate::dae::{Dae, Equation, Shape};
 use crate::lie::{Group, Space};
 
-/// An error in units of the tolerance, and the velocity coordinate where it is largest.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// An error in units of the tolerance, and the equation of the coordinate or state where it is largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Error {
     pub size: f64,
-    pub coordinate: usize,
+    pub worst: Equation,
+}
+
+impl Error {
+    const NONE: Self = Self { size: 0.0, worst: Equation::Equilibrium(0) };
+
+    /// Takes up another error if it is larger; what is not a number is the largest.
+    fn consider(&mut self, size: f64, worst: impl FnOnce() -> Equation) {
+        if size.is_nan() || size > self.size {
+            *self = Self { size, worst: worst() };
+        }
+    }
 }
 
 /// Coordinates that share a norm: a rotation, a position.
@@ -69,21 +81,34 @@ fn norm(values: &[f64]) -> f64 {
 
 /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate.
 fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rates: &[f64]) -> Error {
-    let mut worst = Error::default();
+    let mut worst = Error::NONE;
     for block in blocks(&work.shape) {
         let scale = block.coordinates.as_ref().map_or(1.0, |_| work.length);
         let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(work.length));
         let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
         let values = &rates[block.velocities.clone()];
         let error = norm(values) / tolerance;
-        // What is not a number is the worst.
-        if error.is_nan() || error > worst.size {
+        worst.consider(error, || {
             let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-            let coordinate = block.velocities.start + largest.map_or(0, |(index, _)| index);
-            worst = Error { size: error, coordinate };
-        }
+            Equation::Equilibrium(block.velocities.start + largest.map_or(0, |(index, _)| index))
+        });
     }
     worst
+}
+
+/// The error of states, given its rates, in units of the tolerance.
+fn weigh_states(
+    work: &Workspace,
+    states: &[f64],
+    control: &ErrorControl,
+    rates: impl Iterator<Item = f64>,
+    worst: &mut Error,
+) {
+    for (i, rate) in rates.enumerate() {
+        let tolerance =
+            (control.rtol * states[i].abs() + control.atol * work.state_scales[i]) / control.horizon;
+        worst.consider(rate.abs() / tolerance, || Equation::State(i));
+    }
 }
 
 /// Part of the time in which the motion changes by a scale that is used to difference accelerations.
@@ -108,12 +133,15 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
             *rate = step * (constant * (next - a) + step * *rate);
         }
-        weighed(&self.work, &state.configuration, control, &self.error_rates)
+        let mut error = weighed(&self.work, &state.configuration, control, &self.error_rates);
+        let rates = state_error_rates(state, trial, parameters, step);
+        weigh_states(&self.work, &trial.states, control, rates, &mut error);
+        error
     }
 
     /// Words for the part of the system where an error is largest.
     pub(super) fn describe_error(&self, error: Error) -> String {
-        self.dae.describe(Equation::Equilibrium(error.coordinate))
+        self.dae.describe(error.worst)
     }
 
     /// First step whose error is about the tolerance, from v̇ and v̈ at the present state.
@@ -128,20 +156,41 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         }
         let (dae, shape, state) = (self.dae, &self.work.shape, &self.state);
         let mut now = Accelerations::zeros(shape);
+        now.states.copy_from_slice(&state.states);
         self.kkt.accelerations(dae, time, &state.configuration, &state.shown_velocity, &mut now)?;
         let speed = self.largest_rate(&state.shown_velocity);
         let change = self.largest_rate(&now.acceleration).sqrt();
-        let distance = PROBE / speed.max(change).max(PROBE / (LARGEST_START * control.horizon));
+        let pace = self.largest_state_rate(&now.state_rates, &now.states);
+        let distance = PROBE / speed.max(change).max(pace).max(PROBE / (LARGEST_START * control.horizon));
         let settings = Settings { step: jerk_distance(distance), ..self.settings };
         let (shape, state) = (&self.work.shape, &self.state);
-        let jerk = jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
+        let Jerks { velocity: jerk, states } =
+            jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
         let mut rates = vec![0.0; jerk.len()];
         curvature_error(&settings, &shape.space, &state.shown_velocity, &now.acceleration, &mut rates);
         let constant = self.settings.parameters.position_error_constant();
         rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate += constant * jerk);
-        let error = weighed(&self.work, &state.configuration, control, &rates).size;
+        let mut error = weighed(&self.work, &state.configuration, control, &rates);
+        // Of the states the second derivative is known: their third is taken to be as much faster as that is.
+        let constant = StateParameters::new(&self.settings.parameters).error_constant();
+        let thirds = states
+            .iter()
+            .zip(&now.state_rates)
+            .map(|(second, first)| if *first == 0.0 { 0.0 } else { constant * second * second / first });
+        weigh_states(&self.work, &now.states, control, thirds, &mut error);
+        let error = error.size;
         let step = CAUTION / error.sqrt().max(CAUTION / (LARGEST_START * control.horizon));
         Ok(control.clamp(step))
+    }
+
+    /// Largest rate of a state in units of the state, or of its scale where it is small.
+    fn largest_state_rate(&self, rates: &[f64], states: &[f64]) -> f64 {
+        let scales = states.iter().zip(&self.work.state_scales);
+        rates
+            .iter()
+            .zip(scales)
+            .map(|(rate, (c, scale))| rate.abs() / c.abs().max(*scale))
+            .fold(0.0, f64::max)
     }
 
     /// Largest component in units of the system's length and of 1 rad.

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::integrate::{GeneralizedAlpha, Initial, Parameters};
     use crate::lie::Group;
-    use crate::problem::{HeavyTop, NonlinearReactions};
+    use crate::problem::{DrivenTop, HeavyTop, NonlinearReactions};
     use crate::solve::block::BlockMatrix;
 
     const METHODS: [Method; 5] =
@@ -264,6 +264,9 @@ mod tests {
                 let top = HeavyTop::new(group);
                 let found = deviation(&top, top.initial(), method);
                 assert!(found < 1e-7, "{method:?} on {group:?}: {found:e}");
+                let driven = DrivenTop::new(group);
+                let found = deviation(&driven, driven.initial(), method);
+                assert!(found < 1e-7, "{method:?} on {group:?} with states: {found:e}");
             }
         }
     }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints h κ have
-//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s.
+//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. First-order states are added by
+//! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::layout::{Copies, Kind, Layout, Part, place_values, view};
 use super::scheme::{Coefficients, Trial, Workspace};
@@ -39,6 +40,8 @@ pub(super) struct StabilizerProducts {
     constraints: Vec<Product>,
     /// A Bᵀ(q_n): left blocks are those of `Couplings::slip_node`.
     slips: Vec<Product>,
+    /// ∂h/∂v Bᵀ(q_n): left blocks are those of `Couplings::state_node`; first those of ċ = h, then those of 0 = h.
+    states: [Vec<Product>; 2],
 }
 
 /// Left block, right block, and row and column group of a product.
@@ -64,7 +67,8 @@ impl StabilizerProducts {
         let forces = products(&couplings.force_node, 0);
         let constraints = products(gradient, node_count);
         let slips = products(&couplings.slip_node, first_slip);
-        let all = forces.iter().chain(&constraints).chain(&slips);
+        let states = products(&couplings.state_node, first_slip + shape.slips.len());
+        let all = forces.iter().chain(&constraints).chain(&slips).chain(&states);
         let layout =
             Layout::new(shape, couplings, Copies::STABILIZED, all.map(|&(_, _, row, column)| (row, column)));
         let place = |&(left, right, row, column): &Triple| Product {
@@ -76,6 +80,11 @@ impl StabilizerProducts {
             forces: forces.iter().map(place).collect(),
             constraints: constraints.iter().map(place).collect(),
             slips: slips.iter().map(place).collect(),
+            states: [false, true].map(|algebraic| {
+                let (first, groups) = layout.state_groups();
+                let of_kind = states.iter().filter(|triple| groups[triple.2 - first].algebraic == algebraic);
+                of_kind.map(place).collect()
+            }),
         };
         (layout, products)
     }
@@ -169,6 +178,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Holonomic, 1, hidden, out);
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
+        work.state_rows(self.trial, &self.coefficients, out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
@@ -187,6 +197,12 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         let factor = self.coefficients.step * self.coefficients.velocity;
         products.add_constraints(&work.tangent.gradient, base, factor, out);
         StabilizerProducts::add_single(&products.slips, &work.tangent.slip, base, factor, out);
+        work.add_states(&self.coefficients, None, out);
+        let (rates, damping) = (self.coefficients.state_scaling().rate, &work.tangent.state_damping);
+        for (products, rate) in products.states.iter().zip(rates) {
+            let factor = rate * self.coefficients.velocity;
+            StabilizerProducts::add_single(products, damping, base, factor, out);
+        }
         if !work.compliance.is_empty() {
             let (holonomic, slips) = (&work.compliance, work.slip_compliance());
             work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
@@ -213,6 +229,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
         work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        work.correct_states(increment, fraction, coefficients, trial);
     }
 
     fn tolerances(&self, out: &mut [f64]) {

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it does not
-//! depend on h either. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
+//! depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
 
 use super::force_level::ForceLevel;
-use super::layout::{Kind, Part};
+use super::layout::{Kind, Part, TangentOperators};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{IterationMatrix, Settings};
 use super::state::MatrixPoint;
@@ -43,10 +43,11 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
+        work.state_rows(self.trial, &self.coefficients, out);
     }
 
-    /// Adds the matrix of the derivatives that were evaluated last.
-    pub fn write_matrix(&mut self, out: &mut BlockMatrix) {
+    /// Adds the matrix of the derivatives that were evaluated last; `velocity_operators` as in [`Workspace::add_states`].
+    pub fn write_matrix(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
         let operators = (matrix == IterationMatrix::Exact).then_some(&work.operators);
@@ -54,6 +55,7 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
         work.add_slip_rows(coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        work.add_states(coefficients, velocity_operators, out);
         if !work.compliance.is_empty() {
             work.layout.subtract_compliance(Kind::Holonomic, &work.compliance, Part::FIRST, out);
             work.layout.subtract_compliance(Kind::Slip, work.slip_compliance(), Part::FIRST, out);
@@ -89,7 +91,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
                 work.layout.add_nodes(&force_level.mass, None, inertia, Part::FIRST, out);
             }
         }
-        self.write_matrix(out);
+        self.write_matrix(None, out);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
@@ -105,6 +107,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
         self.work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        self.work.correct_states(increment, fraction, coefficients, trial);
     }
 
     fn tolerances(&self, out: &mut [f64]) {

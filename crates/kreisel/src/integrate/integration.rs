@@ -394,6 +394,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
+        state.accept_states(trial, parameters);
         self.formulation.accept(state);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
@@ -439,6 +440,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
         trial.slip_multiplier_changes.copy_from_slice(&point.slip_multiplier_changes);
+        trial.states.copy_from_slice(&point.states);
         trial.memory.copy_from_slice(&point.memory);
         let mut noted = MatrixPoint::default();
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
@@ -464,6 +466,7 @@ fn copy_solution(from: &State, to: &mut State) {
     to.multipliers.copy_from_slice(&from.multipliers);
     to.slip_multipliers.copy_from_slice(&from.slip_multipliers);
     to.states.copy_from_slice(&from.states);
+    to.state_rates.copy_from_slice(&from.state_rates);
 }
 
 fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> {
@@ -479,9 +482,6 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     }
     if let Some(control) = &settings.error_control {
         control.check()?;
-    }
-    if shape.state_count() > 0 {
-        return Err(StartError::Unsupported("first-order states"));
     }
     if shape.slip_count() > 0 && settings.method == Method::UpdatedLagrangian {
         return Err(StartError::Unsupported("nonholonomic constraints"));
@@ -524,6 +524,10 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),
+        ("states", state.state_rates.len(), shape.state_count()),
+        ("states", state.previous_state_rates.len(), shape.state_count()),
+        ("states", state.algorithmic_state_rates.len(), shape.state_count()),
+        ("states", state.previous_algorithmic_state_rates.len(), shape.state_count()),
         ("remembered numbers", state.memory.len(), shape.memory),
     ];
     if !state.compliance.is_empty() {
@@ -544,6 +548,7 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
             ("constraints", point.multiplier_changes.len(), m),
             ("nonholonomic constraints", point.slip_multipliers.len(), shape.slip_count()),
             ("nonholonomic constraints", point.slip_multiplier_changes.len(), shape.slip_count()),
+            ("states", point.states.len(), shape.state_count()),
             ("remembered numbers", point.memory.len(), shape.memory),
         ]);
     }

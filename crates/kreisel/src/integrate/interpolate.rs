@@ -12,6 +12,7 @@ struct End<'a> {
     multipliers: &'a [f64],
     slip_multipliers: &'a [f64],
     states: &'a [f64],
+    state_rates: &'a [f64],
 }
 
 macro_rules! end {
@@ -23,14 +24,15 @@ macro_rules! end {
             multipliers: &$values.multipliers,
             slip_multipliers: &$values.slip_multipliers,
             states: &$values.states,
+            state_rates: &$values.state_rates,
         }
     };
 }
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
     /// Values at a time within the last step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015,
-    /// Remark 2.2], with the cubic x that has the velocities at both ends; v by the cubic with their accelerations,
-    /// otherwise linear. No order is lost in q, v and λ, and steps may be large where the motion is simple.
+    /// Remark 2.2], with the cubic x that has the velocities at both ends; v and first-order states by the cubic
+    /// with their rates, otherwise linear. No order is lost in q, v and λ, and steps may be large where the motion is simple.
     pub fn interpolate(&self, time: f64, out: &mut Sample) {
         let ends = [end!(self.previous, shown_velocity), end!(self.state, shown_velocity)];
         let base = &self.previous.configuration;
@@ -83,7 +85,15 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         linear(from.acceleration, to.acceleration, &mut out.acceleration);
         linear(from.multipliers, to.multipliers, &mut out.multipliers);
         linear(from.slip_multipliers, to.slip_multipliers, &mut out.slip_multipliers);
-        linear(from.states, to.states, &mut out.states);
+        out.states.clear();
+        for (i, algebraic) in self.trial.algebraic.iter().enumerate() {
+            let values = [from.states[i], to.states[i]];
+            out.states.push(if *algebraic {
+                values[0] + part * (values[1] - values[0])
+            } else {
+                cubic.value(values, [from.state_rates[i], to.state_rates[i]])
+            });
+        }
         part
     }
 }

@@ -12,7 +12,7 @@
 //! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
 
 use super::error::StartError;
-use super::layout::{Copies, Kind, Layout, Part, TangentOperators};
+use super::layout::{Copies, Kind, Layout, Part, StateScaling, TangentOperators};
 use super::scheme::Workspace;
 use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::solve::block::BlockMatrix;
@@ -150,6 +150,7 @@ impl BlockSystem {
         } else {
             self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
         }
+        self.add_states(kinematic);
         if !self.compliance.is_empty() {
             let (holonomic, slips) = self.compliance.split_at(self.violation.len());
             self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
@@ -161,6 +162,35 @@ impl BlockSystem {
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
+        }
+    }
+
+    /// First-order states are given, and so are algebraic ones where only kinematics counts; otherwise these satisfy 0 = h.
+    fn add_states(&mut self, kinematic: bool) {
+        if kinematic || !self.has_algebraic_states() {
+            self.layout.hold_states(true, &mut self.matrix);
+            return;
+        }
+        let scaling = StateScaling {
+            inertia: 1.0,
+            rate: [0.0, 1.0],
+            unknown: [0.0, 1.0],
+            force: 1.0 / self.mass_scale,
+            multiplier: self.mass_scale,
+        };
+        self.layout.add_states(&self.tangent, &scaling, &mut self.matrix);
+        self.layout.add_state_forces(&self.tangent.state_force, 1.0, &scaling, 0, &mut self.matrix);
+    }
+
+    fn has_algebraic_states(&self) -> bool {
+        self.shape.states.iter().any(|group| group.algebraic)
+    }
+
+    /// Right sides −h of algebraic states; needs their rates.
+    fn algebraic_rows(&mut self) {
+        let rows = self.unknowns[self.layout.first_state()..].iter_mut();
+        for ((row, rate), algebraic) in rows.zip(&self.state_rates).zip(self.shape.algebraic_states()) {
+            *row = if algebraic { -rate } else { 0.0 };
         }
     }
 
@@ -252,6 +282,8 @@ impl BlockSystem {
         out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
         self.layout.gather(Kind::Slip, 0, &self.unknowns, &mut self.slip);
         out.slip_multipliers.iter_mut().zip(&self.slip).for_each(|(p, d)| apply(p, d * self.mass_scale));
+        let first = self.layout.first_state();
+        out.states.iter_mut().zip(&self.unknowns[first..]).for_each(|(c, d)| apply(c, *d));
         relative
     }
 }
@@ -334,7 +366,34 @@ impl Kkt {
         Ok(before.unwrap_or(0.0))
     }
 
-    /// Accelerations and multipliers at consistent q and v [ArnoldCardonaBruls2015, Eq. (19)].
+    /// Rates of the first-order states where everything else is known.
+    fn state_rates<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+        out: &mut Accelerations,
+    ) {
+        if out.states.is_empty() {
+            return;
+        }
+        let at = Point {
+            acceleration: &out.acceleration,
+            multipliers: &out.multipliers,
+            slip_multipliers: &out.slip_multipliers,
+            states: &out.states,
+            ..self.rest.point(time, configuration, velocity)
+        };
+        self.system.evaluate(dae, &at);
+        let rates = self.system.state_rates.iter().zip(self.system.shape.algebraic_states());
+        for (out, (rate, algebraic)) in out.state_rates.iter_mut().zip(rates) {
+            *out = if algebraic { 0.0 } else { *rate };
+        }
+    }
+
+    /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where the states of `out`
+    /// are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
     pub fn accelerations<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
@@ -349,6 +408,7 @@ impl Kkt {
                 acceleration: &out.acceleration,
                 multipliers: &out.multipliers,
                 slip_multipliers: &out.slip_multipliers,
+                states: &out.states,
                 ..self.rest.point(time, configuration, velocity)
             };
             system.factor_with(dae, &at, None, false)?;
@@ -356,12 +416,20 @@ impl Kkt {
             let scale = -1.0 / system.mass_scale;
             system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
             system.acceleration_rows(dae, &at);
+            system.algebraic_rows();
             system.solve()?;
             let size = system.apply(out);
             // One round where the multipliers enter linearly, more where they do not.
-            if size <= 1e-12 || system.shape.reactions == Reactions::Gradient {
+            let linear = system.shape.reactions == Reactions::Gradient && !system.has_algebraic_states();
+            if size <= 1e-12 || linear {
+                self.state_rates(dae, time, configuration, velocity, out);
                 return Ok(());
             }
+        }
+        if system.has_algebraic_states() && system.shape.reactions == Reactions::Gradient {
+            let states = system.shape.algebraic_states();
+            let first = states.zip(0..).find(|(algebraic, _)| *algebraic);
+            return Err(KktFailure::Singular(Equation::State(first.map_or(0, |(_, index)| index))));
         }
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
     }
@@ -397,6 +465,9 @@ pub(super) struct Accelerations {
     pub acceleration: Vec<f64>,
     pub multipliers: Vec<f64>,
     pub slip_multipliers: Vec<f64>,
+    pub states: Vec<f64>,
+    /// ċ; zero for algebraic states.
+    pub state_rates: Vec<f64>,
 }
 
 impl Accelerations {
@@ -405,6 +476,8 @@ impl Accelerations {
             acceleration: vec![0.0; shape.velocity_count()],
             multipliers: vec![0.0; shape.constraint_count()],
             slip_multipliers: vec![0.0; shape.slip_count()],
+            states: vec![0.0; shape.state_count()],
+            state_rates: vec![0.0; shape.state_count()],
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Which unknown of a Newton matrix is which, and where the blocks of a [`Tangent`] go in it.
 //!
-//! Groups in order: nodes, holonomic constraints, nonholonomic constraints. A method may carry several unknowns of a
+//! Groups in order: nodes, holonomic constraints, nonholonomic constraints, states. A method may carry several unknowns of a
 //! kind (λ and η of a constraint, say): groups then hold [`Copies`] one after the other.
 
 use std::sync::Arc;
 
-use crate::dae::{Couplings, Equation, Reactions, Shape, Tangent};
+use crate::dae::{Couplings, Equation, Reactions, Shape, StateGroup, Tangent};
 use crate::lie::{Group, Matrix3, Space};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Block, Target, add, add_product, add_transposed};
@@ -62,6 +62,38 @@ struct Constraints {
     reaction: Vec<BlockId>,
 }
 
+/// States in a layout: they have one unknown each, whatever the method.
+#[derive(Clone, Debug)]
+struct States {
+    first_group: usize,
+    groups: Vec<StateGroup>,
+    /// Place of each block of the couplings: forces with states, and rates with nodes, states and λ.
+    force: Vec<BlockId>,
+    node: Vec<BlockId>,
+    state: Vec<BlockId>,
+    constraint: Vec<BlockId>,
+}
+
+/// How rates and unknowns of states are scaled in a Newton matrix; the first number is for ċ = h, the second for 0 = h.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StateScaling {
+    /// Diagonal of the equations ċ = h, where h changes as its state does; 0 in statics.
+    pub inertia: f64,
+    /// Factor of h in the equations of states.
+    pub rate: [f64; 2],
+    /// Change of a state per change of its unknown.
+    pub unknown: [f64; 2],
+    /// Factor of forces.
+    pub force: f64,
+    /// Change of a multiplier per change of its unknown.
+    pub multiplier: f64,
+}
+
+/// Place of a state's number in a [`StateScaling`].
+fn kind_of(algebraic: bool) -> usize {
+    usize::from(algebraic)
+}
+
 /// The kinds of constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -82,6 +114,7 @@ pub(crate) struct Layout {
     force: Vec<BlockId>,
     holonomic: Constraints,
     slips: Constraints,
+    states: States,
 }
 
 impl Layout {
@@ -100,6 +133,9 @@ impl Layout {
         sizes.extend(shape.slips.iter().map(|size| copies.slips * size));
         let mut roles = vec![Role::Primary; node_count];
         roles.resize(sizes.len(), Role::Multiplier);
+        let first_state = sizes.len();
+        sizes.extend(shape.states.iter().map(|group| group.size));
+        roles.resize(sizes.len(), Role::Primary);
 
         let of = |pattern: &BlockPattern, rows: usize, columns: usize| -> Vec<(usize, usize)> {
             pattern.blocks().map(|(_, row, column)| (row + rows, column + columns)).collect()
@@ -109,9 +145,17 @@ impl Layout {
         let slip = of(&couplings.slip_node, first_slip, 0);
         let reaction = of(&couplings.force_constraint, 0, node_count);
         let slip_reaction = of(&couplings.force_slip, 0, first_slip);
-        let transposed = gradient.iter().chain(&slip).map(|&(row, column)| (column, row));
+        let force_state = of(&couplings.force_state, 0, first_state);
+        let state_node = of(&couplings.state_node, first_state, 0);
+        let state_state = of(&couplings.state_state, first_state, first_state);
+        let state_constraint = of(&couplings.state_constraint, first_state, node_count);
+        let with_states =
+            || force_state.iter().chain(&state_node).chain(&state_state).chain(&state_constraint);
+        let mirrored = gradient.iter().chain(&slip).chain(with_states());
+        let transposed = mirrored.map(|&(row, column)| (column, row));
         let diagonal = (0..sizes.len()).map(|group| (group, group));
         let blocks = (force.iter().chain(&gradient).chain(&slip).chain(&reaction).chain(&slip_reaction))
+            .chain(with_states())
             .copied()
             .chain(transposed)
             .chain(diagonal)
@@ -137,6 +181,14 @@ impl Layout {
                 copies: copies.slips,
                 gradient: slip.iter().map(places).collect(),
                 reaction: slip_reaction.iter().map(place).collect(),
+            },
+            states: States {
+                first_group: first_state,
+                groups: shape.states.clone(),
+                force: force_state.iter().map(place).collect(),
+                node: state_node.iter().map(place).collect(),
+                state: state_state.iter().map(place).collect(),
+                constraint: state_constraint.iter().map(place).collect(),
             },
             node_copies: copies.nodes,
             node_sizes,
@@ -222,7 +274,93 @@ impl Layout {
             }
             first += size;
         }
-        Equation::Slip(first)
+        Equation::State(row.saturating_sub(self.first_state()))
+    }
+
+    /// First unknown of the states; the others follow to the end.
+    pub fn first_state(&self) -> usize {
+        let states = &self.states;
+        let size: usize = states.groups.iter().map(|group| group.size).sum();
+        self.pattern.row_count() - size
+    }
+
+    /// Adds the derivatives of forces by states to the rows `row` of the nodes.
+    pub fn add_state_forces(
+        &self,
+        matrix: &BlockMatrix,
+        factor: f64,
+        scaling: &StateScaling,
+        row: usize,
+        out: &mut BlockMatrix,
+    ) {
+        let pattern = Arc::clone(matrix.pattern());
+        for ((block, _, group), &place) in pattern.blocks().zip(&self.states.force) {
+            let source = view(matrix, block);
+            let unknown = scaling.unknown[kind_of(self.states.groups[group].algebraic)];
+            let target = self.part_of(out, place, source, Part::new(row, 0), self.node_copies);
+            add(target, factor * scaling.force * unknown, source);
+        }
+    }
+
+    /// Adds derivatives of rates by the motion of nodes (times T) to the columns `column` of the nodes.
+    pub fn add_state_nodes(
+        &self,
+        matrix: &BlockMatrix,
+        operators: Option<&TangentOperators>,
+        factor: f64,
+        scaling: &StateScaling,
+        column: usize,
+        out: &mut BlockMatrix,
+    ) {
+        let pattern = Arc::clone(matrix.pattern());
+        for ((block, group, node), &place) in pattern.blocks().zip(&self.states.node) {
+            let source = view(matrix, block);
+            let rate = scaling.rate[kind_of(self.states.groups[group].algebraic)];
+            let target = self.part_of(out, place, source, Part::new(0, column), 1);
+            add_times(operators, node, target, factor * rate, source);
+        }
+    }
+
+    /// Adds the derivatives of the states' equations by states and by λ: what is left are those by the motion of nodes.
+    pub fn add_states(&self, tangent: &Tangent, scaling: &StateScaling, out: &mut BlockMatrix) {
+        let States { first_group, groups, state, constraint, .. } = &self.states;
+        for (index, _) in groups.iter().enumerate().filter(|(_, group)| !group.algebraic) {
+            let group = first_group + index;
+            if let Some(block) = self.pattern.find(group, group) {
+                let mut view = out.block_mut(block);
+                for i in 0..view.nrows() {
+                    view[(i, i)] += scaling.inertia;
+                }
+            }
+        }
+        let rate = |group: usize| scaling.rate[kind_of(groups[group].algebraic)];
+        let pattern = Arc::clone(tangent.state_state.pattern());
+        for ((block, row, column), &place) in pattern.blocks().zip(state) {
+            let source = view(&tangent.state_state, block);
+            let unknown = scaling.unknown[kind_of(groups[column].algebraic)];
+            add(self.part_of(out, place, source, Part::FIRST, 1), rate(row) * unknown, source);
+        }
+        let pattern = Arc::clone(tangent.state_reaction.pattern());
+        for ((block, row, _), &place) in pattern.blocks().zip(constraint) {
+            let source = view(&tangent.state_reaction, block);
+            add(self.part_of(out, place, source, Part::FIRST, 1), rate(row) * scaling.multiplier, source);
+        }
+    }
+
+    /// Gives every state's unknown an equation of its own, by which it vanishes.
+    pub fn hold_states(&self, algebraic: bool, out: &mut BlockMatrix) {
+        let States { first_group, groups, .. } = &self.states;
+        for (index, _) in groups.iter().enumerate().filter(|(_, group)| algebraic || !group.algebraic) {
+            let group = first_group + index;
+            if let Some(block) = self.pattern.find(group, group) {
+                out.block_mut(block).fill_diagonal(1.0);
+            }
+        }
+    }
+
+    /// Groups of the states: the first, and whether each is algebraic.
+    pub fn state_groups(&self) -> (usize, &[StateGroup]) {
+        (self.states.first_group, &self.states.groups)
     }
 
     /// Adds `factor · matrix` (times T) to the node blocks.

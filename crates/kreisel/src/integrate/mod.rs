@@ -18,6 +18,7 @@ mod control;
 mod corner;
 mod error;
 mod estimate;
+mod first_order;
 mod force_level;
 mod formulation;
 mod index2;

@@ -144,6 +144,20 @@ impl Parameters {
         (1.0 - 6.0 * self.beta - 3.0 * self.offset()) / 6.0
     }
 
+    /// Spectral radius at infinite frequency: the largest root of β z² + (½ + γ − 2β) z + ½ − γ + β, and α_f/(1 − α_f).
+    pub fn spectral_radius(&self) -> f64 {
+        let (beta, gamma) = (self.beta, self.gamma);
+        let (linear, constant) = (0.5 + gamma - 2.0 * beta, 0.5 - gamma + beta);
+        let discriminant = linear * linear - 4.0 * beta * constant;
+        // A double root, as Chung and Hulbert choose β, is not pulled apart by rounding.
+        let roots = if discriminant <= ROUNDING {
+            (constant / beta).max(0.0).sqrt()
+        } else {
+            (linear.abs() + discriminant.sqrt()) / (2.0 * beta)
+        };
+        roots.max((self.alpha_f / (1.0 - self.alpha_f)).abs()).min(1.0)
+    }
+
     /// Where the parameters stand to [ArnoldCardonaBruls2015, Eq. (134)].
     pub fn stability(&self) -> Stability {
         // Positive inside, zero on the limit, negative beyond.
@@ -178,6 +192,18 @@ mod tests {
         assert_eq!(strongest.stability(), Stability::Damped);
         // HHT with α = 0.05 is the one of ρ∞ = (1 − α)/(1 + α) = 0.905 [BrulsCardonaArnold2012, §7.2].
         assert_eq!(Parameters::hht(0.05).unwrap().stability(), Stability::Damped);
+    }
+
+    #[test]
+    fn the_spectral_radius_is_found_again() {
+        for radius in [0.0, 0.2, 0.9, 1.0] {
+            let found = Parameters::chung_hulbert(radius).unwrap().spectral_radius();
+            assert!((found - radius).abs() < 1e-12, "{radius}: {found}");
+        }
+        for radius in [0.5, 0.8, 1.0] {
+            let found = Parameters::hht_by_radius(radius).unwrap().spectral_radius();
+            assert!((found - radius).abs() < 1e-12, "{radius}: {found}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::control::ControlMemory;
 use super::error::StepError;
+use super::first_order::StateParameters;
 use super::integration::Integration;
 use super::kkt::KktFailure;
 use super::settings::{Method, Predictor, Settings, Start};
@@ -26,6 +27,12 @@ pub(super) struct Unprepared {
     previous_algorithmic_acceleration: Vec<f64>,
     inertia_force: Vec<f64>,
     previous_inertia_force: Vec<f64>,
+    algorithmic_state_rates: Vec<f64>,
+    previous_algorithmic_state_rates: Vec<f64>,
+    /// What the starting values of another step size change besides.
+    states: Vec<f64>,
+    state_rates: Vec<f64>,
+    previous_state_rates: Vec<f64>,
 }
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
@@ -74,6 +81,11 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
         before.inertia_force.clone_from(&state.inertia_force);
         before.previous_inertia_force.clone_from(&state.previous_inertia_force);
+        before.algorithmic_state_rates.clone_from(&state.algorithmic_state_rates);
+        before.previous_algorithmic_state_rates.clone_from(&state.previous_algorithmic_state_rates);
+        before.states.clone_from(&state.states);
+        before.state_rates.clone_from(&state.state_rates);
+        before.previous_state_rates.clone_from(&state.previous_state_rates);
     }
 
     /// Takes a pending step back.
@@ -85,6 +97,11 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
         state.inertia_force.clone_from(&before.inertia_force);
         state.previous_inertia_force.clone_from(&before.previous_inertia_force);
+        state.algorithmic_state_rates.clone_from(&before.algorithmic_state_rates);
+        state.previous_algorithmic_state_rates.clone_from(&before.previous_algorithmic_state_rates);
+        state.states.clone_from(&before.states);
+        state.state_rates.clone_from(&before.state_rates);
+        state.previous_state_rates.clone_from(&before.previous_state_rates);
     }
 
     /// Prepares the state for a step of another size than the last.
@@ -112,6 +129,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             let state = &mut self.state;
             move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
             move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
+            let shift = StateParameters::new(&self.settings.parameters).offset() * (ratio - 1.0);
+            move_along(&mut state.algorithmic_state_rates, &state.previous_algorithmic_state_rates, shift);
             if self.settings.method == Method::UpdatedLagrangian {
                 let State { velocity, acceleration, algorithmic_acceleration: a, .. } = state;
                 let (space, change) = (&self.work.shape.space, shift * before);
@@ -145,6 +164,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
                 *a = wanted;
             }
             state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
+            state.settle_first_rates(&self.trial.state_rates, &self.settings.parameters);
             state.inertia_force.clear();
             state.previous_inertia_force.clear();
             self.predict(step);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::first_order::{StateParameters, ahead};
 use super::layout::{Kind, Layout, Part, TangentOperators};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
@@ -20,6 +21,8 @@ pub(super) struct Coefficients {
     pub velocity: f64,
     /// s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)].
     pub scale: f64,
+    /// σ: change of a first-order state per change of its rate.
+    pub state_per_rate: f64,
 }
 
 impl Coefficients {
@@ -30,6 +33,7 @@ impl Coefficients {
             acceleration: (1.0 - alpha_m) / (parameters.beta() * step * step * (1.0 - alpha_f)),
             velocity: parameters.gamma() / (parameters.beta() * step),
             scale: stiffness_scale + mass_scale / (step * step),
+            state_per_rate: StateParameters::new(parameters).state_per_rate(step),
         }
     }
 
@@ -60,6 +64,10 @@ pub(super) struct Trial {
     /// ψ̃ − ψ with `soi2`; zero otherwise.
     pub slip_multiplier_changes: Vec<f64>,
     pub states: Vec<f64>,
+    /// ċ at the end of the step; zero for algebraic states.
+    pub state_rates: Vec<f64>,
+    /// Which states are algebraic.
+    pub algebraic: Vec<bool>,
     pub memory: Vec<f64>,
 }
 
@@ -79,6 +87,8 @@ impl Trial {
             multiplier_changes: vec![0.0; shape.constraint_count()],
             slip_multiplier_changes: vec![0.0; shape.slip_count()],
             states: vec![0.0; shape.state_count()],
+            state_rates: vec![0.0; shape.state_count()],
+            algebraic: shape.algebraic_states().collect(),
             memory: vec![0.0; shape.memory],
         }
     }
@@ -96,13 +106,10 @@ impl Trial {
         ] {
             values.fill(0.0);
         }
-        self.states.copy_from_slice(&state.states);
         self.memory.copy_from_slice(&state.memory);
         // How far the line through the last two values is followed: not at all before there are two.
-        let ahead = match predictor {
-            Predictor::LinearAcceleration if state.step > 0.0 => step / state.step,
-            _ => 0.0,
-        };
+        let ahead = ahead(state, predictor, step);
+        self.predict_states(state, parameters, ahead, step);
         let constant = predictor != Predictor::ZeroAcceleration;
         let last_two = state.multipliers.iter().zip(&state.previous_multipliers);
         for (lambda, (last, before)) in self.multipliers.iter_mut().zip(last_two) {
@@ -160,6 +167,8 @@ pub(super) struct Workspace {
     pub state_rates: Vec<f64>,
     /// Size against which the increment of each velocity coordinate is judged: 1 rad or the system's length.
     pub coordinate_scales: Vec<f64>,
+    /// Size against which each state is judged.
+    pub state_scales: Vec<f64>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -184,7 +193,10 @@ impl Workspace {
     pub fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
         let length = dae.scales().length;
         let velocity_count = shape.velocity_count();
+        let mut state_scales = vec![1.0; shape.state_count()];
+        dae.state_scales(&mut state_scales);
         Self {
+            state_scales,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
@@ -290,6 +302,7 @@ impl Workspace {
         }
         self.multiplier_tolerances(Kind::Holonomic, 0, &trial.multipliers, settings, coefficients, out);
         self.multiplier_tolerances(Kind::Slip, 0, &trial.slip_multipliers, settings, coefficients, out);
+        self.state_tolerances(settings, trial, coefficients, out);
     }
 
     /// Tolerances of copy `which` of scaled multipliers.
@@ -401,6 +414,7 @@ impl Workspace {
             (&mut point.correction, &trial.correction),
             (&mut point.multiplier_changes, &trial.multiplier_changes),
             (&mut point.slip_multiplier_changes, &trial.slip_multiplier_changes),
+            (&mut point.states, &trial.states),
             (&mut point.memory, &trial.memory),
         ] {
             to.clear();

@@ -182,6 +182,11 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
                 layout.add_columns(kind, shape, &work.tangent, -1.0, Part::new(1, 0), out);
             }
         }
+        if shape.reactions == Reactions::General && !work.state_rates.is_empty() {
+            let scaling = coefficients.state_scaling();
+            layout.add_state_forces(&tangent.state_force, 1.0, &scaling, 1, out);
+            layout.add_state_forces(&work.tangent.state_force, -1.0, &scaling, 1, out);
+        }
         if exact {
             for (tangent, factor) in [(&*tangent, factor), (&work.tangent, -factor)] {
                 layout.add_nodes(&tangent.dynamic, None, factor, Part::new(1, 0), out);
@@ -206,6 +211,15 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
                 layout.add_rows(Kind::Holonomic, rate, operators, h, Part::new(1, column), out);
             }
         }
+    }
+
+    /// Adds the derivatives of and by states: rates depend on v through y, and on q through y and w.
+    fn add_states(&self, out: &mut BlockMatrix) {
+        let work = &*self.work;
+        work.add_states(&self.coefficients, None, out);
+        let scaling = self.coefficients.state_scaling();
+        let stiffness = &work.tangent.state_stiffness;
+        work.layout.add_state_nodes(stiffness, Some(&work.operators), 1.0, &scaling, 1, out);
     }
 
     /// Adds the derivatives of h κ(q, v) and h κ(q, ṽ).
@@ -242,6 +256,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         Workspace::give_way(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         work.slip_rows(0, &trial.slip_multipliers, &self.coefficients, out);
+        work.state_rows(trial, &self.coefficients, out);
         work.scratch.copy_from_slice(&work.equilibrium);
         self.force_level.add(&trial.acceleration, &mut work.scratch);
         work.scratch.iter_mut().for_each(|value| *value *= inverse_scale);
@@ -268,6 +283,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         self.add_difference(exact, out);
         self.add_constraints(exact, out);
         self.add_slips(exact, out);
+        self.add_states(out);
         let work = &*self.work;
         if !work.compliance.is_empty() {
             let (holonomic, slips) = (&work.compliance, work.slip_compliance());
@@ -301,6 +317,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         }
         work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
         work.correct_slips(1, increment, factor, &mut trial.slip_multiplier_changes);
+        work.correct_states(increment, fraction, coefficients, trial);
     }
 
     fn tolerances(&self, out: &mut [f64]) {

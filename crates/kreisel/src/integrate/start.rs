@@ -147,10 +147,15 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 ) -> Result<(), KktFailure> {
     let mut now = Accelerations::zeros(shape);
     now.guess(&state.multipliers, &state.slip_multipliers);
+    now.states.copy_from_slice(&state.states);
     kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
+    state.states.copy_from_slice(&now.states);
+    kkt.set_states(&now.states, &state.memory);
     state.algorithmic_acceleration = now.acceleration.clone();
+    let mut second_derivatives = None;
     if !matches!(settings.start, Start::Trivial | Start::Implicit) {
-        let jerk = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        let Jerks { velocity: jerk, states } = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        second_derivatives = Some(states);
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
@@ -165,6 +170,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
+    state.start_states(now.state_rates, second_derivatives.as_deref(), &settings.parameters, settings.step);
     state.previous_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
@@ -174,7 +180,13 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     Ok(())
 }
 
-/// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
+/// Second derivatives of velocities and of first-order states.
+pub(super) struct Jerks {
+    pub velocity: Vec<f64>,
+    pub states: Vec<f64>,
+}
+
+/// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
 ///
 /// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
 #[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
@@ -187,7 +199,7 @@ pub(super) fn jerk<D: Dae + ?Sized>(
     now: &Accelerations,
     side: Side,
     kkt: &mut Kkt,
-) -> Result<Vec<f64>, KktFailure> {
+) -> Result<Jerks, KktFailure> {
     let mut accelerations_at = |distance: f64| {
         let (v, v_dot) = (&state.velocity, &now.acceleration);
         let increment: Vec<f64> =
@@ -196,16 +208,23 @@ pub(super) fn jerk<D: Dae + ?Sized>(
         let mut configuration = state.configuration.clone();
         shape.space.compose_exp(&state.configuration, &increment, &mut configuration);
         let mut there = now.clone();
+        there.states.iter_mut().zip(&now.state_rates).for_each(|(c, rate)| *c += distance * rate);
         kkt.accelerations(dae, time + distance, &configuration, &velocity, &mut there)?;
-        Ok(there.acceleration)
+        Ok(there)
     };
     let distance = OFFSET * settings.step;
     let after = accelerations_at(distance)?;
     let (before, width) = match side {
         Side::Both => (accelerations_at(-distance)?, 2.0 * distance),
-        Side::After => (now.acceleration.clone(), distance),
+        Side::After => (now.clone(), distance),
     };
-    Ok(after.iter().zip(&before).map(|(after, before)| (after - before) / width).collect())
+    let slopes = |after: &[f64], before: &[f64]| {
+        after.iter().zip(before).map(|(after, before)| (after - before) / width).collect()
+    };
+    Ok(Jerks {
+        velocity: slopes(&after.acceleration, &before.acceleration),
+        states: slopes(&after.state_rates, &before.state_rates),
+    })
 }
 
 /// v₀ = v(t₀) + Δ₀ᵛ [ArnoldCardonaBruls2015, Table 2, Steps 6 and 7, Eq. (142)].

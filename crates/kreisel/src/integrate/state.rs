@@ -49,6 +49,14 @@ pub struct State {
     pub stabilizers: Vec<f64>,
     /// States c_n.
     pub states: Vec<f64>,
+    /// Rates ċ_n of the states; zero for algebraic ones.
+    pub state_rates: Vec<f64>,
+    /// Rates of the states before the last step.
+    pub previous_state_rates: Vec<f64>,
+    /// Algorithmic rates w_n of the states.
+    pub algorithmic_state_rates: Vec<f64>,
+    /// Algorithmic rates of the states before the last step, for a change of step size.
+    pub previous_algorithmic_state_rates: Vec<f64>,
     /// What the system remembers.
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
@@ -98,12 +106,14 @@ pub struct MatrixPoint {
     pub multiplier_changes: Vec<f64>,
     /// ψ̃ − ψ with `soi2`.
     pub slip_multiplier_changes: Vec<f64>,
+    /// States.
+    pub states: Vec<f64>,
     /// What the system remembered.
     pub memory: Vec<f64>,
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -271,7 +281,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 15] {
+    fn arrays(&self) -> [&Vec<f64>; 19] {
         [
             &self.configuration,
             &self.velocity,
@@ -286,12 +296,16 @@ impl State {
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
+            &self.state_rates,
+            &self.previous_state_rates,
+            &self.algorithmic_state_rates,
+            &self.previous_algorithmic_state_rates,
             &self.memory,
             &self.compliance,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 15] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 19] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -306,6 +320,10 @@ impl State {
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,
+            &mut self.state_rates,
+            &mut self.previous_state_rates,
+            &mut self.algorithmic_state_rates,
+            &mut self.previous_algorithmic_state_rates,
             &mut self.memory,
             &mut self.compliance,
         ]
@@ -313,7 +331,7 @@ impl State {
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 11] {
+    fn arrays(&self) -> [&Vec<f64>; 12] {
         [
             &self.base,
             &self.increment,
@@ -325,11 +343,12 @@ impl MatrixPoint {
             &self.correction,
             &self.multiplier_changes,
             &self.slip_multiplier_changes,
+            &self.states,
             &self.memory,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 11] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
         [
             &mut self.base,
             &mut self.increment,
@@ -341,6 +360,7 @@ impl MatrixPoint {
             &mut self.correction,
             &mut self.multiplier_changes,
             &mut self.slip_multiplier_changes,
+            &mut self.states,
             &mut self.memory,
         ]
     }

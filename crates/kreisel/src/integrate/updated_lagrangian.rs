@@ -269,7 +269,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
         } else {
             work.tangent.dynamic.values_mut().iter_mut().for_each(|m| *m *= coefficients.acceleration);
         }
-        linear.write_matrix(out);
+        linear.write_matrix(exact.then_some(&local.velocity_operators), out);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -242,7 +242,7 @@ proptest! {
     fn derivatives_of_coordinates_are_those_of_dual_numbers(two in two()) {
         let nodes = [Some(NodeId(0)), Some(NodeId(1))];
         let motions = two.motions();
-        let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+        let at = Motion::new(0.0, &motions);
         for coordinate in KINDS.into_iter().filter(|coordinate| two.suits(*coordinate)) {
             let joint = CoordinateJoint::between(nodes, two.offsets, vec![Row::lock(coordinate)]);
             let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
@@ -280,7 +280,7 @@ proptest! {
             let joint = CoordinateJoint::between(nodes, two.offsets, vec![Row::lock(coordinate)]);
             let [(here, here_value), (there, there_value)] = [&two, &moved].map(|two| {
                 let motions = two.motions();
-                let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+                let at = Motion::new(0.0, &motions);
                 let (mut gradient, mut violation) = (LocalGradient::zeros(), [0.0]);
                 joint.gradient(&at, &mut gradient);
                 joint.violation(&at, &mut violation);
@@ -299,7 +299,7 @@ proptest! {
     fn a_led_row_has_the_time_derivatives_of_dual_numbers(two in two(), law in any_law()) {
         let nodes = [Some(NodeId(0)), Some(NodeId(1))];
         let motions = two.motions();
-        let at = Motion { time: TIME, nodes: &motions, memory: &[] };
+        let at = Motion::new(TIME, &motions);
         for coordinate in KINDS.into_iter().filter(|coordinate| two.suits(*coordinate)) {
             let row = Row::lead(coordinate, Arc::new(law));
             let joint = CoordinateJoint::between(nodes, two.offsets, vec![row]);
@@ -325,7 +325,7 @@ proptest! {
         let guide = Guide { base, path: path_laws, turns: vec![turn(0), turn(1)], rotation };
         let joint = GuidedBody::new(NodeId(0), guide);
         let motions = [NodeMotion { velocity: twist, ..NodeMotion::at_rest(body) }];
-        let at = Motion { time: TIME, nodes: &motions, memory: &[] };
+        let at = Motion::new(TIME, &motions);
         let turned = DualPose::turn(&axes[0], angles[0].value(time()))
             .compose(&DualPose::turn(&axes[1], angles[1].value(time())))
             .compose(&DualPose::constant(&Pose::new(rotation, Vector3::zeros())));

@@ -299,7 +299,7 @@ fn section(at: &Moment, element: &Beam) -> BeamStrain {
     for (motion, node) in nodes.iter_mut().zip(touched) {
         *motion = at.system.motion(*node, &at.point);
     }
-    element.strain(&Motion { time: at.point.time, nodes: &nodes[..touched.len()], memory: &[] })
+    element.strain(&Motion::new(at.point.time, &nodes[..touched.len()]))
 }
 
 /// Motion of a section within an element: H = H_A exp(σ d), V = Ad(exp(−σ d)) V_A + σ T(σ d) ḋ.

@@ -118,6 +118,7 @@ impl Machine {
                 error => StartError::NoEquilibrium { reason: error.to_string() },
             })?;
             initial.configuration = found.equilibrium.configuration;
+            initial.states = found.equilibrium.states;
         }
         Ok(initial)
     }

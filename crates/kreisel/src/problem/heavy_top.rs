@@ -102,25 +102,42 @@ impl HeavyTop {
 
     /// Rates of the quaternion and of Ω: J_f Ω̇ + Ω × J_f Ω = X × m Rᵀγ about the fixed point.
     fn reduced_rate(&self, y: &[f64; 7]) -> [f64; 7] {
+        self.rate_with(y, &Vector3::zeros())
+    }
+
+    /// The same with a further torque in body axes; `y` begins with the quaternion and Ω.
+    pub(super) fn rate_with(&self, y: &[f64], torque: &Vector3) -> [f64; 7] {
         let quaternion = nalgebra::Quaternion::new(y[0], y[1], y[2], y[3]);
         let omega = Vector3::new(y[4], y[5], y[6]);
         let rate = 0.5 * quaternion * nalgebra::Quaternion::from_imag(omega);
-        let omega_dot = self.angular_acceleration(&UnitQuaternion::new_normalize(quaternion), &omega);
+        let rotation = UnitQuaternion::new_normalize(quaternion);
+        let omega_dot = self.angular_acceleration(&rotation, &omega, torque);
         [rate.w, rate.i, rate.j, rate.k, omega_dot.x, omega_dot.y, omega_dot.z]
     }
 
-    fn angular_acceleration(&self, rotation: &UnitQuaternion, omega: &Vector3) -> Vector3 {
+    fn angular_acceleration(&self, rotation: &UnitQuaternion, omega: &Vector3, applied: &Vector3) -> Vector3 {
         let x = self.centre;
         let about_point = Matrix3::from_diagonal(&self.inertia) - self.mass * skew(&x) * skew(&x);
         let torque = self.mass * x.cross(&rotation.inverse_transform_vector(&self.gravity))
-            - omega.cross(&(about_point * omega));
+            - omega.cross(&(about_point * omega))
+            + applied;
         about_point.cholesky().map_or_else(Vector3::zeros, |factors| factors.solve(&torque))
     }
 
     fn solution(&self, y: &[f64; 7]) -> TopSolution {
         let rotation = UnitQuaternion::new_normalize(nalgebra::Quaternion::new(y[0], y[1], y[2], y[3]));
-        let omega = Vector3::new(y[4], y[5], y[6]);
-        let omega_dot = self.angular_acceleration(&rotation, &omega);
+        self.solution_with(&rotation, &Vector3::new(y[4], y[5], y[6]), &Vector3::zeros())
+    }
+
+    /// Solution with a rotation, an angular velocity and a further torque in body axes.
+    pub(super) fn solution_with(
+        &self,
+        rotation: &UnitQuaternion,
+        omega: &Vector3,
+        torque: &Vector3,
+    ) -> TopSolution {
+        let (rotation, omega) = (*rotation, *omega);
+        let omega_dot = self.angular_acceleration(&rotation, &omega, torque);
         let velocity_body = omega.cross(&self.centre);
         let acceleration_body = omega_dot.cross(&self.centre) + omega.cross(&velocity_body);
         TopSolution {

@@ -1,5 +1,6 @@
 //! Problems of the literature, written down as [`crate::dae::Dae`] directly, and what they are compared with.
 
+pub mod driven_top;
 pub mod heavy_top;
 pub mod kepler;
 pub mod nonlinear_reactions;
@@ -9,6 +10,7 @@ pub mod prescribed;
 pub mod slider_crank;
 pub mod spring_pendulum;
 
+pub use driven_top::DrivenTop;
 pub use heavy_top::HeavyTop;
 pub use kepler::Kepler;
 pub use nonlinear_reactions::NonlinearReactions;

@@ -5,25 +5,17 @@
 //! own upward direction there. Names of parts are names of nodes.
 
 use super::Recording;
+use super::shape::{COLOURS, beam_halves};
 use crate::lie::Vector3;
-use crate::results::mesh::{Mesh, placed};
-use crate::results::scene::{SceneBeam, SceneElement, SceneFrame, SceneGeometry, SceneJoint, SceneShape};
-use nalgebra::{Quaternion, UnitQuaternion};
+use crate::results::mesh::Mesh;
+use crate::results::scene::{SceneGeometry, SceneJoint, SceneShape};
+use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 
 /// Corners of a circle.
 const SLICES: usize = 32;
 /// Radius of a joint's ball, as part of the size of the picture.
 const JOINT: f64 = 0.012;
-/// Colours of bodies, linear red, green and blue.
-const COLOURS: [[f64; 3]; 6] = [
-    [0.09, 0.27, 0.62],
-    [0.82, 0.32, 0.07],
-    [0.06, 0.42, 0.30],
-    [0.62, 0.19, 0.36],
-    [0.85, 0.56, 0.08],
-    [0.25, 0.53, 0.72],
-];
 
 const FLOAT: u32 = 5126;
 const UNSIGNED: u32 = 5125;
@@ -49,11 +41,11 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
     }
     for (place, beam) in recording.scene.beams.iter().enumerate() {
         let material = writer.material(COLOURS[(recording.scene.bodies.len() + place) % COLOURS.len()]);
-        let mut carriers: Vec<usize> =
-            beam.elements.iter().flat_map(|element| element.nodes).flatten().collect();
-        carriers.dedup();
-        for carrier in carriers {
-            let node = writer.node(&recording.scene.nodes[carrier].name, &halves(beam, carrier), material);
+        let halves = beam_halves(beam, SLICES / 2);
+        for group in halves.chunk_by(|(first, _), (second, _)| first == second) {
+            let Some(carrier) = group[0].0 else { continue };
+            let meshes: Vec<Mesh> = group.iter().map(|(_, mesh)| mesh.clone()).collect();
+            let node = writer.node(&recording.scene.nodes[carrier].name, &meshes, material);
             writer.animate(recording, carrier, node, times);
             children.push(node);
         }
@@ -67,33 +59,6 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
         .nodes
         .push(json!({ "name": recording.scene.title, "rotation": [x, y, z, w], "children": children }));
     writer.finish()
-}
-
-/// Halves of the elements at a node, as straight as they are short.
-fn halves(beam: &SceneBeam, node: usize) -> Vec<Mesh> {
-    let radius = 0.25 * (beam.size[0] + beam.size[1]);
-    let half = |element: &SceneElement, side: usize| {
-        let way = if side == 0 { 0.25 } else { -0.25 } * element.length;
-        let SceneFrame { rotation, .. } = element.frames[side];
-        // From the axis x of the section to the axis z of a cylinder.
-        let middle = placed(&element.frames[side], [way, 0.0, 0.0]);
-        let turned = turned_to_x(rotation);
-        let geometry = SceneGeometry::Cylinder { radius, length: 0.5 * element.length };
-        let frame = SceneFrame { position: middle, rotation: turned };
-        Mesh::of(&SceneShape { geometry, frame, made_up: true }, SLICES / 2)
-    };
-    (beam.elements.iter())
-        .flat_map(|element| [0, 1].map(|side| (element, side)))
-        .filter(|(element, side)| element.nodes[*side] == Some(node))
-        .map(|(element, side)| half(element, side))
-        .collect()
-}
-
-/// A rotation after a quarter turn that takes z to x.
-fn turned_to_x([w, x, y, z]: [f64; 4]) -> [f64; 4] {
-    let half = std::f64::consts::FRAC_1_SQRT_2;
-    let q = Quaternion::new(w, x, y, z) * Quaternion::new(half, 0.0, half, 0.0);
-    [q.w, q.i, q.j, q.k]
 }
 
 /// Largest distance of a frame from the first one's centre; one for a machine that is a point.

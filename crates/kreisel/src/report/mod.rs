@@ -9,12 +9,14 @@ pub mod gltf;
 mod motion;
 mod page;
 mod recording;
+mod shape;
 mod thin;
 
 pub use motion::{Motion, MotionError};
 pub use page::page;
 pub use recording::Recording;
 pub(crate) use recording::read_table;
+pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
 
 use crate::results::ReadError;
@@ -67,6 +69,12 @@ pub enum ReportError {
         path: PathBuf,
         /// Where reading stopped.
         line: usize,
+    },
+    /// A scene whose parts do not fit together.
+    #[error("`{}` names nodes or corners that it does not have; run the model again", path.display())]
+    BrokenScene {
+        /// The file.
+        path: PathBuf,
     },
     /// A trajectory that is none, or belongs to another scene.
     #[error(transparent)]

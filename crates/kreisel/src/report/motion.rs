@@ -112,6 +112,24 @@ impl Motion {
         self.poses.extend_from_slice(last);
     }
 
+    /// Poses of all nodes at a time: between two frames as a viewer shows them, else those of the nearest frame.
+    pub fn at(&self, time: f64) -> Vec<Pose> {
+        let count = self.node_count;
+        let after = self.times.partition_point(|frame| *frame <= time);
+        let frame = |index: usize| &self.poses[index * count..(index + 1) * count];
+        match (after, self.times.len()) {
+            (_, 0) => Vec::new(),
+            (0, _) => frame(0).to_vec(),
+            (after, frames) if after == frames => frame(frames - 1).to_vec(),
+            (after, _) => {
+                let (start, end) = (self.times[after - 1], self.times[after]);
+                let part = (time - start) / (end - start);
+                let pairs = frame(after - 1).iter().zip(frame(after));
+                pairs.map(|(first, second)| between(first, second, part)).collect()
+            }
+        }
+    }
+
     /// The frames of one node.
     pub fn of_node(&self, node: usize) -> impl Iterator<Item = &Pose> {
         self.poses.iter().skip(node).step_by(self.node_count.max(1))
@@ -129,4 +147,26 @@ fn between(first: &Pose, second: &Pose, part: f64) -> Pose {
         so3::compose(&first.rotation, &so3::exp(&(part * turn))),
         first.position + part * (second.position - first.position),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poses_between_two_frames_lie_on_the_way_and_outside_they_stay() {
+        let turned = |x: f64| Pose::new(so3::exp(&Vector3::new(0.0, 0.0, x)), Vector3::new(x, 0.0, 0.0));
+        let motion = Motion {
+            times: vec![0.0, 2.0],
+            node_count: 1,
+            poses: vec![turned(0.0), turned(1.0)],
+            ..Motion::default()
+        };
+        for (time, x) in [(-1.0, 0.0), (0.0, 0.0), (0.5, 0.25), (2.0, 1.0), (3.0, 1.0)] {
+            let [pose] = motion.at(time)[..] else { panic!("one node") };
+            assert!((pose.position.x - x).abs() < 1e-15, "{time}");
+            assert!((so3::log(&pose.rotation).z - x).abs() < 1e-15, "{time}");
+        }
+        assert!(Motion::default().at(0.0).is_empty());
+    }
 }

@@ -69,8 +69,12 @@ pub(crate) fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
     let text = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    serde_json::from_slice(&text)
-        .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })
+    let scene: Scene = serde_json::from_slice(&text)
+        .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })?;
+    if !scene.is_consistent() {
+        return Err(ReportError::BrokenScene { path: path.to_owned() });
+    }
+    Ok(scene)
 }
 
 #[cfg(test)]

@@ -224,6 +224,22 @@ impl Scene {
         self.beams.iter().flat_map(|beam| &beam.elements)
     }
 
+    /// Whether every part names nodes that there are, and every triangle corners that there are.
+    pub fn is_consistent(&self) -> bool {
+        let known = |node: &usize| *node < self.nodes.len();
+        let shape = |shape: &SceneShape| match &shape.geometry {
+            SceneGeometry::Mesh { points, triangles } => {
+                triangles.iter().flatten().all(|corner| (*corner as usize) < points.len())
+            }
+            _ => true,
+        };
+        self.bodies.iter().all(|body| known(&body.node) && body.shapes.iter().all(shape))
+            && self.elements().flat_map(|element| &element.nodes).flatten().all(known)
+            && self.joints.iter().flat_map(|joint| &joint.nodes).flatten().all(known)
+            && self.springs.iter().flat_map(|spring| &spring.nodes).flatten().all(known)
+            && self.arrows.iter().flat_map(|arrow| &arrow.node).all(known)
+    }
+
     /// The scene as JSON with a final line end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string(self).expect("all keys of a scene are text");

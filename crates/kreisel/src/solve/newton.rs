@@ -169,9 +169,11 @@ impl Contraction {
             // A matrix of this step fits better here than it will in the next.
             Refresh::WhenSlow if self.renewed => UNKNOWN_RATE,
             Refresh::WhenSlow => self.largest.unwrap_or(last),
-            // Increments in other directions may contract slower.
+            // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was no
+            // measurement; otherwise increments in other directions may contract slower than the last ones.
             Refresh::EveryStep | Refresh::EveryIteration => {
-                self.constant.map_or(last, |constant| (SAFETY * constant).max(FORGETTING * last))
+                let remembered = if last < UNKNOWN_RATE { FORGETTING * last } else { 0.0 };
+                self.constant.map_or(last, |constant| (SAFETY * constant).max(remembered))
             }
         }
     }

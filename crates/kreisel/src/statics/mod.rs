@@ -1,12 +1,12 @@
 //! Equilibrium: where a machine comes to rest, and how it gets there as the loads grow.
 //!
-//! Takes any [`Dae`] without nonholonomic constraints and first-order states and solves
+//! Takes any [`Dae`] without nonholonomic constraints and solves
 //!
 //! ```text
-//! g(q, 0, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0
+//! g(q, 0, c, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0,   h(q, 0, c, λ, t₀) = 0
 //! ```
 //!
-//! for q and λ, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the load factor. Forces, moments and
+//! for q, λ and the states c, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the load factor. Forces, moments and
 //! gravity grow with μ; springs, their preload, and drives do not. Newton's increments are elements of the Lie algebra, q ∘ exp(δ̃),
 //! with the exact tangent; a step is accepted if the next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
@@ -88,6 +88,8 @@ pub struct Equilibrium {
     pub acceleration: Vec<f64>,
     /// Multipliers of the constraints.
     pub multipliers: Vec<f64>,
+    /// States, at rest.
+    pub states: Vec<f64>,
     /// What the system remembers (counted turns).
     pub memory: Vec<f64>,
 }
@@ -102,7 +104,7 @@ impl Equilibrium {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             slip_multipliers: &[],
-            states: &[],
+            states: &self.states,
             memory: &self.memory,
         }
     }
@@ -192,7 +194,7 @@ pub fn solve<D: Dae + ?Sized>(
     check(dae, settings)?;
     let (configuration, start_report, redundancy) = crate::integrate::start::fit_together(dae, initial)?;
     let mut problem = Problem::new(dae, settings, &redundancy);
-    let start = problem.at_rest(initial.time, configuration);
+    let start = problem.at_rest(initial, configuration);
     let found = match settings.path {
         None => loading::load(&mut problem, start, settings, &mut watch)?,
         Some(path) => path::follow(&mut problem, start, settings, path, &mut watch)?,
@@ -220,9 +222,6 @@ fn check<D: Dae + ?Sized>(dae: &D, settings: &Settings) -> Result<(), StaticsErr
     let shape = dae.shape();
     if shape.slip_count() > 0 {
         return Err(StaticsError::Unsupported("nonholonomic constraints"));
-    }
-    if shape.state_count() > 0 {
-        return Err(StaticsError::Unsupported("first-order states"));
     }
     if !settings.target.is_finite() || settings.target == 0.0 {
         return Err(StaticsError::Target(settings.target));

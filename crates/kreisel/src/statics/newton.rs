@@ -86,9 +86,9 @@ impl<D: Dae + ?Sized> Problem<'_, D> {
         Err(Failure::NotConverged { iterations: most_iterations, correction })
     }
 
-    /// Size of a correction: its motion, and its multipliers against those that are there.
+    /// Size of a correction: its motion, and the change of states.
     fn size(&self, correction: &[f64]) -> f64 {
-        self.largest(&correction[..self.shape.velocity_count()])
+        self.largest(&correction[..self.shape.velocity_count()]).max(self.largest_state_change(correction))
     }
 
     /// The correction with the last factors, and that of the load factor on a path.

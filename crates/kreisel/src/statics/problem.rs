@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::{Equilibrium, Settings, Statistics};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
-use crate::integrate::Redundancy;
 use crate::integrate::integration::compliance;
-use crate::integrate::layout::{Copies, Kind, Layout, Part};
+use crate::integrate::layout::{Copies, Kind, Layout, Part, StateScaling};
 use crate::integrate::scheme::coordinate_scales;
+use crate::integrate::{Initial, Redundancy};
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -43,6 +43,9 @@ pub(super) struct Problem<'d, D: ?Sized> {
     pub load_correction: Vec<f64>,
     equilibrium: Vec<f64>,
     violation: Vec<f64>,
+    state_rates: Vec<f64>,
+    /// Size of each state.
+    state_scales: Vec<f64>,
     pub statistics: Statistics,
 }
 
@@ -55,7 +58,11 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();
+        let mut state_scales = vec![1.0; shape.state_count()];
+        dae.state_scales(&mut state_scales);
         Self {
+            state_scales,
+            state_rates: vec![0.0; shape.state_count()],
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             tangent: Tangent::zeros(&couplings),
@@ -79,15 +86,16 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
     }
 
     /// The unloaded system at a configuration.
-    pub fn at_rest(&self, time: f64, configuration: Vec<f64>) -> Equilibrium {
+    pub fn at_rest(&self, initial: &Initial, configuration: Vec<f64>) -> Equilibrium {
         let zeros = vec![0.0; self.shape.velocity_count()];
         let mut start = Equilibrium {
-            time,
+            time: initial.time,
             load_factor: 0.0,
             configuration,
             velocity: zeros.clone(),
             acceleration: zeros,
             multipliers: vec![0.0; self.shape.constraint_count()],
+            states: initial.states.clone(),
             memory: vec![0.0; self.shape.memory],
         };
         self.set_velocity(&mut start);
@@ -112,6 +120,8 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         self.layout.gather(Kind::Holonomic, 0, correction, &mut changes);
         let factor = part * self.scale.unwrap_or(1.0);
         to.multipliers.iter_mut().zip(&changes).for_each(|(lambda, change)| *lambda += factor * change);
+        let changes = &correction[self.layout.first_state()..];
+        to.states.iter_mut().zip(changes).for_each(|(c, change)| *c += part * change);
         to.load_factor += part * load_change;
         self.set_velocity(&mut to);
         to
@@ -146,6 +156,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
     pub fn evaluate(&mut self, at: &Equilibrium) -> Result<(), Equation> {
         self.equilibrium.fill(0.0);
         self.violation.fill(0.0);
+        self.state_rates.fill(0.0);
         self.loads.fill(0.0);
         let point = at.point();
         self.dae.evaluate(
@@ -154,7 +165,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
                 slip: &mut [],
-                state_rates: &mut [],
+                state_rates: &mut self.state_rates,
             },
         );
         self.dae.loads(&point, &mut self.loads);
@@ -170,6 +181,8 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
             *violation -= compliance * inverse * lambda;
         }
         self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.residual);
+        let first = self.layout.first_state();
+        self.residual[first..].copy_from_slice(&self.state_rates);
         match self.residual.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(self.layout.equation(row)),
             None => Ok(()),
@@ -228,6 +241,28 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         if self.shift != 0.0 {
             self.add_shift();
         }
+        self.add_states(inverse);
+    }
+
+    /// Adds the derivatives of and by states: of h itself by c itself.
+    fn add_states(&mut self, inverse: f64) {
+        let (layout, tangent, matrix) = (&self.layout, &self.tangent, &mut self.matrix);
+        let scaling = StateScaling {
+            inertia: 0.0,
+            rate: [1.0; 2],
+            unknown: [1.0; 2],
+            force: inverse,
+            multiplier: 1.0 / inverse,
+        };
+        layout.add_states(tangent, &scaling, matrix);
+        layout.add_state_forces(&tangent.state_force, 1.0, &scaling, 0, matrix);
+        layout.add_state_nodes(&tangent.state_stiffness, None, 1.0, &scaling, 0, matrix);
+    }
+
+    /// Largest change of a state in a correction, in units of its scale.
+    pub fn largest_state_change(&self, correction: &[f64]) -> f64 {
+        let changes = correction[self.layout.first_state()..].iter().zip(&self.state_scales);
+        changes.fold(0.0, |largest, (change, scale)| largest.max((change / scale).abs()))
     }
 
     /// Adds σD to the blocks of the nodes: σ for lengths, σL² for angles.

@@ -2,7 +2,7 @@
 
 use super::motion::{TwistDerivatives, add_force, force_by_configuration, twist_from_velocity};
 use super::{JointEntry, NodeMotion, System};
-use crate::dae::{Point, Tangent, TangentWeights};
+use crate::dae::{Point, Reactions, Tangent, TangentWeights};
 use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId};
 use crate::joint::LocalGradient;
 use crate::lie::{Group, Matrix6, Vector6};
@@ -97,7 +97,7 @@ impl System {
         let mut tangent = LocalTangent::zeros(0);
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
-            self.with_motion(nodes, at, &entry.memory, |motion| {
+            self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
                 entry.element.tangent(motion, weights, &mut tangent);
                 let residual = || {
@@ -107,6 +107,7 @@ impl System {
                 };
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
                 self.add_tangent(&part, &tangent, residual, weights, out);
+                self.add_state_tangent(entry, motion, weights, out);
             });
         }
         let mut gradient = LocalGradient::zeros();
@@ -123,6 +124,9 @@ impl System {
             });
         }
         self.add_slip_tangents(at, weights, &mut tangent, out);
+        if self.shape.reactions == Reactions::General {
+            self.add_reactions(out);
+        }
     }
 
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
@@ -130,7 +134,7 @@ impl System {
         let mut tangent = LocalTangent::zeros(0);
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
-            self.with_motion(nodes, at, &entry.memory, |motion| {
+            self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
                 entry.element.load_stiffness(motion, &mut tangent);
                 let load = || {

@@ -1,13 +1,15 @@
 //! Builds a [`System`] from nodes, elements and joints.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
 use super::{ElementEntry, JointEntry, Node, SwitchId, System};
-use crate::dae::{Couplings, Scales, Shape};
-use crate::element::{Element, MOST_NODES, NodeId};
+use crate::dae::{Couplings, Reactions, Scales, Shape, StateGroup};
+use crate::element::{Element, MOST_MULTIPLIERS, MOST_NODES, MOST_STATES, NodeId, StateId};
 use crate::integrate::Initial;
 use crate::joint::{Joint, MOST_ROWS};
 use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
@@ -34,6 +36,24 @@ pub enum AssemblyError {
         /// Number of its nodes.
         count: usize,
     },
+    /// A part reads too many states or multipliers.
+    #[error("`{part}` reads {count} {what}; at most {most} are possible")]
+    TooManyReadings {
+        /// The part.
+        part: String,
+        /// `states` or `multipliers`.
+        what: &'static str,
+        /// Their number.
+        count: usize,
+        /// Most that are possible.
+        most: usize,
+    },
+    /// A part reads a state or the multipliers of a joint that does not exist, or gives rates to more states than it reads.
+    #[error("`{part}` reads a state or a joint that does not exist")]
+    UnknownReading {
+        /// The part.
+        part: String,
+    },
     /// A joint has too many equations.
     #[error("joint `{joint}` has {count} equations; at most {MOST_ROWS} are possible")]
     TooManyRows {
@@ -54,6 +74,7 @@ pub struct SystemBuilder {
     /// Names of switchable parts, and whether they are on at the start.
     switches: Vec<(String, bool)>,
     versions: Vec<Version>,
+    states: Vec<StateStart>,
 }
 
 /// An element that takes the place of another one in a configuration.
@@ -61,6 +82,14 @@ struct Version {
     original: usize,
     configuration: usize,
     element: Box<dyn Element>,
+}
+
+/// A state and its value at the start.
+struct StateStart {
+    name: String,
+    initial: f64,
+    scale: f64,
+    algebraic: bool,
 }
 
 struct NodeEntry {
@@ -100,6 +129,18 @@ impl SystemBuilder {
     pub fn joint(&mut self, name: impl Into<String>, joint: impl Joint + 'static) -> usize {
         self.joints.push((name.into(), Box::new(joint)));
         self.joints.len() - 1
+    }
+
+    /// Adds a first-order state: its initial value, and the size against which its error is judged where it is small.
+    pub fn state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
+        self.states.push(StateStart { name: name.into(), initial, scale, algebraic: false });
+        StateId(self.states.len() - 1)
+    }
+
+    /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its scale.
+    pub fn algebraic_state(&mut self, name: impl Into<String>, guess: f64, scale: f64) -> StateId {
+        self.states.push(StateStart { name: name.into(), initial: guess, scale, algebraic: true });
+        StateId(self.states.len() - 1)
     }
 
     /// Index of the joint of a name.
@@ -179,9 +220,20 @@ impl SystemBuilder {
         let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
         let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
         let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
-        let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes);
+        let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
+        let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes).with_states(states);
+        if self.elements.iter().any(|(_, element)| !element.joints().is_empty()) {
+            shape.reactions = Reactions::General;
+        }
         shape.rheonomic = rheonomic;
         let couplings = self.couplings(&shape);
+        let mut end = 0;
+        let joint_rows: Vec<Range<usize>> = (shape.constraints.iter())
+            .map(|size| {
+                end += size;
+                end - size..end
+            })
+            .collect();
         let mut memory = 0;
         let mut remember = |count: usize| {
             memory += count;
@@ -200,6 +252,7 @@ impl SystemBuilder {
                 original: index,
                 memory: remember(element.memory_count()),
                 blocks: blocks_of(element.nodes()),
+                links: links(element.as_ref(), &couplings, &joint_rows),
                 name,
                 element,
             })
@@ -213,6 +266,7 @@ impl SystemBuilder {
                 name: first.name.clone(),
                 memory: first.memory.clone(),
                 blocks: first.blocks.clone(),
+                links: links(element.as_ref(), &couplings, &joint_rows),
                 element,
                 ..*first
             };
@@ -256,7 +310,12 @@ impl SystemBuilder {
         let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
-        Ok((System { nodes, elements, joints, shape, couplings, scales, switches, configuration }, initial))
+        let states = (self.states.into_iter())
+            .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
+            .collect();
+        let system =
+            System { nodes, elements, joints, shape, couplings, scales, switches, configuration, states };
+        Ok((system, initial))
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
@@ -274,6 +333,7 @@ impl SystemBuilder {
                 });
             }
         }
+        self.check_readings()?;
         let count = |joint: &dyn Joint| joint.size().max(joint.slip_count());
         match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MOST_ROWS) {
             Some((name, joint)) => {
@@ -281,6 +341,27 @@ impl SystemBuilder {
             }
             None => Ok(()),
         }
+    }
+
+    fn check_readings(&self) -> Result<(), AssemblyError> {
+        for (part, element) in &self.elements {
+            let (states, joints) = (element.states(), element.joints());
+            let known = states.iter().all(|state| state.0 < self.states.len())
+                && joints.iter().all(|&joint| joint < self.joints.len())
+                && element.rate_count() <= states.len();
+            if !known {
+                return Err(AssemblyError::UnknownReading { part: part.clone() });
+            }
+            let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
+            for (what, count, most) in
+                [("states", states.len(), MOST_STATES), ("multipliers", multipliers, MOST_MULTIPLIERS)]
+            {
+                if count > most {
+                    return Err(AssemblyError::TooManyReadings { part: part.clone(), what, count, most });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn initial(&self, space: &Space, time: f64) -> Initial {
@@ -313,7 +394,8 @@ impl SystemBuilder {
         }
         let fixed =
             self.nodes.iter().enumerate().filter(|(_, node)| node.fixed).map(|(index, _)| index).collect();
-        Initial { fixed, ..Initial::new(time, configuration, velocity) }
+        let states = self.states.iter().map(|state| state.initial).collect();
+        Initial { fixed, states, ..Initial::new(time, configuration, velocity) }
     }
 
     fn couplings(&self, shape: &Shape) -> Couplings {
@@ -330,11 +412,108 @@ impl SystemBuilder {
         let with_slips = self.joints.iter().filter(|(_, joint)| joint.slip_count() > 0).enumerate();
         let slips =
             with_slips.flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+        let slips: Vec<(usize, usize)> = slips.collect();
+        let gradient: Vec<(usize, usize)> = gradient.collect();
+        let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
+        let with_states = || self.elements.iter().map(|(_, element)| Reading::of(element.as_ref()));
+        let reacting = shape.reactions == Reactions::General;
+        let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
+            .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
+            .filter(|_| reacting);
+        let slip_reactions = slips.iter().map(|&(row, node)| (node, row)).filter(|_| reacting);
+        let none: &[usize] = &[];
+        let (reacting_joints, reacting_slips) =
+            if reacting { (shape.constraints.as_slice(), shape.slips.as_slice()) } else { (none, none) };
+        let pattern = |rows: &[usize], columns: &[usize], blocks: Vec<(usize, usize)>| {
+            Arc::new(BlockPattern::new(rows, columns, blocks))
+        };
+        let pairs_of =
+            |pick: fn(&Reading) -> Vec<(usize, usize)>| with_states().flat_map(|r| pick(&r)).collect();
         Couplings {
+            force_constraint: pattern(&node_sizes, reacting_joints, reactions.collect()),
+            force_slip: pattern(&node_sizes, reacting_slips, slip_reactions.collect()),
+            force_state: pattern(&node_sizes, &state_sizes, pairs_of(|r| r.pairs(r.nodes, r.states))),
+            state_node: pattern(&state_sizes, &node_sizes, pairs_of(|r| r.pairs(r.rated, r.nodes))),
+            state_state: pattern(&state_sizes, &state_sizes, pairs_of(|r| r.pairs(r.rated, r.states))),
+            state_constraint: pattern(
+                &state_sizes,
+                &shape.constraints,
+                pairs_of(|r| r.pairs(r.rated, r.joints)),
+            ),
             slip_node: Arc::new(BlockPattern::new(&shape.slips, &node_sizes, slips)),
             force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
-            ..Couplings::dense(&Shape::new(Space::new([])))
         }
     }
+}
+
+/// What an element touches, by index.
+struct Reading<'a> {
+    nodes: &'a [NodeId],
+    states: &'a [StateId],
+    rated: &'a [StateId],
+    joints: &'a [usize],
+}
+
+/// A handle or index.
+trait Index: Copy {
+    fn index(self) -> usize;
+}
+
+impl Index for NodeId {
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Index for StateId {
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Index for usize {
+    fn index(self) -> usize {
+        self
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn of(element: &'a dyn Element) -> Self {
+        let states = element.states();
+        Self {
+            nodes: element.nodes(),
+            states,
+            rated: &states[..element.rate_count()],
+            joints: element.joints(),
+        }
+    }
+
+    /// Every pair of two lists, the first one outside.
+    fn pairs<A: Index, B: Index>(&self, rows: &[A], columns: &[B]) -> Vec<(usize, usize)> {
+        rows.iter().flat_map(|row| columns.iter().map(|column| (row.index(), column.index()))).collect()
+    }
+}
+
+/// What ties an element to states and to the multipliers of joints.
+fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
+    let reading = Reading::of(element);
+    if reading.states.is_empty() && reading.joints.is_empty() {
+        return None;
+    }
+    let (multipliers, joints) = multipliers_of(element, joint_rows);
+    let find = |pattern: &BlockPattern, pairs: Vec<(usize, usize)>| -> Vec<BlockId> {
+        let place = |(row, column)| pattern.find(row, column).expect("the pair is in the pattern");
+        pairs.into_iter().map(place).collect()
+    };
+    Some(Box::new(Links {
+        states: reading.states.iter().map(|state| state.0).collect(),
+        force_state: find(&couplings.force_state, reading.pairs(reading.nodes, reading.states)),
+        force_joint: find(&couplings.force_constraint, reading.pairs(reading.nodes, reading.joints)),
+        rate_node: find(&couplings.state_node, reading.pairs(reading.rated, reading.nodes)),
+        rate_state: find(&couplings.state_state, reading.pairs(reading.rated, reading.states)),
+        rate_joint: find(&couplings.state_constraint, reading.pairs(reading.rated, reading.joints)),
+        multipliers,
+        joints,
+    }))
 }

@@ -7,10 +7,12 @@ mod assembly;
 mod builder;
 mod motion;
 mod slip;
+mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
 pub use motion::{NodeMotion, join, split};
+use state::{Links, StateEntry};
 use switch::Switch;
 pub use switch::{SwitchError, SwitchId};
 
@@ -33,6 +35,7 @@ pub struct System {
     switches: Vec<Switch>,
     /// Place in the memory of the number of the configuration, if there are several.
     configuration: Option<usize>,
+    states: Vec<StateEntry>,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -54,6 +57,8 @@ struct ElementEntry {
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: Vec<BlockId>,
+    /// What ties it to states and to multipliers of joints, if anything does.
+    links: Option<Box<Links>>,
 }
 
 struct JointEntry {
@@ -96,7 +101,7 @@ impl System {
     ) -> R {
         let motion = |node: NodeId| self.motion(node, at);
         let act = |nodes: &[NodeMotion]| {
-            action(&Motion { time: at.time, nodes, memory: &at.memory[memory.clone()] })
+            action(&Motion { memory: &at.memory[memory.clone()], ..Motion::new(at.time, nodes) })
         };
         // One and two nodes are nearly all there is.
         match *nodes {
@@ -155,9 +160,7 @@ impl System {
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         for entry in self.elements_on(at) {
-            sum += self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
-                entry.element.energies(motion)
-            });
+            sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
         }
         sum
     }
@@ -166,8 +169,7 @@ impl System {
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
         for entry in self.elements_on(at) {
-            sum += self
-                .with_motion(entry.element.nodes(), at, &entry.memory, |motion| entry.element.power(motion));
+            sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
         for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
@@ -205,7 +207,7 @@ impl System {
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return Vector6::zeros();
         }
-        self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
+        self.with_element(entry, at, |motion| {
             let mut forces = LocalForces::zeros();
             entry.element.residual(motion, &mut forces);
             let (torque, force) = split(&forces.wrenches[0]);
@@ -316,10 +318,11 @@ impl Dae for System {
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
-            self.with_motion(nodes, at, &entry.memory, |motion| {
+            self.with_element(entry, at, |motion| {
                 let mut forces = LocalForces::zeros();
                 entry.element.residual(motion, &mut forces);
                 self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+                self.add_rates(entry, motion, out.state_rates);
             });
         }
         for entry in self.joints_on(at) {
@@ -378,7 +381,7 @@ impl Dae for System {
     fn loads(&self, at: &Point, out: &mut [f64]) {
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
-            self.with_motion(nodes, at, &entry.memory, |motion| {
+            self.with_element(entry, at, |motion| {
                 let mut forces = LocalForces::zeros();
                 entry.element.load(motion, &mut forces);
                 self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
@@ -394,9 +397,7 @@ impl Dae for System {
         let acts = |entry: &&ElementEntry| self.is_version_of(entry, at.memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];
-            self.with_motion(entry.element.nodes(), at, &entry.memory, |motion| {
-                entry.element.remember(motion, own);
-            });
+            self.with_element(entry, at, |motion| entry.element.remember(motion, own));
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
@@ -411,6 +412,10 @@ impl Dae for System {
         let first_slip = self.shape.constraint_count();
         let slips = |entry: &JointEntry| first_slip + entry.slips.start..first_slip + entry.slips.end;
         self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone().chain(slips(entry))).collect()
+    }
+
+    fn state_scales(&self, out: &mut [f64]) {
+        out.iter_mut().zip(&self.states).for_each(|(scale, state)| *scale = state.scale);
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
@@ -443,7 +448,7 @@ impl Dae for System {
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
             Equation::Slip(index) => self.describe_slip(index),
-            Equation::State(index) => format!("state {index}"),
+            Equation::State(index) => format!("state `{}`", self.states[index].name),
         }
     }
 }

@@ -258,7 +258,7 @@ fn node_strategy() -> impl Strategy<Value = [NodeMotion; 2]> {
 fn residual(element: &dyn Element, nodes: &[NodeMotion]) -> Vec<Vector6> {
     let mut forces = LocalForces::zeros();
     let count = element.nodes().len();
-    element.residual(&Motion { time: 0.0, nodes: &nodes[..count], memory: &[0.0; 4] }, &mut forces);
+    element.residual(&Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) }, &mut forces);
     forces.wrenches[..count].to_vec()
 }
 
@@ -291,7 +291,7 @@ proptest! {
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
             let count = element.nodes().len();
             let mut tangent = LocalTangent::zeros(count);
-            let at = Motion { time: 0.0, nodes: &nodes[..count], memory: &[0.0; 4] };
+            let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
             element.tangent(&at, TangentWeights { mass: 1.0, damping: 1.0, stiffness: true }, &mut tangent);
             let size = scale(&tangent);
             for j in 0..count {
@@ -349,7 +349,7 @@ proptest! {
                 continue;
             }
             let count = element.nodes().len();
-            let at = Motion { time: 0.0, nodes: &resting[..count], memory: &[0.0; 4] };
+            let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &resting[..count]) };
             let plain: Vec<Node<f64>> = resting[..count].iter().map(Node::constant).collect();
             let stored = element.energies(&at).total();
             prop_assert!((stored - oracle.energy(&plain)).abs() < 1e-12 * (1.0 + stored.abs()), "{name}: energy");
@@ -380,7 +380,7 @@ proptest! {
                 })
                 .collect();
             let storing = oracle.energy(&duals).eps;
-            let at = Motion { time: 0.0, nodes: &nodes[..count], memory: &[0.0; 4] };
+            let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
             let power = element.power(&at);
             let wrenches = residual(&*element, &nodes);
             let taken: f64 = wrenches.iter().zip(&nodes).map(|(wrench, node)| wrench.dot(&node.velocity)).sum();
@@ -395,7 +395,7 @@ proptest! {
     fn masses_are_symmetric_and_not_negative(nodes in node_strategy()) {
         for Sample { name, element, .. } in samples(&Pose::identity()) {
             let count = element.nodes().len();
-            let at = Motion { time: 0.0, nodes: &nodes[..count], memory: &[0.0; 4] };
+            let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
             let mut tangent = LocalTangent::zeros(count);
             element.tangent(&at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: false }, &mut tangent);
             for i in 0..count {

@@ -51,7 +51,7 @@ proptest! {
     fn a_rolling_wheel_has_the_slip_and_the_derivatives_of_dual_numbers(two in two(), radius in 0.1..2.0) {
         let nodes = [Some(NodeId(0)), Some(NodeId(1))];
         let motions = two.motions();
-        let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+        let at = Motion::new(0.0, &motions);
         let [first, second] = std::array::from_fn(|i| two.bodies[i] * two.offsets[i]);
         let relative = first.inverse() * second;
         // Near a flat disc all derivatives grow without bound.
@@ -67,7 +67,7 @@ proptest! {
     fn a_blade_has_the_slip_and_the_derivatives_of_dual_numbers(two in two()) {
         let nodes = [Some(NodeId(0)), Some(NodeId(1))];
         let motions = two.motions();
-        let at = Motion { time: 0.0, nodes: &motions, memory: &[] };
+        let at = Motion::new(0.0, &motions);
         let joint = KnifeEdge::new(nodes, two.offsets);
         check_slips(&joint, &at, |_, b| {
             // The rate of d along the axis y of the second frame as it is before the time passes.
@@ -82,7 +82,7 @@ proptest! {
     fn a_velocity_coupling_has_the_derivatives_of_dual_numbers(two in two(), law in any_law()) {
         let nodes = [Some(NodeId(0)), Some(NodeId(1))];
         let motions = two.motions();
-        let at = Motion { time: TIME, nodes: &motions, memory: &[] };
+        let at = Motion::new(TIME, &motions);
         let term = |rate: Rate, factor: f64| RateTerm { nodes, offsets: two.offsets, rate, factor };
         let terms = [
             term(Rate::Coordinate(Translation(1)), 0.7),

@@ -272,7 +272,7 @@ pub(super) fn warn_of_misfit(assembler: &mut Assembler, name: &str, joint: &impl
     let time = assembler.settings.as_ref().map_or(0.0, |settings| settings.start_time);
     let memory = vec![0.0; joint.memory_count()];
     let mut violation = vec![0.0; joint.size()];
-    joint.violation(&Motion { time, nodes: &nodes, memory: &memory }, &mut violation);
+    joint.violation(&Motion { memory: &memory, ..Motion::new(time, &nodes) }, &mut violation);
     let largest = violation.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > MISFIT {
         assembler.warnings.push(format!(

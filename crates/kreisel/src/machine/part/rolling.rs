@@ -137,7 +137,7 @@ fn refuse_gap(
     let moving = sides.iter().filter(|side| side.node.is_some());
     let nodes: Vec<NodeMotion> = moving.map(|side| NodeMotion::at_rest(side.body)).collect();
     let mut gap = [0.0];
-    joint.violation(&Motion { time: 0.0, nodes: &nodes, memory: &[] }, &mut gap);
+    joint.violation(&Motion::new(0.0, &nodes), &mut gap);
     let [gap] = gap;
     if gap.abs() <= ROUNDING * radius {
         return Ok(());

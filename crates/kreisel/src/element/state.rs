@@ -1,0 +1,152 @@
+//! What an element does with states: it reads them, lets them change, and reads the multipliers of joints.
+
+use super::local::shift_pose;
+use super::{Element, LocalForces, MOST_NODES, Motion};
+use crate::dae::TangentWeights;
+use crate::lie::Vector6;
+use crate::system::NodeMotion;
+
+/// Handle of a first-order or algebraic state of a [`crate::system::System`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateId(pub usize);
+
+/// Most states that one element may read.
+pub const MOST_STATES: usize = 16;
+/// Most multipliers that one element may read: those of two joints.
+pub const MOST_MULTIPLIERS: usize = 12;
+
+/// Derivatives of an element's wrenches and rates that have to do with states and multipliers; zeros on entry.
+#[derive(Clone, Debug)]
+pub struct LocalStateTangent {
+    /// ∂r/∂c: by state, then by node.
+    pub force_by_state: [[Vector6; MOST_NODES]; MOST_STATES],
+    /// ∂r/∂λ: by multiplier, then by node.
+    pub force_by_multiplier: [[Vector6; MOST_NODES]; MOST_MULTIPLIERS],
+    /// ∂h/∂V with the body twist V of a node: by rate, then by node.
+    pub rate_by_velocity: [[Vector6; MOST_NODES]; MOST_STATES],
+    /// ∂h/∂q at fixed twists: by rate, then by node.
+    pub rate_by_configuration: [[Vector6; MOST_NODES]; MOST_STATES],
+    /// ∂h/∂c: by rate, then by state.
+    pub rate_by_state: [[f64; MOST_STATES]; MOST_STATES],
+    /// ∂h/∂λ: by rate, then by multiplier.
+    pub rate_by_multiplier: [[f64; MOST_MULTIPLIERS]; MOST_STATES],
+}
+
+impl LocalStateTangent {
+    /// Zero derivatives.
+    pub fn zeros() -> Self {
+        let by_node = [Vector6::zeros(); MOST_NODES];
+        Self {
+            force_by_state: [by_node; MOST_STATES],
+            force_by_multiplier: [by_node; MOST_MULTIPLIERS],
+            rate_by_velocity: [by_node; MOST_STATES],
+            rate_by_configuration: [by_node; MOST_STATES],
+            rate_by_state: [[0.0; MOST_STATES]; MOST_STATES],
+            rate_by_multiplier: [[0.0; MOST_MULTIPLIERS]; MOST_STATES],
+        }
+    }
+}
+
+/// Step of the central differences, as in the differences of a whole system.
+const STEP: f64 = 6e-6;
+
+/// Wrenches and rates of an element.
+struct Values {
+    wrenches: [Vector6; MOST_NODES],
+    rates: [f64; MOST_STATES],
+}
+
+fn values<E: Element + ?Sized>(element: &E, at: &Motion) -> Values {
+    let mut forces = LocalForces::zeros();
+    element.residual(at, &mut forces);
+    let mut rates = [0.0; MOST_STATES];
+    element.rates(at, &mut rates[..element.rate_count()]);
+    Values { wrenches: forces.wrenches, rates }
+}
+
+/// Difference quotient between two points.
+fn quotient(forth: &Values, back: &Values, width: f64) -> Values {
+    Values {
+        wrenches: std::array::from_fn(|i| (forth.wrenches[i] - back.wrenches[i]) / width),
+        rates: std::array::from_fn(|i| (forth.rates[i] - back.rates[i]) / width),
+    }
+}
+
+/// Derivatives by central differences, for elements that give none.
+pub(super) fn difference_state_tangent<E: Element + ?Sized>(
+    element: &E,
+    at: &Motion,
+    weights: TangentWeights,
+    out: &mut LocalStateTangent,
+) {
+    let rate_count = element.rate_count();
+    for j in 0..at.states.len() {
+        let mut states = [0.0; MOST_STATES];
+        states[..at.states.len()].copy_from_slice(at.states);
+        let step = STEP * states[j].abs().max(1.0);
+        let mut at_distance = |distance: f64| {
+            states[j] = at.states[j] + distance;
+            values(element, &Motion { states: &states[..at.states.len()], ..*at })
+        };
+        let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
+        out.force_by_state[j] = slope.wrenches;
+        (0..rate_count).for_each(|i| out.rate_by_state[i][j] = slope.rates[i]);
+    }
+    for j in 0..at.multipliers.len() {
+        let mut multipliers = [0.0; MOST_MULTIPLIERS];
+        multipliers[..at.multipliers.len()].copy_from_slice(at.multipliers);
+        let step = STEP * multipliers[j].abs().max(1.0);
+        let mut at_distance = |distance: f64| {
+            multipliers[j] = at.multipliers[j] + distance;
+            values(element, &Motion { multipliers: &multipliers[..at.multipliers.len()], ..*at })
+        };
+        let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
+        out.force_by_multiplier[j] = slope.wrenches;
+        (0..rate_count).for_each(|i| out.rate_by_multiplier[i][j] = slope.rates[i]);
+    }
+    if rate_count > 0 {
+        difference_rates(element, at, weights, out);
+    }
+}
+
+/// Derivatives of rates by the motion of nodes.
+fn difference_rates<E: Element + ?Sized>(
+    element: &E,
+    at: &Motion,
+    weights: TangentWeights,
+    out: &mut LocalStateTangent,
+) {
+    let (n, rate_count) = (at.nodes.len(), element.rate_count());
+    let mut nodes: [NodeMotion; MOST_NODES] = match at.nodes {
+        [] => return,
+        [.., last] => std::array::from_fn(|i| at.nodes.get(i).copied().unwrap_or(*last)),
+    };
+    let rates = |nodes: &[NodeMotion]| {
+        let mut rates = [0.0; MOST_STATES];
+        element.rates(&Motion { nodes: &nodes[..n], ..*at }, &mut rates[..rate_count]);
+        rates
+    };
+    for j in 0..n {
+        for k in 0..6 {
+            let original = nodes[j];
+            let step = STEP * original.velocity[k].abs().max(1.0);
+            let [forth, back] = [step, -step].map(|step| {
+                nodes[j].velocity[k] = original.velocity[k] + step;
+                rates(&nodes)
+            });
+            nodes[j] = original;
+            (0..rate_count).for_each(|i| out.rate_by_velocity[i][j][k] = (forth[i] - back[i]) / (2.0 * step));
+            if !weights.stiffness {
+                continue;
+            }
+            let [forth, back] = [STEP, -STEP].map(|step| {
+                nodes[j] = original;
+                shift_pose(&mut nodes[j], k, step);
+                rates(&nodes)
+            });
+            nodes[j] = original;
+            (0..rate_count)
+                .for_each(|i| out.rate_by_configuration[i][j][k] = (forth[i] - back[i]) / (2.0 * STEP));
+        }
+    }
+}

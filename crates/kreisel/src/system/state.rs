@@ -1,0 +1,183 @@
+//! States of a system: which elements read them, and where derivatives by them go.
+
+use std::ops::Range;
+
+use super::motion::{TwistDerivatives, add_force};
+use super::{ElementEntry, System};
+use crate::dae::{Point, Tangent, TangentWeights};
+use crate::element::{Element, LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, Motion};
+use crate::lie::Vector6;
+use crate::solve::block::{BlockId, BlockMatrix};
+
+/// A first-order or algebraic state.
+pub(super) struct StateEntry {
+    pub name: String,
+    /// Size against which its error is judged where it is small.
+    pub scale: f64,
+}
+
+/// What ties an element to states and to the multipliers of joints.
+pub(super) struct Links {
+    pub states: Vec<usize>,
+    /// Rows of the multipliers among all constraints, joint after joint.
+    pub multipliers: Vec<usize>,
+    /// Local multipliers of each joint.
+    pub joints: Vec<Range<usize>>,
+    /// Blocks (node i, state j) of the forces, at `i · states + j`.
+    pub force_state: Vec<BlockId>,
+    /// Blocks (node i, joint j) of the forces, at `i · joints + j`.
+    pub force_joint: Vec<BlockId>,
+    /// Blocks (rate i, node j), at `i · nodes + j`.
+    pub rate_node: Vec<BlockId>,
+    /// Blocks (rate i, state j), at `i · states + j`.
+    pub rate_state: Vec<BlockId>,
+    /// Blocks (rate i, joint j), at `i · joints + j`.
+    pub rate_joint: Vec<BlockId>,
+}
+
+impl System {
+    /// Does something with the motion of an element: its nodes, its states, and the multipliers it reads.
+    #[inline]
+    pub(super) fn with_element<R>(
+        &self,
+        entry: &ElementEntry,
+        at: &Point,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let nodes = entry.element.nodes();
+        let Some(links) = &entry.links else { return self.with_motion(nodes, at, &entry.memory, action) };
+        self.with_motion(nodes, at, &entry.memory, |motion| {
+            let (mut states, mut multipliers) = ([0.0; MOST_STATES], [0.0; MOST_MULTIPLIERS]);
+            states.iter_mut().zip(&links.states).for_each(|(to, &state)| *to = at.states[state]);
+            multipliers.iter_mut().zip(&links.multipliers).for_each(|(to, &row)| *to = at.multipliers[row]);
+            action(&Motion {
+                states: &states[..links.states.len()],
+                multipliers: &multipliers[..links.multipliers.len()],
+                ..*motion
+            })
+        })
+    }
+
+    /// Adds the rates that an element gives its states.
+    pub(super) fn add_rates(&self, entry: &ElementEntry, motion: &Motion, out: &mut [f64]) {
+        let Some(links) = &entry.links else { return };
+        let mut rates = [0.0; MOST_STATES];
+        let count = entry.element.rate_count();
+        entry.element.rates(motion, &mut rates[..count]);
+        for (&state, rate) in links.states.iter().zip(&rates[..count]) {
+            out[state] += rate;
+        }
+    }
+
+    /// Adds an element's derivatives of and by states and multipliers.
+    pub(super) fn add_state_tangent(
+        &self,
+        entry: &ElementEntry,
+        motion: &Motion,
+        weights: TangentWeights,
+        out: &mut Tangent,
+    ) {
+        let Some(links) = &entry.links else { return };
+        let mut local = LocalStateTangent::zeros();
+        entry.element.state_tangent(motion, weights, &mut local);
+        let (states, joints) = (links.states.len(), links.joints.len());
+        for (i, node) in entry.element.nodes().iter().enumerate() {
+            let group = self.nodes[node.0].group;
+            let add = |matrix: &mut BlockMatrix, block: BlockId, column: usize, wrench: &Vector6| {
+                let rows = group.dimension();
+                let target = &mut matrix.block_values_mut(block)[column * rows..(column + 1) * rows];
+                add_force(group, &motion.nodes[i], wrench, target);
+            };
+            for j in 0..states {
+                let wrench = &local.force_by_state[j][i];
+                add(&mut out.state_force, links.force_state[i * states + j], 0, wrench);
+            }
+            for (j, rows) in links.joints.iter().enumerate() {
+                for (column, multiplier) in rows.clone().enumerate() {
+                    let wrench = &local.force_by_multiplier[multiplier][i];
+                    add(&mut out.reaction, links.force_joint[i * joints + j], column, wrench);
+                }
+            }
+        }
+        for rate in 0..entry.element.rate_count() {
+            self.add_rate_tangent(entry, links, motion, &local, rate, out);
+        }
+    }
+
+    fn add_rate_tangent(
+        &self,
+        entry: &ElementEntry,
+        links: &Links,
+        motion: &Motion,
+        local: &LocalStateTangent,
+        rate: usize,
+        out: &mut Tangent,
+    ) {
+        let nodes = entry.element.nodes();
+        for (j, node) in nodes.iter().enumerate() {
+            let (group, node) = (self.nodes[node.0].group, &motion.nodes[j]);
+            let block = links.rate_node[rate * nodes.len() + j];
+            let by_velocity = &local.rate_by_velocity[rate][j];
+            // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
+            add_force(group, node, by_velocity, out.state_damping.block_values_mut(block));
+            let stiffness = out.state_stiffness.block_values_mut(block);
+            add_force(group, node, &local.rate_by_configuration[rate][j], stiffness);
+            if let Some(derivatives) = TwistDerivatives::new(group, node) {
+                let change = derivatives.velocity_by_configuration.tr_mul(by_velocity);
+                stiffness.iter_mut().zip(change.iter()).for_each(|(to, value)| *to += value);
+            }
+        }
+        for (j, value) in local.rate_by_state[rate][..links.states.len()].iter().enumerate() {
+            out.state_state.block_values_mut(links.rate_state[rate * links.states.len() + j])[0] += value;
+        }
+        for (j, rows) in links.joints.iter().enumerate() {
+            let block = links.rate_joint[rate * links.joints.len() + j];
+            let target = out.state_reaction.block_values_mut(block);
+            for (to, multiplier) in target.iter_mut().zip(rows.clone()) {
+                *to += local.rate_by_multiplier[rate][multiplier];
+            }
+        }
+    }
+
+    /// Adds Bᵀ and Aᵀ to the derivatives by multipliers, where elements read some of these.
+    pub(super) fn add_reactions(&self, out: &mut Tangent) {
+        for (gradient, reaction) in [(&out.gradient, &mut out.reaction), (&out.slip, &mut out.slip_reaction)]
+        {
+            let pattern = gradient.pattern();
+            for (block, row, column) in pattern.blocks() {
+                let Some(place) = reaction.pattern().find(column, row) else { continue };
+                let (rows, columns) = pattern.shape_of(block);
+                let (source, target) = (gradient.block_values(block), reaction.block_values_mut(place));
+                for j in 0..columns {
+                    for i in 0..rows {
+                        target[i * columns + j] += source[j * rows + i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Name of a state.
+    pub fn state_name(&self, state: usize) -> &str {
+        &self.states[state].name
+    }
+
+    /// Number of states.
+    pub fn state_count(&self) -> usize {
+        self.states.len()
+    }
+}
+
+/// The multipliers that an element reads, joint after joint, given the rows of all joints.
+pub(super) fn multipliers_of(
+    element: &dyn Element,
+    rows: &[Range<usize>],
+) -> (Vec<usize>, Vec<Range<usize>>) {
+    let (mut multipliers, mut joints) = (Vec::new(), Vec::new());
+    for &joint in element.joints() {
+        let first = multipliers.len();
+        multipliers.extend(rows[joint].clone());
+        joints.push(first..multipliers.len());
+    }
+    (multipliers, joints)
+}
