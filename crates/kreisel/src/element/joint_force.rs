@@ -5,7 +5,10 @@
 
 use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
-use super::{Element, LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, Quantity, Signal};
+use super::{
+    Element, LocalForces, LocalStateTangent, LocalTangent, MOST_NODES, Motion, NodeId, Power, Quantity,
+    Signal, StateId,
+};
 use crate::dae::TangentWeights;
 use crate::joint::frame::PairMatrix;
 use crate::joint::{Coordinate, FramePair};
@@ -63,6 +66,20 @@ impl Element for JointForce {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
             self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
+        }
+    }
+
+    fn states(&self) -> &[StateId] {
+        self.signals.states()
+    }
+
+    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
+        let (_, slopes) = self.evaluate(at);
+        let gradient = self.coordinate.gradient(&self.pair.relative(at));
+        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+            if let Some(state) = self.signals.state_of(signal) {
+                self.pair.add_to_nodes(-slope, &gradient, &mut out.force_by_state[state]);
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
 use super::{
-    Element, LocalForces, LocalTangent, MOST_NODES, MOST_SIGNALS, Motion, NodeId, Power, Quantity, Signal,
+    Element, LocalForces, LocalStateTangent, LocalTangent, MOST_NODES, MOST_SIGNALS, Motion, NodeId, Power,
+    Quantity, Signal, StateId,
 };
 use crate::dae::TangentWeights;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, skew};
@@ -109,6 +110,20 @@ impl Element for MarkerForce {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
             wrenches[0] = -self.wrench(&to_body, slope);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
+        }
+    }
+
+    fn states(&self) -> &[StateId] {
+        self.signals.states()
+    }
+
+    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
+        let (_, slopes) = self.components(at);
+        let to_body = self.to_body(at);
+        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+            if let Some(state) = self.signals.state_of(signal) {
+                out.force_by_state[state][0] -= self.wrench(&to_body, slope);
+            }
         }
     }
 

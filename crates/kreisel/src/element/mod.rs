@@ -11,6 +11,7 @@ mod marker_force;
 mod signal;
 mod spring;
 mod state;
+mod state_equations;
 
 pub use body::Body;
 pub use bushing::Bushing;
@@ -19,10 +20,11 @@ pub use joint_friction::{Bearing, JointFriction, Rubbing};
 pub(crate) use local::shift_pose;
 pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
 pub use marker_force::{Axes, MarkerForce};
-pub use signal::{MOST_SIGNALS, Quantity, Signal, SignalFunction};
+pub use signal::{MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
 
 pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
+pub use state_equations::StateEquations;
 
 use crate::dae::TangentWeights;
 

@@ -3,14 +3,23 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{LocalTangent, MOST_NODES, Motion};
+use super::{LocalTangent, MOST_NODES, Motion, StateId};
 use crate::dae::TangentWeights;
 use crate::joint::{Coordinate, FramePair};
 use crate::lie::Vector6;
 
-/// A measured quantity: a coordinate between two frames, or its rate.
+/// A measured quantity.
 #[derive(Clone, Debug)]
-pub struct Signal {
+pub enum Signal {
+    /// A coordinate between two frames, or its rate.
+    Motion(Box<MotionSignal>),
+    /// A state.
+    State(StateId),
+}
+
+/// A coordinate between two frames, or its rate.
+#[derive(Clone, Debug)]
+pub struct MotionSignal {
     /// The frames, by local node.
     pub pair: FramePair,
     /// The coordinate.
@@ -64,23 +73,71 @@ impl Quantity {
 
 /// The signals of an element; those of angles remember full turns.
 #[derive(Clone, Debug)]
-pub(super) struct Signals(Vec<Signal>);
+pub(super) struct Signals {
+    sources: Vec<Source>,
+    /// The states that are read: an element's own, then those of signals.
+    states: Vec<StateId>,
+}
+
+/// Where the value of a signal comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Motion(Box<MotionSignal>),
+    /// A state, by its place among those of the element.
+    State(usize),
+}
 
 impl Signals {
     pub(super) fn new(signals: Vec<Signal>) -> Self {
+        Self::after(Vec::new(), signals)
+    }
+
+    /// Signals of an element with states of its own.
+    pub(super) fn after(mut states: Vec<StateId>, signals: Vec<Signal>) -> Self {
         debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
-        Self(signals)
+        let source = |signal| match signal {
+            Signal::Motion(signal) => Source::Motion(signal),
+            Signal::State(state) => {
+                let known = states.iter().position(|known| *known == state);
+                Source::State(known.unwrap_or_else(|| {
+                    states.push(state);
+                    states.len() - 1
+                }))
+            }
+        };
+        let sources = signals.into_iter().map(source).collect();
+        Self { sources, states }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        self.sources.len()
+    }
+
+    /// The states that are read.
+    pub(super) fn states(&self) -> &[StateId] {
+        &self.states
+    }
+
+    /// The state that a signal shows, by its place among those of the element.
+    pub(super) fn state_of(&self, signal: usize) -> Option<usize> {
+        match self.sources[signal] {
+            Source::State(state) => Some(state),
+            Source::Motion(_) => None,
+        }
     }
 
     /// Value of each signal; `memory` holds the angles of the last accepted step.
     pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MOST_SIGNALS] {
         let mut values = [0.0; MOST_SIGNALS];
         let mut turning = 0;
-        for (value, signal) in values.iter_mut().zip(&self.0) {
+        for (value, source) in values.iter_mut().zip(&self.sources) {
+            let signal = match source {
+                Source::Motion(signal) => signal,
+                Source::State(state) => {
+                    *value = at.states[*state];
+                    continue;
+                }
+            };
             let relative = signal.pair.relative(at);
             let mut near = 0.0;
             if signal.coordinate.counts_turns() {
@@ -105,17 +162,10 @@ impl Signals {
         weights: TangentWeights,
         out: &mut LocalTangent,
     ) {
-        let signal = &self.0[signal];
-        let relative = signal.pair.relative(at);
-        let mut by_configuration = [Vector6::zeros(); MOST_NODES];
-        let mut by_velocity = by_configuration;
-        let gradient = signal.coordinate.gradient(&relative);
-        if signal.rate {
-            signal.pair.add_to_nodes(1.0, &gradient, &mut by_velocity);
-            signal.pair.add_to_nodes(1.0, &signal.coordinate.rate_gradient(&relative), &mut by_configuration);
-        } else {
-            signal.pair.add_to_nodes(1.0, &gradient, &mut by_configuration);
+        if self.state_of(signal).is_some() {
+            return;
         }
+        let (by_configuration, by_velocity) = self.gradients(at, signal);
         let count = at.nodes.len();
         for (i, wrench) in wrenches[..count].iter().enumerate() {
             for j in 0..count {
@@ -125,6 +175,26 @@ impl Signals {
                 }
             }
         }
+    }
+
+    /// Derivatives of a signal by the configuration and by the twists of the nodes; zeros for a state.
+    pub(super) fn gradients(
+        &self,
+        at: &Motion,
+        signal: usize,
+    ) -> ([Vector6; MOST_NODES], [Vector6; MOST_NODES]) {
+        let mut by_configuration = [Vector6::zeros(); MOST_NODES];
+        let mut by_velocity = by_configuration;
+        let Source::Motion(signal) = &self.sources[signal] else { return (by_configuration, by_velocity) };
+        let relative = signal.pair.relative(at);
+        let gradient = signal.coordinate.gradient(&relative);
+        if signal.rate {
+            signal.pair.add_to_nodes(1.0, &gradient, &mut by_velocity);
+            signal.pair.add_to_nodes(1.0, &signal.coordinate.rate_gradient(&relative), &mut by_configuration);
+        } else {
+            signal.pair.add_to_nodes(1.0, &gradient, &mut by_configuration);
+        }
+        (by_configuration, by_velocity)
     }
 
     pub(super) fn memory_count(&self) -> usize {
@@ -137,7 +207,11 @@ impl Signals {
         }
     }
 
-    fn turning(&self) -> impl Iterator<Item = &Signal> {
-        self.0.iter().filter(|signal| signal.coordinate.counts_turns())
+    fn turning(&self) -> impl Iterator<Item = &MotionSignal> {
+        let motions = self.sources.iter().filter_map(|source| match source {
+            Source::Motion(signal) => Some(signal.as_ref()),
+            Source::State(_) => None,
+        });
+        motions.filter(|signal| signal.coordinate.counts_turns())
     }
 }

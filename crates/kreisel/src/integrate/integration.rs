@@ -48,6 +48,8 @@ pub struct StepReport {
     pub error: f64,
     /// Steps taken back before this one: too large an error, or not computed.
     pub rejections: usize,
+    /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks for it.
+    pub condition: f64,
 }
 
 /// An integration of a system, between two steps.
@@ -77,6 +79,9 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) rejections: u64,
     pub(super) failures: u64,
 }
+
+/// Unknowns up to which a condition number is found by singular values.
+const LARGEST_EXACT: usize = 60;
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
@@ -280,6 +285,21 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// Estimate of the condition number of the scaled iteration matrix that was factored last, in the 1-norm.
     pub fn condition_estimate(&mut self) -> f64 {
         self.newton.condition_estimate()
+    }
+
+    /// Condition number of the scaled iteration matrix that was factored last: of the 2-norm by singular values for small
+    /// systems, otherwise the estimate in the 1-norm.
+    pub fn condition(&mut self) -> f64 {
+        if self.newton.matrix().pattern().row_count() > LARGEST_EXACT {
+            return self.condition_estimate();
+        }
+        let values = self.newton.matrix().to_dense().singular_values();
+        if values.is_empty() { 1.0 } else { values.max() / values.min() }
+    }
+
+    /// What a step reports of the condition.
+    pub(super) fn reported_condition(&mut self) -> f64 {
+        if self.settings.report_condition { self.condition() } else { 0.0 }
     }
 
     /// Largest violation of the holonomic constraints at the present state.

@@ -45,7 +45,9 @@ pub struct Recorder<'m, S> {
     angles: Vec<f64>,
     extremes: Extremes,
     /// Step size, and iterations and rejections since the last record.
-    solver: [f64; 3],
+    solver: [f64; 4],
+    /// Smallest and largest condition number, if steps report it.
+    conditions: Option<[f64; 2]>,
     values: Vec<f64>,
     nodes: Vec<NodeState>,
     sample: Sample,
@@ -87,7 +89,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
             energy: 0.0,
             angles: vec![0.0; machine.sensors.len()],
             extremes: Extremes::default(),
-            solver: [0.0; 3],
+            solver: [0.0; 4],
+            conditions: None,
             values: Vec::new(),
             nodes: Vec::new(),
             sample: Sample::default(),
@@ -98,6 +101,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
     /// How well energy and constraints were kept so far.
     pub fn extremes(&self) -> Extremes {
         self.extremes
+    }
+
+    /// Smallest and largest condition number of the iteration matrix so far, if steps report it.
+    pub fn conditions(&self) -> Option<[f64; 2]> {
+        self.conditions
     }
 
     /// Number of records so far.
@@ -150,6 +158,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.solver[0] = report.step;
         self.solver[1] += report.iterations as f64;
         self.solver[2] += report.rejections as f64;
+        self.solver[3] = report.condition;
+        if report.condition > 0.0 {
+            let [low, high] = self.conditions.unwrap_or([f64::INFINITY, 0.0]);
+            self.conditions = Some([low.min(report.condition), high.max(report.condition)]);
+        }
         let power = self.machine.system.power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before: Vec<f64> = self.rates(from);

@@ -5,6 +5,7 @@ use thiserror::Error;
 use super::configuration::Configurations;
 use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
+use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, Machine};
 use crate::integrate::{Control, GeneralizedAlpha, Integration, Observer, StartError, Statistics, StepError};
@@ -86,6 +87,16 @@ impl Machine {
             events,
             configurations: &self.configurations,
         })
+    }
+
+    /// Lets runs of a plan report the condition number of the iteration matrix, as the signal `solver.condition` and in
+    /// their statistics.
+    pub fn report_condition(&mut self, plan: &mut RunPlan) {
+        plan.integration.report_condition = true;
+        let sensor = Sensor { name: "solver.condition".to_string(), measurement: Measurement::Condition };
+        if self.sensors.iter().all(|known| known.name != sensor.name) {
+            self.sensors.push(sensor);
+        }
     }
 
     /// Runs the machine with its own settings and keeps every signal in memory.
@@ -251,6 +262,9 @@ pub struct RunStatistics {
     pub events: usize,
     /// Output times that were recorded.
     pub records: u64,
+    /// Smallest and largest condition number of the iteration matrix, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<[f64; 2]>,
     /// How well energy and constraints were kept.
     #[serde(flatten)]
     pub extremes: Extremes,
@@ -276,6 +290,7 @@ impl RunStatistics {
             failed_steps: counts.failures,
             events: run.events().len(),
             records: recorder.count(),
+            condition: recorder.conditions(),
             extremes: recorder.extremes(),
         }
     }

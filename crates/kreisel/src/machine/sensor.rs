@@ -13,7 +13,7 @@
 use super::ledger::EnergyLedger;
 use crate::dae::Point;
 use crate::element::beam::{Beam, BeamStrain};
-use crate::element::{Element, Motion, NodeId};
+use crate::element::{Element, Motion, NodeId, StateId};
 use crate::joint::{Coordinate, Frame, Relative};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 use crate::results::Channel;
@@ -148,12 +148,21 @@ pub enum Measurement {
         /// What of them.
         quantity: SectionQuantity,
     },
+    /// A state.
+    State {
+        /// The state.
+        state: StateId,
+        /// Unit of the value.
+        unit: String,
+    },
     /// Kinetic, potential, strain energy, work, dissipated, total, balance.
     Energies,
     /// Norms of the constraints' residuals at position and velocity level.
     Residuals,
     /// Step size, Newton iterations and steps taken back.
     Solver,
+    /// Condition number of the iteration matrix.
+    Condition,
 }
 
 /// A named measurement.
@@ -174,8 +183,9 @@ pub struct Moment<'a> {
     pub point: Point<'a>,
     /// Work and losses up to here.
     pub ledger: &'a EnergyLedger,
-    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record.
-    pub solver: [f64; 3],
+    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record;
+    /// condition number of the iteration matrix, 0 where it is not known.
+    pub solver: [f64; 4],
 }
 
 /// Sums the elements of a contact.
@@ -197,7 +207,7 @@ fn read_contact(at: &Moment, elements: &[usize], quantity: ContactQuantity, out:
 impl<'a> Moment<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, ledger: &'a EnergyLedger) -> Self {
-        Self { system, point, ledger, solver: [0.0; 3] }
+        Self { system, point, ledger, solver: [0.0; 4] }
     }
 }
 
@@ -226,6 +236,7 @@ impl Sensor {
             }
             Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
+            Measurement::State { unit, .. } => vec![Channel::new(name, unit)],
             Measurement::Reaction { part, .. } | Measurement::Applied { part, .. } => {
                 components(&xyz, part.unit())
             }
@@ -252,6 +263,7 @@ impl Sensor {
                     Channel::new(format!("{name}.velocity"), "1/s"),
                 ]
             }
+            Measurement::Condition => vec![Channel::new(name, "1")],
             Measurement::Solver => vec![
                 Channel::new(format!("{name}.step"), "s"),
                 Channel::new(format!("{name}.iterations"), "1"),
@@ -309,6 +321,7 @@ impl Sensor {
                     SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
                 }
             }
+            Measurement::State { state, .. } => out.push(at.point.states[state.0]),
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
                 let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);
@@ -317,7 +330,8 @@ impl Sensor {
                 out.extend([work, dissipated, total, balance]);
             }
             Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
-            Measurement::Solver => out.extend(at.solver),
+            Measurement::Solver => out.extend_from_slice(&at.solver[..3]),
+            Measurement::Condition => out.push(at.solver[3]),
         }
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Assembler;
+use super::assembler::MeasuredCoordinate;
 use crate::element::{
-    ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, NodeId, Quantity, Signal, SignalFunction,
+    ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, MotionSignal, NodeId, Quantity, Signal, SignalFunction,
 };
 use crate::joint::{Frame, FramePair};
 use crate::model::error::{Mistake, ModelError};
@@ -95,7 +96,11 @@ impl<'a> SignalCollector<'a> {
 
     fn expression(&mut self, measured: &MeasuredExpression) -> Result<Quantity, ModelError> {
         let assembler = self.assembler;
-        let known = |name: &str| assembler.measured(name).is_some() || refusal(assembler, name).is_some();
+        let known = |name: &str| {
+            assembler.measured(name).is_some()
+                || assembler.state_named(name).is_some()
+                || refusal(assembler, name).is_some()
+        };
         let candidates = || assembler.measured_names();
         let expression = measured.compile(Quantities { known: &known, candidates: &candidates })?;
         if let Some(value) = expression.constant() {
@@ -119,15 +124,20 @@ impl<'a> SignalCollector<'a> {
             let mistake = Mistake::Unsuitable { what, requirement, found };
             ModelError::new(mistake, expression.place().clone())
         };
-        let Some(measured) = self.assembler.measured(name) else {
-            let hint = refusal(self.assembler, name).unwrap_or_default();
-            let requirement = "of time, positions and velocities".to_string();
-            return Err(refuse(requirement, format!("of `{name}`")).with_hint(hint));
-        };
         if self.signals.len() == MOST_SIGNALS {
             let requirement = format!("of at most {MOST_SIGNALS} measured quantities");
             return Err(refuse(requirement, format!("of `{name}` as well")));
         }
+        if let Some(state) = self.assembler.state_named(name) {
+            self.signals.push(Signal::State(state.state));
+            self.names.push(name.to_string());
+            return Ok(self.signals.len() - 1);
+        }
+        let Some(measured) = self.assembler.measured(name) else {
+            let hint = refusal(self.assembler, name).unwrap_or_default();
+            let requirement = "of time, positions, velocities and states".to_string();
+            return Err(refuse(requirement, format!("of `{name}`")).with_hint(hint));
+        };
         let mut local = [None; 2];
         let mut nodes = self.nodes.clone();
         for (local, node) in local.iter_mut().zip(measured.nodes) {
@@ -146,7 +156,8 @@ impl<'a> SignalCollector<'a> {
         }
         self.nodes = nodes;
         let pair = FramePair { nodes: local, frames: measured.offsets.map(Frame::new) };
-        self.signals.push(Signal { pair, coordinate: measured.coordinate, rate: measured.rate });
+        let MeasuredCoordinate { coordinate, rate, .. } = measured;
+        self.signals.push(Signal::Motion(Box::new(MotionSignal { pair, coordinate, rate })));
         self.names.push(name.to_string());
         Ok(self.signals.len() - 1)
     }

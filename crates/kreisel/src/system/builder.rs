@@ -195,7 +195,9 @@ impl SystemBuilder {
             }
             let fits = other_name == *name
                 && other.nodes() == element.nodes()
-                && other.memory_count() == element.memory_count();
+                && other.memory_count() == element.memory_count()
+                && other.rate_count() == element.rate_count()
+                && other.states()[..other.rate_count()] == element.states()[..element.rate_count()];
             if !fits {
                 return Err(name.clone());
             }
@@ -232,7 +234,7 @@ impl SystemBuilder {
         let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
         let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes).with_states(states);
-        if self.elements.iter().any(|(_, element)| !element.joints().is_empty()) {
+        if self.readers().any(|(_, element)| !element.joints().is_empty()) {
             shape.reactions = Reactions::General;
         }
         shape.rheonomic = rheonomic;
@@ -376,21 +378,28 @@ impl SystemBuilder {
         }
     }
 
+    /// All elements and their versions, which may read states and multipliers, by name.
+    fn readers(&self) -> impl Iterator<Item = (&str, &dyn Element)> {
+        let elements = self.elements.iter().map(|(name, element)| (name.as_str(), element.as_ref()));
+        let name = |version: &Version| self.elements[version.original].0.as_str();
+        elements.chain(self.versions.iter().map(move |version| (name(version), version.element.as_ref())))
+    }
+
     fn check_readings(&self) -> Result<(), AssemblyError> {
-        for (part, element) in &self.elements {
+        for (part, element) in self.readers() {
             let (states, joints) = (element.states(), element.joints());
             let known = states.iter().all(|state| state.0 < self.states.len())
                 && joints.iter().all(|&joint| joint < self.joints.len())
                 && element.rate_count() <= states.len();
             if !known {
-                return Err(AssemblyError::UnknownReading { part: part.clone() });
+                return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
             let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
             for (what, count, most) in
                 [("states", states.len(), MOST_STATES), ("multipliers", multipliers, MOST_MULTIPLIERS)]
             {
                 if count > most {
-                    return Err(AssemblyError::TooManyReadings { part: part.clone(), what, count, most });
+                    return Err(AssemblyError::TooManyReadings { part: part.to_string(), what, count, most });
                 }
             }
         }
@@ -448,7 +457,7 @@ impl SystemBuilder {
         let slips: Vec<(usize, usize)> = slips.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
-        let with_states = || self.elements.iter().map(|(_, element)| Reading::of(element.as_ref()));
+        let with_states = || self.readers().map(|(_, element)| Reading::of(element));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))

@@ -26,6 +26,7 @@ pub mod sensor;
 pub mod shape;
 pub mod simulation;
 pub mod spring;
+pub mod state;
 pub mod velocity_coupling;
 
 use super::Assembler;
@@ -64,6 +65,11 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
     PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
+    PartEntry { kind: &state::STATE, add: state::add_state },
+    PartEntry { kind: &state::ALGEBRAIC, add: state::add_algebraic },
+    PartEntry { kind: &state::TRANSFER_FUNCTION, add: state::add_transfer_function },
+    PartEntry { kind: &state::STATE_SPACE, add: state::add_state_space },
+    PartEntry { kind: &state::PID, add: state::add_pid },
     PartEntry { kind: &force::KIND, add: force::add },
     PartEntry { kind: &joint_force::KIND, add: joint_force::add },
     PartEntry { kind: &spring::POINTS, add: spring::add_between_points },

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::joint::Frame;
 use crate::lie::{Pose, UnitQuaternion, se3};
+use crate::machine::assembler::StateSignal;
 use crate::machine::beam::Station;
 use crate::machine::sensor::{
     ContactQuantity, FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart,
@@ -112,6 +113,9 @@ fn measurement(
             _ => Err(no_object(reader, &request.quantity).into()),
         };
     };
+    if let Some(state) = assembler.state_named(&format!("{}.{quantity}", of.name)) {
+        return Ok(Measurement::State { state: state.state, unit: state.unit.clone() });
+    }
     if let Some(index) = assembler.constraint_named(&of.name) {
         return of_joint(reader, &request.quantity, of, index, assembler);
     }
@@ -319,12 +323,29 @@ fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
 const MOST_WATCHED_BODIES: usize = 50;
 
 /// The usual sensors and those of the model, each once.
-pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
+pub fn all(assembler: &mut Assembler, usual: bool) -> Result<Vec<Sensor>, ModelErrors> {
     let mut sensors = if usual { self::usual(assembler) } else { Vec::new() };
     sensors.append(&mut assembler.sensors);
+    for state in assembler.states() {
+        let measures = |sensor: &&Sensor| {
+            let same =
+                matches!(sensor.measurement, Measurement::State { state: id, .. } if id == state.state);
+            !same && sensor.channels().iter().any(|channel| channel.name == state.name)
+        };
+        if let Some(sensor) = sensors.iter().find(measures) {
+            return Err(super::state::same_name(state, &format!("the sensor `{}`", sensor.name)).into());
+        }
+    }
+    if usual {
+        let sensor = |state: &StateSignal| Sensor {
+            name: state.name.clone(),
+            measurement: Measurement::State { state: state.state, unit: state.unit.clone() },
+        };
+        sensors.extend(assembler.states().iter().map(sensor));
+    }
     let mut names = HashSet::new();
     sensors.retain(|sensor| names.insert(sensor.name.clone()));
-    sensors
+    Ok(sensors)
 }
 
 /// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
