@@ -174,6 +174,13 @@ pub struct Sensor {
     pub measurement: Measurement,
 }
 
+/// Handle of a signal: one value of one sensor of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalId {
+    pub(super) sensor: usize,
+    pub(super) component: usize,
+}
+
 /// The moment at which sensors read.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {

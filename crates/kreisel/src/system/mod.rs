@@ -135,6 +135,11 @@ impl System {
         self.nodes[node.0].group
     }
 
+    /// Where an element's numbers are in the memory of the system.
+    pub fn element_memory(&self, element: usize) -> Range<usize> {
+        self.elements[element].memory.clone()
+    }
+
     /// Number of joints.
     pub fn joint_count(&self) -> usize {
         self.joints.len()

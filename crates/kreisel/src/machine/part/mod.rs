@@ -13,7 +13,9 @@ pub mod end_stop;
 pub mod event;
 pub mod force;
 pub mod friction;
+pub mod function;
 pub mod gravity;
+pub mod input;
 pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
@@ -65,11 +67,13 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
     PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
+    PartEntry { kind: &input::KIND, add: input::add },
     PartEntry { kind: &state::STATE, add: state::add_state },
     PartEntry { kind: &state::ALGEBRAIC, add: state::add_algebraic },
     PartEntry { kind: &state::TRANSFER_FUNCTION, add: state::add_transfer_function },
     PartEntry { kind: &state::STATE_SPACE, add: state::add_state_space },
     PartEntry { kind: &state::PID, add: state::add_pid },
+    PartEntry { kind: &function::KIND, add: function::add },
     PartEntry { kind: &force::KIND, add: force::add },
     PartEntry { kind: &joint_force::KIND, add: joint_force::add },
     PartEntry { kind: &spring::POINTS, add: spring::add_between_points },
