@@ -8,33 +8,34 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A mass on a spring from rest at 1 m: the first passage of zero is after a quarter of 2π √(m/k).
+/// A mass on a spring, on a rail, from rest at 1 m: the first passage of zero is after a quarter of 2π √(m/k).
 const MODEL: &str = "\
 [parameters]
 mass = 2
 stiffness = \"8 N/m\"
+
 [simulation]
 end-time = 2
 step = \"1 ms\"
-gravity = [0, 0, 0]
+
 [[body]]
 name = \"bob\"
 mass = \"mass\"
 inertia = [1, 1, 1]
 position = [1, 0, 0]
+
 [[prismatic]]
 name = \"rail\"
 bodies = [\"ground\", \"bob\"]
+point = [0, 0, 0]
 axis = [1, 0, 0]
-[[spring]]
+
+[[spring-damper]]
 name = \"spring\"
 bodies = [\"ground\", \"bob\"]
 points = [[-10, 0, 0], [1, 0, 0]]
 stiffness = \"stiffness\"
-length = 10
-[[sensor]]
-name = \"x\"
-body = \"bob\"
+free-length = 10
 ";
 
 fn folder() -> TempDir {
