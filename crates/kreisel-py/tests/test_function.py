@@ -133,3 +133,15 @@ def test_models_with_functions_of_modules_pickle() -> None:
     )
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(with_function(lambda t: t))
+
+
+def test_a_state_whose_rate_is_written_in_python_decays_as_it_must() -> None:
+    model = kreisel.Model("cooling")
+    model.point_mass("ball", mass=1, fixed=True)
+    model.input("air", value=0.25)
+    model.function("cool", lambda heat, air: -2 * (heat - air), arguments=["heat.value", "air"])
+    model.state("heat", initial=1, rate="cool")
+    result = model.simulate(end_time=1, step=1e-2)
+    # ċ = −2 (c − u); the method is of second order, and 2 h = 0.02.
+    exact = 0.25 + 0.75 * np.exp(-2 * result.time)
+    assert np.abs(result["heat.value"] - exact).max() < 1e-4

@@ -134,6 +134,15 @@ class Parts:
         - `density` [kg/m^3]: Density of the shape, in place of `mass` and `inertia`.
         - `massless`: Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction. Default: `false`.
         - `shape`: What the body looks like, and what it weighs unless `inertia` is given.
+          - `kind`: What it is; the axis of a cylinder, capsule, cone or frustum is z.
+          - `radius` [m]: Radius of a sphere, cylinder, capsule or of the base of a cone.
+          - `radii` [m]: Radii of a frustum: at its base and, `length` further along z, at its top.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `length` [m]: Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.
+          - `file`: STL file (text or binary) of a closed surface, in the folder of the model or below.
+          - `unit` [m]: Unit of length of an STL file. Default: `1`.
+          - `position` [m]: Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.
+          - `orientation`: Rotation from the shape's axes to body axes.
         - `position` [m]: Initial position of the centre of mass. Default: `[0, 0, 0]`.
         - `orientation`: Initial rotation from body axes to world axes.
         - `velocity` [m/s]: Initial velocity of the centre of mass. Default: `[0, 0, 0]`.
@@ -142,6 +151,9 @@ class Parts:
         - `fixed`: Whether assembly must leave the initial position and orientation as they are. Default: `false`.
         - `group`: Lie group of the body; that of the simulation if not given.
         - `markers`: Named frames on the body.
+          - `name`: Name of the marker; it is referred to as `body.marker`.
+          - `position` [m]: Position in body axes. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from marker axes to body axes.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -257,12 +269,41 @@ class Parts:
         - `curve`: How the points are joined: straight with corners, by the arc of a circle through three, or smoothly. Default: `"line"`.
         - `elements`: Number of elements along the whole beam.
         - `section`: What every section resists and weighs.
+          - `shape`: Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.
+          - `radius` [m]: Radius of a circle.
+          - `outer_radius` [m]: Outer radius of a tube.
+          - `inner_radius` [m]: Inner radius of a tube.
+          - `width` [m]: Extent of a rectangle or I along y.
+          - `height` [m]: Extent of a rectangle or I along z.
+          - `flange_thickness` [m]: Thickness along z of each flange of an I.
+          - `web_thickness` [m]: Thickness along y of the web of an I.
+          - `youngs_modulus` [Pa]: Young's modulus of the shape's material.
+          - `poisson_ratio`: Poisson's ratio of the shape's material.
+          - `density` [kg/m^3]: Density of the shape's material.
+          - `axial_stiffness` [N]: EA: resistance to stretch.
+          - `shear_stiffness` [N]: GA along y and along z, shear correction included.
+          - `torsional_stiffness` [N*m^2]: GJ: resistance to twist.
+          - `bending_stiffness` [N*m^2]: EI about y and about z.
+          - `elastic_centre` [m]: Where a pull stretches without bending, as y and z from the axis. Default: `[0, 0]`.
+          - `shear_centre` [m]: Where a transverse force bends without twist, as y and z from the axis. Default: `[0, 0]`.
+          - `mass_per_length` [kg/m]: Mass per length.
+          - `inertia_per_length` [m*kg]: Moments of inertia per length about the centre of mass, in section axes (x along the beam).
+          - `mass_centre` [m]: Centre of mass, as y and z from the axis. Default: `[0, 0]`.
+          - `stiffness_matrix`: Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones.
+          - `mass_matrix`: Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones.
         - `up`: Direction to which the z axis of every section points as nearly as it can. If not given, that of the first section looks along z of the world (along x if the beam starts along z) and is carried along the axis without twist.
         - `twist` [rad]: Angles about the axis by which the first and the last section are turned; between them it grows with the length. Default: `[0, 0]`.
         - `start`: Body, marker, end of another beam or `ground` to which the start is clamped; free or held by joints if not given.
         - `end`: Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given.
         - `damping`: Damping within the beam.
+          - `time` [s]: Kelvin–Voigt damping: section forces grow by this time times the stiffness times the rate of strain.
+          - `rate` [Hz]: Damping by this rate times the momentum; it also brakes rigid motion.
+          - `frequencies` [Hz]: Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`.
+          - `ratios`: Damping ratios at the two frequencies.
         - `load`: A load spread evenly over the length.
+          - `force` [N/m]: Force per length.
+          - `torque` [N]: Torque per length.
+          - `axes`: Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow. Default: `"world"`.
         - `velocity` [m/s]: Initial velocity of the start in a rigid motion of the whole beam. Default: `[0, 0, 0]`.
         - `angular_velocity` [rad/s]: Initial angular velocity of this motion. Default: `[0, 0, 0]`.
         - `group`: Lie group of the nodes; that of the simulation if not given.
@@ -843,6 +884,176 @@ class Parts:
         }
         return self._add("input", False, entries)
 
+    def state(
+        self,
+        name: str | None = None,
+        *,
+        rate: Law,
+        initial: Number | None = None,
+        scale: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A first-order state: its rate is an expression of `t`, measured quantities and states (`"-3*charge.value + crank.rate"`). Its value is the signal `NAME.value`, which forces and other states may use.
+
+        - `initial`: Value at the start. Default: `0`.
+        - `rate`: Rate per second.
+        - `scale`: Size against which its error is judged where it is small. Default: `1`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "initial": initial,
+            "rate": rate,
+            "scale": scale,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("state", False, entries)
+
+    def algebraic(
+        self,
+        name: str | None = None,
+        *,
+        zero_of: Law,
+        guess: Number | None = None,
+        scale: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """An algebraic unknown `NAME.value`: at every time the value for which an expression of `t`, measured quantities, states and the unknown itself vanishes.
+
+        - `zero_of`: The expression that vanishes.
+        - `guess`: First guess at the start. Default: `0`.
+        - `scale`: Size against which its error is judged where it is small. Default: `1`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "zero-of": zero_of,
+            "guess": guess,
+            "scale": scale,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("algebraic", False, entries)
+
+    def transfer_function(
+        self,
+        name: str | None = None,
+        *,
+        input: Law,
+        numerator: Numbers,
+        denominator: Numbers,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.
+
+        - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
+        - `numerator`: Coefficients of b(s), the highest power first.
+        - `denominator`: Coefficients of a(s), the highest power first.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "input": input,
+            "numerator": numerator,
+            "denominator": denominator,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("transfer-function", False, entries)
+
+    def state_space(
+        self,
+        name: str | None = None,
+        *,
+        input: Law,
+        a: Numbers,
+        b: Numbers,
+        c: Numbers,
+        d: Number | None = None,
+        initial: Numbers | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A linear block ẋ = A x + b u, y = c·x + d u from its input u to the signal `NAME.output`; the states are the signals `NAME.state-1` and so on.
+
+        - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
+        - `a`: A, row by row in one array.
+        - `b`: b.
+        - `c`: c.
+        - `d`: d. Default: `0`.
+        - `initial`: x at the start; zeros if left out.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "input": input,
+            "a": a,
+            "b": b,
+            "c": c,
+            "d": d,
+            "initial": initial,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("state-space", False, entries)
+
+    def pid(
+        self,
+        name: str | None = None,
+        *,
+        error: Law,
+        proportional: Number | None = None,
+        integral: Number | None = None,
+        derivative: Number | None = None,
+        filter_time: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A controller: the signal `NAME.output` is proportional · e + integral · ∫e dt + derivative · ė with the error e, where ė is taken through a filter 1/(1 + T s).
+
+        - `error`: Error: setpoint less measured quantity, as an expression.
+        - `proportional`: Gain of the error. Default: `0`.
+        - `integral`: Gain of the integrated error. Default: `0`.
+        - `derivative`: Gain of the filtered rate of the error. Default: `0`.
+        - `filter_time` [s]: Time constant T of the filter; needed with `derivative`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "error": error,
+            "proportional": proportional,
+            "integral": integral,
+            "derivative": derivative,
+            "filter-time": filter_time,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("pid", False, entries)
+
     def force(
         self,
         name: str | None = None,
@@ -1044,16 +1255,22 @@ class Parts:
         joint: str,
         force: Number | None = None,
         torque: Number | None = None,
+        friction: Number | None = None,
+        radius: Number | None = None,
+        bearing_length: Number | None = None,
         transition_speed: Number | None = None,
         transition_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle.
+        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `force` [N]: Force of sliding, against a displacement.
         - `torque` [Nm]: Torque of sliding, against an angle.
+        - `friction`: Coefficient of friction, times the force that the joint transmits.
+        - `radius` [m]: Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.
+        - `bearing_length` [m]: Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.
         - `transition_speed` [m/s]: Speed at which 76 % of the force act; below it the joint creeps. Default: `1e-3`.
         - `transition_rate` [rad/s]: Angular speed at which 76 % of the torque act; below it the joint creeps. Default: `1e-2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -1064,6 +1281,9 @@ class Parts:
             "joint": joint,
             "force": force,
             "torque": torque,
+            "friction": friction,
+            "radius": radius,
+            "bearing-length": bearing_length,
             "transition-speed": transition_speed,
             "transition-rate": transition_rate,
             "repeat": repeat,
@@ -1145,6 +1365,161 @@ class Parts:
         }
         return self._add("torsional-end-stop", False, entries)
 
+    def contact(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        first_shape: Table | None = None,
+        second_shape: Table | None = None,
+        law: Literal["linear", "hertz", "flores"] | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        youngs_modulus: Number | None = None,
+        poisson_ratio: Number | None = None,
+        restitution: Number | None = None,
+        rest_speed: Number | None = None,
+        effective_radius: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        stribeck_speed: Number | None = None,
+        transition_speed: Number | None = None,
+        friction_law: Literal["coulomb", "lugre"] | None = None,
+        bristle_stiffness: Number | None = None,
+        bristle_damping: Number | None = None,
+        viscous_friction: Number | None = None,
+        stribeck_exponent: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Two shapes that push each other where they overlap, and rub. Measures `force` (on the second body), `normal-force` and `depth`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.
+        - `first_shape`: What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.
+          - `kind`: What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.
+          - `radius` [m]: Radius of a sphere, capsule or cylinder.
+          - `length` [m]: Length of a cylinder; of a capsule the part between its half spheres.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `position` [m]: Where the shape's centre (or a point of the plane) stands in axes of the body or marker. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from the shape's axes to those of the body or marker.
+        - `second_shape`: What of the second body touches; likewise.
+          - `kind`: What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.
+          - `radius` [m]: Radius of a sphere, capsule or cylinder.
+          - `length` [m]: Length of a cylinder; of a capsule the part between its half spheres.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `position` [m]: Where the shape's centre (or a point of the plane) stands in axes of the body or marker. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from the shape's axes to those of the body or marker.
+        - `law`: Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores. Default: `"linear"`.
+        - `stiffness` [N/m]: Force per depth of the linear law.
+        - `damping` [N*s/m]: Damping of the linear law; surfaces push but never pull. Default: `0`.
+        - `transition_depth` [m]: Depth at which half of the damping of the linear law acts, so that it begins without a jump. Default: `1e-6`.
+        - `youngs_modulus` [Pa]: Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.
+        - `poisson_ratio`: Poisson's ratio of both bodies for `hertz` and `flores`. Default: `0.3`.
+        - `restitution`: Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01. Default: `1`.
+        - `rest_speed` [m/s]: Speed of meeting below which `hertz` and `flores` see no impact: the losses grow no further. Default: `1e-3`.
+        - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
+        - `friction`: Coefficient of sliding friction. Default: `0`.
+        - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
+        - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
+        - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
+        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep. Default: `"coulomb"`.
+        - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Default: `0`.
+        - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
+        - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "first-shape": first_shape,
+            "second-shape": second_shape,
+            "law": law,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "youngs-modulus": youngs_modulus,
+            "poisson-ratio": poisson_ratio,
+            "restitution": restitution,
+            "rest-speed": rest_speed,
+            "effective-radius": effective_radius,
+            "friction": friction,
+            "static-friction": static_friction,
+            "stribeck-speed": stribeck_speed,
+            "transition-speed": transition_speed,
+            "friction-law": friction_law,
+            "bristle-stiffness": bristle_stiffness,
+            "bristle-damping": bristle_damping,
+            "viscous-friction": viscous_friction,
+            "stribeck-exponent": stribeck_exponent,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("contact", False, entries)
+
+    def contact_group(
+        self,
+        name: str | None = None,
+        *,
+        members: Sequence[str],
+        law: Literal["linear", "hertz", "flores"] | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        youngs_modulus: Number | None = None,
+        poisson_ratio: Number | None = None,
+        restitution: Number | None = None,
+        impact_speed: Number | None = None,
+        effective_radius: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        stribeck_speed: Number | None = None,
+        transition_speed: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Bodies of which any two may touch, and ground they may fall on; who is near whom is found in the course of the run. Bodies that a joint holds together pass through each other.
+
+        - `members`: Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.
+        - `law`: Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores. Default: `"linear"`.
+        - `stiffness` [N/m]: Force per depth of the linear law.
+        - `damping` [N*s/m]: Damping of the linear law; surfaces push but never pull. Default: `0`.
+        - `transition_depth` [m]: Depth at which half of the damping of the linear law acts, so that it begins without a jump. Default: `1e-6`.
+        - `youngs_modulus` [Pa]: Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.
+        - `poisson_ratio`: Poisson's ratio of both bodies for `hertz` and `flores`. Default: `0.3`.
+        - `restitution`: Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01. Default: `1`.
+        - `impact_speed` [m/s]: Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less. Default: `1`.
+        - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
+        - `friction`: Coefficient of sliding friction. Default: `0`.
+        - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
+        - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
+        - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "members": members,
+            "law": law,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "youngs-modulus": youngs_modulus,
+            "poisson-ratio": poisson_ratio,
+            "restitution": restitution,
+            "impact-speed": impact_speed,
+            "effective-radius": effective_radius,
+            "friction": friction,
+            "static-friction": static_friction,
+            "stribeck-speed": stribeck_speed,
+            "transition-speed": transition_speed,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("contact-group", False, entries)
+
     def lock(
         self,
         name: str | None = None,
@@ -1180,7 +1555,7 @@ class Parts:
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
         - `of`: The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.
@@ -1208,10 +1583,11 @@ class Parts:
         stop: bool | None = None,
         switch_on: Sequence[str] | None = None,
         switch_off: Sequence[str] | None = None,
+        set: Any | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run or switch parts.
+        """A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run, switch parts and change parameters.
 
         - `zero_of`: Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals.
         - `direction`: Which passages count: from below zero (`rising`), from above (`falling`) or `both`. Default: `"both"`.
@@ -1219,6 +1595,7 @@ class Parts:
         - `stop`: Whether the run ends here. Default: `false`.
         - `switch_on`: Forces, springs, joints, drives and locks to switch on; joints must fit without an impulse.
         - `switch_off`: Forces, springs, joints, drives and locks to switch off.
+        - `set`: New values of parameters (`{ k = 200 }`), numbers or expressions of the values at the start; only forces, springs, dampers, bushings, friction and stops may use such a parameter, so that nothing jumps but forces.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -1230,6 +1607,7 @@ class Parts:
             "stop": stop,
             "switch-on": switch_on,
             "switch-off": switch_off,
+            "set": set,
             "repeat": repeat,
             "when": when,
         }
