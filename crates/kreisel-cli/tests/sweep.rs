@@ -132,7 +132,7 @@ fn runs_that_fail_say_why_and_the_others_go_on() {
 #[test]
 fn a_sweep_that_was_killed_goes_on_without_repeating_what_is_done() {
     let folder = folder();
-    let arguments = ["--vary", "mass=1:3:60", "--measure", QUARTER, "--out", "s"];
+    let arguments = ["--vary", "mass=1:3:60", "--measure", QUARTER, "--out", "s", "--end-time", "0.3"];
     let mut child = command(folder.path(), &arguments).stderr(Stdio::null()).spawn().unwrap();
     let journal = folder.path().join("s/sweep.journal");
     let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
