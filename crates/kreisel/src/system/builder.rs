@@ -185,6 +185,8 @@ impl SystemBuilder {
             }
             let fits = other_name == *name
                 && other.nodes() == element.nodes()
+                && other.states() == element.states()
+                && other.joints() == element.joints()
                 && other.memory_count() == element.memory_count();
             if !fits {
                 return Err(name.clone());
