@@ -124,6 +124,20 @@ fn without_a_report_there_is_none_and_an_older_one_goes() {
 }
 
 #[test]
+fn the_condition_of_the_iteration_matrix_is_reported_on_request() {
+    let folder = TempDir::new().unwrap();
+    short_run(folder.path(), &["--out", "plain"]);
+    assert!(json(folder.path().join("plain/run.json"))["statistics"]["condition"].is_null());
+    short_run(folder.path(), &["--out", "asked", "--condition"]);
+    let range = &json(folder.path().join("asked/run.json"))["statistics"]["condition"];
+    let (low, high) = (range[0].as_f64().unwrap(), range[1].as_f64().unwrap());
+    assert!(1.0 < low && low <= high, "{range}");
+    let table = CsvTable::read(&folder.path().join("asked/trajectory.csv")).unwrap();
+    let column = table.column("solver.condition").unwrap();
+    assert!(column[1..].iter().all(|condition| (low..=high).contains(condition)), "{column:?}");
+}
+
+#[test]
 fn two_runs_give_the_same_bytes() {
     let folder = TempDir::new().unwrap();
     short_run(folder.path(), &["--out", "a"]);

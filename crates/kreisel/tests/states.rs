@@ -88,7 +88,7 @@ fn motion_reaction_and_states_of_a_driven_top_converge_with_order_two() {
         let on_se3 = group == Group::Se3;
         let methods = METHODS.into_iter().chain((!on_se3).then_some(Method::UpdatedLagrangian));
         for method in methods {
-            // Steps of varying size cost `updated-lagrangian` an order in λ, with and without states.
+            // Steps of varying size cost `updated-lagrangian` an order in the λ of this top, also where no state acts on it.
             let varying = method != Method::UpdatedLagrangian;
             for alternating in [false, true].into_iter().filter(|alternating| varying || !alternating) {
                 let errors = [400, 800].map(|count| {

@@ -45,6 +45,11 @@ pub struct Run {
     #[arg(long)]
     no_report: bool,
 
+    /// Report the condition number of the iteration matrix of each step: the signal `solver.condition`, and its smallest
+    /// and largest value in `run.json`
+    #[arg(long)]
+    condition: bool,
+
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -57,8 +62,11 @@ impl Run {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Ending, CommandError> {
         self.json.check()?;
-        let machine = self.model.read()?;
-        let plan = machine.plan()?;
+        let mut machine = self.model.read()?;
+        let mut plan = machine.plan()?;
+        if self.condition {
+            machine.report_condition(&mut plan);
+        }
         let folder = match &self.out {
             Some(folder) => folder.clone(),
             None => OutputFolder::default_path(self.model.path())?,
@@ -170,7 +178,7 @@ fn failed(error: &impl std::error::Error) -> Ending {
 }
 
 /// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
+pub(super) fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     ctrlc::set_handler(move || {

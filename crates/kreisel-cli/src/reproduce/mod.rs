@@ -14,6 +14,7 @@ mod projection;
 mod registry;
 mod report;
 mod run;
+mod scaling;
 mod select;
 mod slope;
 mod soi2;
@@ -59,6 +60,8 @@ pub enum Paper {
     LieAlgebra,
     /// Lie group generalized-α time integration of flexible systems.
     LieGroup,
+    /// Time-step-size-independent conditioning of index three equations.
+    Scaling,
     /// A second order extension of the generalized-α method.
     Soi2,
     /// No paper's figure: what step sizes by the error achieve.
@@ -67,8 +70,8 @@ pub enum Paper {
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 5] =
-        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Soi2, Self::StepControl];
+    pub const ALL: [Self; 6] =
+        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Scaling, Self::Soi2, Self::StepControl];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
@@ -76,6 +79,7 @@ impl Paper {
             Self::Projection => "projection",
             Self::LieAlgebra => "lie-algebra",
             Self::LieGroup => "lie-group",
+            Self::Scaling => "scaling",
             Self::Soi2 => "soi2",
             Self::StepControl => "step-control",
         }
@@ -87,6 +91,7 @@ impl Paper {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
             Self::LieAlgebra => "ArnoldCardonaBruls2015",
             Self::LieGroup => "BrulsCardonaArnold2012",
+            Self::Scaling => "BottassoBauchauCardona2007",
             Self::Soi2 => "JayNegrut2008",
             Self::StepControl => "Soderlind2003",
         }

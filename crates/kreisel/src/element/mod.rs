@@ -3,23 +3,28 @@
 pub mod beam;
 mod body;
 mod bushing;
+pub mod contact;
 mod joint_force;
+mod joint_friction;
 mod local;
 mod marker_force;
 mod signal;
 mod spring;
 mod state;
+mod state_equations;
 
 pub use body::Body;
 pub use bushing::Bushing;
 pub use joint_force::JointForce;
+pub use joint_friction::{Bearing, JointFriction, Rubbing};
 pub(crate) use local::shift_pose;
 pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
 pub use marker_force::{Axes, MarkerForce};
-pub use signal::{MOST_SIGNALS, Quantity, Signal, SignalFunction};
+pub use signal::{MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
 
 pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
+pub use state_equations::StateEquations;
 
 use crate::dae::TangentWeights;
 
@@ -94,6 +99,12 @@ pub trait Element: Send + Sync {
     fn power(&self, at: &Motion) -> Power {
         let _ = at;
         Power::default()
+    }
+
+    /// What a contact does: depth, forces, place; nothing for other elements.
+    fn touch(&self, at: &Motion) -> Option<contact::Touch> {
+        let _ = at;
+        None
     }
 
     /// How many angles the element remembers to count full turns.

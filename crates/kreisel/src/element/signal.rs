@@ -3,14 +3,23 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{LocalTangent, MOST_NODES, Motion};
+use super::{LocalTangent, MOST_NODES, Motion, StateId};
 use crate::dae::TangentWeights;
 use crate::joint::{Coordinate, FramePair};
 use crate::lie::Vector6;
 
-/// A measured quantity: a coordinate between two frames, or its rate.
+/// A measured quantity.
 #[derive(Clone, Debug)]
-pub struct Signal {
+pub enum Signal {
+    /// A coordinate between two frames, or its rate.
+    Motion(Box<MotionSignal>),
+    /// A state.
+    State(StateId),
+}
+
+/// A coordinate between two frames, or its rate.
+#[derive(Clone, Debug)]
+pub struct MotionSignal {
     /// The frames, by local node.
     pub pair: FramePair,
     /// The coordinate.
@@ -23,6 +32,11 @@ pub struct Signal {
 pub trait SignalFunction: Send + Sync + Debug {
     /// Value; derivatives by the signals are written into `slopes`.
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64;
+    /// Value alone; the default computes the derivatives too.
+    fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        let mut slopes = [0.0; MOST_SIGNALS + 1];
+        self.evaluate(time, signals, &mut slopes[..signals.len()])
+    }
     /// Times between two others at which the function is not smooth.
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let _ = (from, to);
@@ -53,6 +67,14 @@ impl Quantity {
         (value, slopes)
     }
 
+    /// Value alone.
+    pub(in crate::element) fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Function(function) => function.value(time, signals),
+        }
+    }
+
     /// Times between two others at which the quantity is not smooth.
     pub(in crate::element) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         match self {
@@ -62,25 +84,90 @@ impl Quantity {
     }
 }
 
-/// The signals of an element; those of angles remember full turns.
+/// The signals of an element, and its inputs, which are set from outside.
+///
+/// Functions see signals from the first place on and inputs from the last one down: input k at `MOST_SIGNALS` − 1 − k.
+/// The element remembers the full turns of angles, and of each input how much it differs from its initial value.
 #[derive(Clone, Debug)]
-pub(super) struct Signals(Vec<Signal>);
+pub(super) struct Signals {
+    sources: Vec<Source>,
+    /// The states that are read: an element's own, then those of signals.
+    states: Vec<StateId>,
+    /// Initial values of the inputs.
+    inputs: Vec<f64>,
+}
+
+/// Where the value of a signal comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Motion(Box<MotionSignal>),
+    /// A state, by its place among those of the element.
+    State(usize),
+}
 
 impl Signals {
     pub(super) fn new(signals: Vec<Signal>) -> Self {
+        Self::after(Vec::new(), signals)
+    }
+
+    /// Signals of an element with states of its own.
+    pub(super) fn after(mut states: Vec<StateId>, signals: Vec<Signal>) -> Self {
         debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
-        Self(signals)
+        let source = |signal| match signal {
+            Signal::Motion(signal) => Source::Motion(signal),
+            Signal::State(state) => {
+                let known = states.iter().position(|known| *known == state);
+                Source::State(known.unwrap_or_else(|| {
+                    states.push(state);
+                    states.len() - 1
+                }))
+            }
+        };
+        let sources = signals.into_iter().map(source).collect();
+        Self { sources, states, inputs: Vec::new() }
     }
 
+    pub(super) fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        debug_assert!(self.sources.len() + inputs.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        self.inputs = inputs;
+        self
+    }
+
+    /// Number of values that functions of the signals take.
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        if self.inputs.is_empty() { self.sources.len() } else { MOST_SIGNALS }
     }
 
-    /// Value of each signal; `memory` holds the angles of the last accepted step.
+    /// The states that are read.
+    pub(super) fn states(&self) -> &[StateId] {
+        &self.states
+    }
+
+    /// The state that a signal shows, by its place among those of the element.
+    pub(super) fn state_of(&self, signal: usize) -> Option<usize> {
+        match self.sources[signal] {
+            Source::State(state) => Some(state),
+            Source::Motion(_) => None,
+        }
+    }
+
+    /// Number of signals that depend on motion and states; they come first.
+    pub(super) fn measured_count(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the inputs.
     pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MOST_SIGNALS] {
         let mut values = [0.0; MOST_SIGNALS];
         let mut turning = 0;
-        for (value, signal) in values.iter_mut().zip(&self.0) {
+        for (value, source) in values.iter_mut().zip(&self.sources) {
+            let signal = match source {
+                Source::Motion(signal) => signal,
+                Source::State(state) => {
+                    *value = at.states[*state];
+                    continue;
+                }
+            };
             let relative = signal.pair.relative(at);
             let mut near = 0.0;
             if signal.coordinate.counts_turns() {
@@ -92,6 +179,10 @@ impl Signals {
             } else {
                 signal.coordinate.value(&relative, near)
             };
+        }
+        for (index, initial) in self.inputs.iter().enumerate() {
+            let change = memory.get(turning + index).copied().unwrap_or(0.0);
+            values[MOST_SIGNALS - 1 - index] = initial + change;
         }
         values
     }
@@ -105,17 +196,10 @@ impl Signals {
         weights: TangentWeights,
         out: &mut LocalTangent,
     ) {
-        let signal = &self.0[signal];
-        let relative = signal.pair.relative(at);
-        let mut by_configuration = [Vector6::zeros(); MOST_NODES];
-        let mut by_velocity = by_configuration;
-        let gradient = signal.coordinate.gradient(&relative);
-        if signal.rate {
-            signal.pair.add_to_nodes(1.0, &gradient, &mut by_velocity);
-            signal.pair.add_to_nodes(1.0, &signal.coordinate.rate_gradient(&relative), &mut by_configuration);
-        } else {
-            signal.pair.add_to_nodes(1.0, &gradient, &mut by_configuration);
+        if self.state_of(signal).is_some() {
+            return;
         }
+        let (by_configuration, by_velocity) = self.gradients(at, signal);
         let count = at.nodes.len();
         for (i, wrench) in wrenches[..count].iter().enumerate() {
             for j in 0..count {
@@ -127,8 +211,28 @@ impl Signals {
         }
     }
 
+    /// Derivatives of a signal by the configuration and by the twists of the nodes; zeros for a state.
+    pub(super) fn gradients(
+        &self,
+        at: &Motion,
+        signal: usize,
+    ) -> ([Vector6; MOST_NODES], [Vector6; MOST_NODES]) {
+        let mut by_configuration = [Vector6::zeros(); MOST_NODES];
+        let mut by_velocity = by_configuration;
+        let Source::Motion(signal) = &self.sources[signal] else { return (by_configuration, by_velocity) };
+        let relative = signal.pair.relative(at);
+        let gradient = signal.coordinate.gradient(&relative);
+        if signal.rate {
+            signal.pair.add_to_nodes(1.0, &gradient, &mut by_velocity);
+            signal.pair.add_to_nodes(1.0, &signal.coordinate.rate_gradient(&relative), &mut by_configuration);
+        } else {
+            signal.pair.add_to_nodes(1.0, &gradient, &mut by_configuration);
+        }
+        (by_configuration, by_velocity)
+    }
+
     pub(super) fn memory_count(&self) -> usize {
-        self.turning().count()
+        self.turning().count() + self.inputs.len()
     }
 
     pub(super) fn remember(&self, at: &Motion, memory: &mut [f64]) {
@@ -137,7 +241,11 @@ impl Signals {
         }
     }
 
-    fn turning(&self) -> impl Iterator<Item = &Signal> {
-        self.0.iter().filter(|signal| signal.coordinate.counts_turns())
+    fn turning(&self) -> impl Iterator<Item = &MotionSignal> {
+        let motions = self.sources.iter().filter_map(|source| match source {
+            Source::Motion(signal) => Some(signal.as_ref()),
+            Source::State(_) => None,
+        });
+        motions.filter(|signal| signal.coordinate.counts_turns())
     }
 }

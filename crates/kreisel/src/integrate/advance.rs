@@ -47,7 +47,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
         self.accept(step);
-        self.last_report = StepReport { step, iterations, ..StepReport::default() };
+        let condition = self.reported_condition();
+        self.last_report = StepReport { step, iterations, condition, ..StepReport::default() };
         Ok(self.last_report)
     }
 
@@ -145,6 +146,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             let rejected = report.rejections > 0;
             self.state.control.propose(plan.step, report.error, plan.shortened, rejected, &control);
         }
+        report.condition = self.reported_condition();
         self.last_report = report;
         Ok(report)
     }

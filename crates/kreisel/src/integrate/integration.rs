@@ -48,6 +48,8 @@ pub struct StepReport {
     pub error: f64,
     /// Steps taken back before this one: too large an error, or not computed.
     pub rejections: usize,
+    /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks for it.
+    pub condition: f64,
 }
 
 /// An integration of a system, between two steps.
@@ -77,6 +79,9 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) rejections: u64,
     pub(super) failures: u64,
 }
+
+/// Unknowns up to which a condition number is found by singular values.
+const LARGEST_EXACT: usize = 60;
 
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
 /// step would take without them: far below the error of the method, and still far above round-off in the pivots.
@@ -115,6 +120,10 @@ impl GeneralizedAlpha {
         state.merged.start = integration.kkt.system.solver.merged();
         integration.previous = state.clone();
         integration.state = state;
+        let before = vec![0.0; integration.state.memory.len()];
+        if dae.couplings_differ(&before, &integration.state.memory) {
+            integration.renew_couplings();
+        }
         integration.start_report = report;
         integration.state.prepared_step = integration.settings.step;
         if integration.settings.error_control.is_some() {
@@ -136,9 +145,12 @@ impl GeneralizedAlpha {
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
-        integration.restore_merged(&state)?;
         integration.previous = state.clone();
         integration.state = state;
+        if dae.couplings_differ(&vec![0.0; integration.state.memory.len()], &integration.state.memory) {
+            integration.use_couplings();
+        }
+        integration.restore_merged()?;
         integration.restore_factors();
         Ok(integration)
     }
@@ -275,6 +287,21 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.newton.condition_estimate()
     }
 
+    /// Condition number of the scaled iteration matrix that was factored last: of the 2-norm by singular values for small
+    /// systems, otherwise the estimate in the 1-norm.
+    pub fn condition(&mut self) -> f64 {
+        if self.newton.matrix().pattern().row_count() > LARGEST_EXACT {
+            return self.condition_estimate();
+        }
+        let values = self.newton.matrix().to_dense().singular_values();
+        if values.is_empty() { 1.0 } else { values.max() / values.min() }
+    }
+
+    /// What a step reports of the condition.
+    pub(super) fn reported_condition(&mut self) -> f64 {
+        if self.settings.report_condition { self.condition() } else { 0.0 }
+    }
+
     /// Largest violation of the holonomic constraints at the present state.
     pub fn position_residual(&mut self) -> f64 {
         self.trial.increment.fill(0.0);
@@ -401,6 +428,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             trial.configuration.copy_from_slice(&state.configuration);
             self.dae.remember(&trial.point(), &mut state.memory);
         }
+        let renewed = self.dae.couplings_differ(&trial.memory, &state.memory);
         state.count_step(step);
         state.after_corner = false;
         state.prepared_step = step;
@@ -409,13 +437,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             state.merged.step = self.newton.solver_mut().merged();
         }
         self.steps += 1;
+        if renewed {
+            self.renew_couplings();
+        }
     }
 
     /// Lets the linear solvers order their work as before a state was saved.
-    fn restore_merged(&mut self, state: &State) -> Result<(), StateError> {
+    fn restore_merged(&mut self) -> Result<(), StateError> {
         let solvers = [
-            (&state.merged.step, self.newton.solver_mut()),
-            (&state.merged.start, &mut self.kkt.system.solver),
+            (&self.state.merged.step, self.newton.solver_mut()),
+            (&self.state.merged.start, &mut self.kkt.system.solver),
         ];
         for (parts, solver) in solvers {
             if parts.as_ref().is_some_and(|parts| !solver.merge(parts)) {

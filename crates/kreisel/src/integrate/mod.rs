@@ -14,6 +14,7 @@
 
 mod advance;
 mod assemble;
+mod bdf2;
 mod control;
 mod corner;
 mod error;
@@ -32,6 +33,7 @@ mod observer;
 mod parameters;
 mod prepare;
 mod redundancy;
+mod renew;
 pub(crate) mod scheme;
 mod settings;
 mod singular;
@@ -40,6 +42,7 @@ pub(crate) mod start;
 mod state;
 mod updated_lagrangian;
 
+pub use bdf2::{Bdf2, Bdf2Report, Bdf2Settings, Form, Scaling};
 pub use control::{ControlMemory, ErrorControl};
 pub use error::{Miss, StartError, StateError, StepError};
 pub use integration::{Integration, ResumeError, Statistics, StepReport};

@@ -151,6 +151,8 @@ pub struct Settings {
     pub mass_scale: Option<f64>,
     /// k_ave of the scaling; from the system if absent.
     pub stiffness_scale: Option<f64>,
+    /// Whether each step reports the condition number of its iteration matrix.
+    pub report_condition: bool,
     /// Allows parameters on or beyond the limit of stability with constraints that hold for positions only.
     pub allow_unstable: bool,
 }
@@ -175,6 +177,7 @@ impl Settings {
             newton: NewtonSettings::default(),
             mass_scale: None,
             stiffness_scale: None,
+            report_condition: false,
             allow_unstable: false,
         }
     }

@@ -2,13 +2,13 @@
 //!
 //! Each combination of values that events can bring about is a configuration. The machine is read once more with
 //! those values, and the elements of the parts that use them become versions of the ones that act at the start. Only
-//! parts that push with finite forces may change so: positions and velocities go on where they are, without an impulse.
+//! parts that push with finite forces, and rates of states, may change so: positions and velocities go on where they are, without an impulse.
 
 use std::collections::HashSet;
 
 use super::Assembler;
 use super::part::event::EventDraft;
-use super::part::{bushing, end_stop, force, friction, joint_force, spring};
+use super::part::{bushing, end_stop, force, friction, joint_force, spring, state};
 use super::settings::SettingTexts;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, GivenParameter, Part, PartKind};
@@ -23,6 +23,11 @@ const CHANGEABLE: &[&PartKind] = &[
     &friction::KIND,
     &end_stop::DISPLACEMENT,
     &end_stop::ANGLE,
+    &state::STATE,
+    &state::ALGEBRAIC,
+    &state::TRANSFER_FUNCTION,
+    &state::STATE_SPACE,
+    &state::PID,
 ];
 
 /// Most configurations of a machine: each takes the memory of the parts that change.
@@ -107,7 +112,7 @@ impl Configurations {
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other)?;
-            let other = Assembler::read(&other, settings).map_err(blame)?;
+            let other = Assembler::read(&other, settings, assembler.outside.clone()).map_err(blame)?;
             let versions =
                 assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;

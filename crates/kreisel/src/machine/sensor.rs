@@ -13,7 +13,7 @@
 use super::ledger::EnergyLedger;
 use crate::dae::Point;
 use crate::element::beam::{Beam, BeamStrain};
-use crate::element::{Element, Motion, NodeId};
+use crate::element::{Element, Motion, NodeId, StateId};
 use crate::joint::{Coordinate, Frame, Relative};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 use crate::results::Channel;
@@ -54,6 +54,17 @@ pub enum WrenchPart {
     Force,
     /// Torque in Nm.
     Torque,
+}
+
+/// What is measured of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactQuantity {
+    /// Force in N on the second body in world axes.
+    Force,
+    /// Sum of the normal forces in N.
+    NormalForce,
+    /// Largest depth in m; negative for the smallest gap if nothing touches.
+    Depth,
 }
 
 /// What is measured in a section of a beam.
@@ -112,6 +123,13 @@ pub enum Measurement {
         /// Where it acts, in body axes.
         of: SensorFrame,
     },
+    /// What two shapes that touch do to each other.
+    Contact {
+        /// Indices of the contact's elements in the system.
+        elements: Vec<usize>,
+        /// What of it.
+        quantity: ContactQuantity,
+    },
     /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
     Within {
         /// What of it.
@@ -130,12 +148,21 @@ pub enum Measurement {
         /// What of them.
         quantity: SectionQuantity,
     },
+    /// A state.
+    State {
+        /// The state.
+        state: StateId,
+        /// Unit of the value.
+        unit: String,
+    },
     /// Kinetic, potential, strain energy, work, dissipated, total, balance.
     Energies,
     /// Norms of the constraints' residuals at position and velocity level.
     Residuals,
     /// Step size, Newton iterations and steps taken back.
     Solver,
+    /// Condition number of the iteration matrix.
+    Condition,
 }
 
 /// A named measurement.
@@ -147,6 +174,13 @@ pub struct Sensor {
     pub measurement: Measurement,
 }
 
+/// Handle of a signal: one value of one sensor of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalId {
+    pub(super) sensor: usize,
+    pub(super) component: usize,
+}
+
 /// The moment at which sensors read.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
@@ -156,14 +190,31 @@ pub struct Moment<'a> {
     pub point: Point<'a>,
     /// Work and losses up to here.
     pub ledger: &'a EnergyLedger,
-    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record.
-    pub solver: [f64; 3],
+    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record;
+    /// condition number of the iteration matrix, 0 where it is not known.
+    pub solver: [f64; 4],
+}
+
+/// Sums the elements of a contact.
+fn read_contact(at: &Moment, elements: &[usize], quantity: ContactQuantity, out: &mut Vec<f64>) {
+    let touches = elements.iter().filter_map(|&element| at.system.touch(element, &at.point));
+    match quantity {
+        ContactQuantity::Force => {
+            let force: Vector3 = touches.map(|touch| touch.force).sum();
+            out.extend_from_slice(force.as_slice());
+        }
+        ContactQuantity::NormalForce => out.push(touches.map(|touch| touch.normal_force).sum()),
+        ContactQuantity::Depth => {
+            let deepest = touches.map(|touch| touch.depth).reduce(f64::max);
+            out.push(deepest.unwrap_or(0.0));
+        }
+    }
 }
 
 impl<'a> Moment<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, ledger: &'a EnergyLedger) -> Self {
-        Self { system, point, ledger, solver: [0.0; 3] }
+        Self { system, point, ledger, solver: [0.0; 4] }
     }
 }
 
@@ -192,6 +243,7 @@ impl Sensor {
             }
             Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
+            Measurement::State { unit, .. } => vec![Channel::new(name, unit)],
             Measurement::Reaction { part, .. } | Measurement::Applied { part, .. } => {
                 components(&xyz, part.unit())
             }
@@ -199,6 +251,11 @@ impl Sensor {
                 components(&["w", "x", "y", "z"], "1")
             }
             Measurement::Within { quantity, .. } => components(&xyz, quantity.unit()),
+            Measurement::Contact { quantity: ContactQuantity::Force, .. } => components(&xyz, "N"),
+            Measurement::Contact { quantity: ContactQuantity::NormalForce, .. } => {
+                vec![Channel::new(name, "N")]
+            }
+            Measurement::Contact { quantity: ContactQuantity::Depth, .. } => vec![Channel::new(name, "m")],
             Measurement::Section { quantity: SectionQuantity::Strain, .. } => {
                 let mut channels = components(&["kappa-x", "kappa-y", "kappa-z"], "1/m");
                 channels.extend(components(&["gamma-x", "gamma-y", "gamma-z"], "1"));
@@ -213,6 +270,7 @@ impl Sensor {
                     Channel::new(format!("{name}.velocity"), "1/s"),
                 ]
             }
+            Measurement::Condition => vec![Channel::new(name, "1")],
             Measurement::Solver => vec![
                 Channel::new(format!("{name}.step"), "s"),
                 Channel::new(format!("{name}.iterations"), "1"),
@@ -250,6 +308,7 @@ impl Sensor {
                 let wanted = if *part == WrenchPart::Force { force } else { torque };
                 out.extend_from_slice(wanted.as_slice());
             }
+            Measurement::Contact { elements, quantity } => read_contact(at, elements, *quantity, out),
             Measurement::Within { quantity, ends, part, relative_to } => {
                 let from = SensorFrame { node: None, offset: *relative_to };
                 let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];
@@ -269,6 +328,7 @@ impl Sensor {
                     SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
                 }
             }
+            Measurement::State { state, .. } => out.push(at.point.states[state.0]),
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
                 let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);
@@ -277,7 +337,8 @@ impl Sensor {
                 out.extend([work, dissipated, total, balance]);
             }
             Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
-            Measurement::Solver => out.extend(at.solver),
+            Measurement::Solver => out.extend_from_slice(&at.solver[..3]),
+            Measurement::Condition => out.push(at.solver[3]),
         }
     }
 

@@ -229,6 +229,11 @@ impl Newton {
         self.counts
     }
 
+    /// Goes on counting from the work of another.
+    pub(crate) fn count_on(&mut self, counts: NewtonCounts) {
+        self.counts = counts;
+    }
+
     /// The matrix that was factored last.
     pub fn matrix(&self) -> &BlockMatrix {
         &self.matrix

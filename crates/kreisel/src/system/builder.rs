@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::crowd::{CrowdEntry, Kept};
 use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
 use super::{ElementEntry, JointEntry, Node, SwitchId, System};
 use crate::dae::{Couplings, Reactions, Scales, Shape, StateGroup};
+use crate::element::contact::Crowd;
 use crate::element::{Element, MOST_MULTIPLIERS, MOST_NODES, MOST_STATES, NodeId, StateId};
 use crate::integrate::Initial;
 use crate::joint::{Joint, MOST_ROWS};
@@ -75,6 +77,7 @@ pub struct SystemBuilder {
     switches: Vec<(String, bool)>,
     versions: Vec<Version>,
     states: Vec<StateStart>,
+    crowds: Vec<(String, Crowd)>,
 }
 
 /// An element that takes the place of another one in a configuration.
@@ -143,6 +146,11 @@ impl SystemBuilder {
         StateId(self.states.len() - 1)
     }
 
+    /// Adds shapes of which any two may touch; nodes that a joint holds together do not.
+    pub fn crowd(&mut self, name: impl Into<String>, crowd: Crowd) {
+        self.crowds.push((name.into(), crowd));
+    }
+
     /// Index of the joint of a name.
     pub fn joint_named(&self, name: &str) -> Option<usize> {
         self.joints.iter().position(|(known, _)| known == name)
@@ -161,7 +169,9 @@ impl SystemBuilder {
             self.switches[index].1 &= on_at_start;
             return Some(SwitchId(index));
         }
-        let known = self.elements.iter().any(|(known, _)| known == name) || self.joint_named(name).is_some();
+        let known = self.elements.iter().any(|(known, _)| known == name)
+            || self.crowds.iter().any(|(known, _)| known == name)
+            || self.joint_named(name).is_some();
         known.then(|| {
             self.switches.push((name.to_string(), on_at_start));
             SwitchId(self.switches.len() - 1)
@@ -185,9 +195,9 @@ impl SystemBuilder {
             }
             let fits = other_name == *name
                 && other.nodes() == element.nodes()
-                && other.states() == element.states()
-                && other.joints() == element.joints()
-                && other.memory_count() == element.memory_count();
+                && other.memory_count() == element.memory_count()
+                && other.rate_count() == element.rate_count()
+                && other.states()[..other.rate_count()] == element.states()[..element.rate_count()];
             if !fits {
                 return Err(name.clone());
             }
@@ -224,7 +234,7 @@ impl SystemBuilder {
         let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
         let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes).with_states(states);
-        if self.elements.iter().any(|(_, element)| !element.joints().is_empty()) {
+        if self.readers().any(|(_, element)| !element.joints().is_empty()) {
             shape.reactions = Reactions::General;
         }
         shape.rheonomic = rheonomic;
@@ -245,6 +255,12 @@ impl SystemBuilder {
             let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
+        let joined: Vec<(NodeId, NodeId)> = (self.joints.iter())
+            .filter_map(|(_, joint)| match joint.nodes() {
+                [first, second] => Some((*first, *second)),
+                _ => None,
+            })
+            .collect();
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
         let mut elements: Vec<ElementEntry> = (self.elements.into_iter().enumerate())
@@ -309,14 +325,31 @@ impl SystemBuilder {
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
+        let crowds = (self.crowds.into_iter())
+            .map(|(name, mut crowd)| {
+                joined.iter().for_each(|&(first, second)| crowd.join(first, second));
+                CrowdEntry { switch: switch_of(&name), memory: remember(crowd.memory_count()), crowd, name }
+            })
+            .collect();
         let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let states = (self.states.into_iter())
             .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
             .collect();
-        let system =
-            System { nodes, elements, joints, shape, couplings, scales, switches, configuration, states };
+        let system = System {
+            nodes,
+            elements,
+            joints,
+            shape,
+            couplings,
+            scales,
+            switches,
+            configuration,
+            states,
+            crowds,
+            kept: Kept::default(),
+        };
         Ok((system, initial))
     }
 
@@ -345,21 +378,28 @@ impl SystemBuilder {
         }
     }
 
+    /// All elements and their versions, which may read states and multipliers, by name.
+    fn readers(&self) -> impl Iterator<Item = (&str, &dyn Element)> {
+        let elements = self.elements.iter().map(|(name, element)| (name.as_str(), element.as_ref()));
+        let name = |version: &Version| self.elements[version.original].0.as_str();
+        elements.chain(self.versions.iter().map(move |version| (name(version), version.element.as_ref())))
+    }
+
     fn check_readings(&self) -> Result<(), AssemblyError> {
-        for (part, element) in &self.elements {
+        for (part, element) in self.readers() {
             let (states, joints) = (element.states(), element.joints());
             let known = states.iter().all(|state| state.0 < self.states.len())
                 && joints.iter().all(|&joint| joint < self.joints.len())
                 && element.rate_count() <= states.len();
             if !known {
-                return Err(AssemblyError::UnknownReading { part: part.clone() });
+                return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
             let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
             for (what, count, most) in
                 [("states", states.len(), MOST_STATES), ("multipliers", multipliers, MOST_MULTIPLIERS)]
             {
                 if count > most {
-                    return Err(AssemblyError::TooManyReadings { part: part.clone(), what, count, most });
+                    return Err(AssemblyError::TooManyReadings { part: part.to_string(), what, count, most });
                 }
             }
         }
@@ -417,7 +457,7 @@ impl SystemBuilder {
         let slips: Vec<(usize, usize)> = slips.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
-        let with_states = || self.elements.iter().map(|(_, element)| Reading::of(element.as_ref()));
+        let with_states = || self.readers().map(|(_, element)| Reading::of(element));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))

@@ -11,7 +11,8 @@ use kreisel::dae::TangentWeights;
 use kreisel::element::beam::{Beam, BeamEnd, Half, Section, Segment, SegmentLoad, Span, mass_about};
 use kreisel::element::{
     Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, JointForce, LinearSpring, LocalForces,
-    LocalTangent, MarkerForce, Motion, NodeId, Quantity, RegularizedFriction, Signal, SignalFunction,
+    LocalTangent, MarkerForce, Motion, MotionSignal, NodeId, Quantity, RegularizedFriction, Signal,
+    SignalFunction,
 };
 use kreisel::joint::{Coordinate, Frame, FramePair};
 use kreisel::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
@@ -125,10 +126,12 @@ fn signals(world: &Pose) -> (Vec<(Between, bool)>, Vec<Signal>) {
     let speed = Coordinate::Translation(0);
     let speed = Between { nodes: [None, Some(0)], offsets: [*world, first_offset()], coordinate: speed };
     let between = vec![(angle, false), (place, false), (speed, true)];
-    let signals = between.iter().map(|(b, rate)| Signal {
-        pair: FramePair { nodes: b.nodes, frames: b.offsets.map(Frame::new) },
-        coordinate: b.coordinate,
-        rate: *rate,
+    let signals = between.iter().map(|(b, rate)| {
+        Signal::Motion(Box::new(MotionSignal {
+            pair: FramePair { nodes: b.nodes, frames: b.offsets.map(Frame::new) },
+            coordinate: b.coordinate,
+            rate: *rate,
+        }))
     });
     let signals = signals.collect();
     (between, signals)

@@ -137,7 +137,10 @@ impl EventDraft {
 fn readable(sensor: &Sensor) -> bool {
     matches!(
         sensor.measurement,
-        Measurement::Frame { .. } | Measurement::Coordinate { .. } | Measurement::Reaction { .. }
+        Measurement::Frame { .. }
+            | Measurement::Coordinate { .. }
+            | Measurement::Reaction { .. }
+            | Measurement::State { .. }
     )
 }
 
@@ -146,6 +149,10 @@ fn input(name: &str, assembler: &Assembler, sensors: &[Sensor]) -> Option<EventI
     if let Some(measured) = assembler.measured(name) {
         let sensor = Sensor { name: name.to_string(), measurement: coordinate(&measured) };
         return Some(EventInput { sensor, component: 0 });
+    }
+    if let Some(state) = assembler.state_named(name) {
+        let measurement = Measurement::State { state: state.state, unit: state.unit.clone() };
+        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
     }
     sensors.iter().filter(|sensor| readable(sensor)).find_map(|sensor| {
         let component = sensor.channels().iter().position(|channel| channel.name == name)?;

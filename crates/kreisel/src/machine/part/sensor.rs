@@ -4,8 +4,11 @@ use std::collections::HashSet;
 
 use crate::joint::Frame;
 use crate::lie::{Pose, UnitQuaternion, se3};
+use crate::machine::assembler::StateSignal;
 use crate::machine::beam::Station;
-use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
+use crate::machine::sensor::{
+    ContactQuantity, FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart,
+};
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
@@ -21,7 +24,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
         ),
         key(
             "of",
@@ -55,6 +58,12 @@ const FRAME_QUANTITIES: &[(&str, FrameQuantity)] = &[
 ];
 
 const REACTIONS: &[(&str, WrenchPart)] = &[("force", WrenchPart::Force), ("torque", WrenchPart::Torque)];
+
+const CONTACT_QUANTITIES: &[(&str, ContactQuantity)] = &[
+    ("force", ContactQuantity::Force),
+    ("normal-force", ContactQuantity::NormalForce),
+    ("depth", ContactQuantity::Depth),
+];
 
 /// Adds a sensor.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
@@ -104,8 +113,17 @@ fn measurement(
             _ => Err(no_object(reader, &request.quantity).into()),
         };
     };
+    if let Some(state) = assembler.state_named(&format!("{}.{quantity}", of.name)) {
+        return Ok(Measurement::State { state: state.state, unit: state.unit.clone() });
+    }
     if let Some(index) = assembler.constraint_named(&of.name) {
         return of_joint(reader, &request.quantity, of, index, assembler);
+    }
+    if let Some(contact) = assembler.contacts().iter().find(|contact| contact.name == of.name) {
+        let found = CONTACT_QUANTITIES.iter().find(|(word, _)| *word == quantity);
+        let words = CONTACT_QUANTITIES.iter().map(|(word, _)| *word);
+        let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
+        return Ok(Measurement::Contact { elements: contact.elements.clone(), quantity: *quantity });
     }
     if let Some(measurement) = of_beam(request, of, assembler) {
         return measurement;
@@ -305,12 +323,29 @@ fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
 const MOST_WATCHED_BODIES: usize = 50;
 
 /// The usual sensors and those of the model, each once.
-pub fn all(assembler: &mut Assembler, usual: bool) -> Vec<Sensor> {
+pub fn all(assembler: &mut Assembler, usual: bool) -> Result<Vec<Sensor>, ModelErrors> {
     let mut sensors = if usual { self::usual(assembler) } else { Vec::new() };
     sensors.append(&mut assembler.sensors);
+    for state in assembler.states() {
+        let measures = |sensor: &&Sensor| {
+            let same =
+                matches!(sensor.measurement, Measurement::State { state: id, .. } if id == state.state);
+            !same && sensor.channels().iter().any(|channel| channel.name == state.name)
+        };
+        if let Some(sensor) = sensors.iter().find(measures) {
+            return Err(super::state::same_name(state, &format!("the sensor `{}`", sensor.name)).into());
+        }
+    }
+    if usual {
+        let sensor = |state: &StateSignal| Sensor {
+            name: state.name.clone(),
+            measurement: Measurement::State { state: state.state, unit: state.unit.clone() },
+        };
+        sensors.extend(assembler.states().iter().map(sensor));
+    }
     let mut names = HashSet::new();
     sensors.retain(|sensor| names.insert(sensor.name.clone()));
-    sensors
+    Ok(sensors)
 }
 
 /// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
@@ -352,6 +387,12 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
                 let measurement = Measurement::Applied { element: force.element, part, of };
                 sensors.push(Sensor { name: format!("{}.{word}", force.name), measurement });
             }
+        }
+        for contact in assembler.contacts() {
+            sensors.extend(CONTACT_QUANTITIES.iter().map(|&(word, quantity)| {
+                let measurement = Measurement::Contact { elements: contact.elements.clone(), quantity };
+                Sensor { name: format!("{}.{word}", contact.name), measurement }
+            }));
         }
         for (joint, name) in assembler.constraint_names().enumerate() {
             sensors.extend(REACTIONS.iter().map(|&(word, part)| {

@@ -1,0 +1,374 @@
+//! `[[state]]`, `[[algebraic]]`, `[[transfer-function]]`, `[[state-space]]`, `[[pid]]`: states and what changes them.
+//!
+//! The states are declared where the part is read, so that forces can use them; their equations are made when every name is
+//! known, so that states can use each other in any order.
+
+use crate::dae::{Dae, Point, Tangent, TangentWeights};
+use crate::element::{MOST_STATES, StateEquations, StateId};
+use crate::integrate::Initial;
+use crate::machine::Assembler;
+use crate::machine::assembler::StateSignal;
+use crate::machine::signal::SignalCollector;
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind};
+use crate::system::System;
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
+const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
+const NUMBERS: ValueKind = ValueKind::Numbers(Dimension::NONE, &[]);
+
+const INPUT: Key = key(
+    "input",
+    SIGNAL,
+    Need::Required,
+    "Input: a number, a law of time, or an expression of `t`, measured quantities and states.",
+);
+const SCALE: Key =
+    key("scale", NUMBER, Need::Default("1"), "Size against which its error is judged where it is small.");
+const UNIT: Key = key("unit", ValueKind::Text, Need::Default("\"1\""), "Unit in result files.");
+
+/// Keys of `[[state]]`.
+pub static STATE: PartKind = PartKind {
+    name: "state",
+    doc: "A first-order state: its rate is an expression of `t`, measured quantities and states (`\"-3*charge.value + crank.rate\"`). Its value is the signal `NAME.value`, which forces and other states may use.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("initial", NUMBER, Need::Default("0"), "Value at the start."),
+        key("rate", SIGNAL, Need::Required, "Rate per second."),
+        SCALE,
+        UNIT,
+    ],
+};
+
+/// Keys of `[[algebraic]]`.
+pub static ALGEBRAIC: PartKind = PartKind {
+    name: "algebraic",
+    doc: "An algebraic unknown `NAME.value`: at every time the value for which an expression of `t`, measured quantities, states and the unknown itself vanishes.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("zero-of", SIGNAL, Need::Required, "The expression that vanishes."),
+        key("guess", NUMBER, Need::Default("0"), "First guess at the start."),
+        SCALE,
+        UNIT,
+    ],
+};
+
+/// Keys of `[[transfer-function]]`.
+pub static TRANSFER_FUNCTION: PartKind = PartKind {
+    name: "transfer-function",
+    doc: "A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        INPUT,
+        key("numerator", NUMBERS, Need::Required, "Coefficients of b(s), the highest power first."),
+        key("denominator", NUMBERS, Need::Required, "Coefficients of a(s), the highest power first."),
+        UNIT,
+    ],
+};
+
+/// Keys of `[[state-space]]`.
+pub static STATE_SPACE: PartKind = PartKind {
+    name: "state-space",
+    doc: "A linear block ẋ = A x + b u, y = c·x + d u from its input u to the signal `NAME.output`; the states are the signals `NAME.state-1` and so on.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        INPUT,
+        key("a", NUMBERS, Need::Required, "A, row by row in one array."),
+        key("b", NUMBERS, Need::Required, "b."),
+        key("c", NUMBERS, Need::Required, "c."),
+        key("d", NUMBER, Need::Default("0"), "d."),
+        key("initial", NUMBERS, Need::Optional, "x at the start; zeros if left out."),
+        UNIT,
+    ],
+};
+
+/// Keys of `[[pid]]`.
+pub static PID: PartKind = PartKind {
+    name: "pid",
+    doc: "A controller: the signal `NAME.output` is proportional · e + integral · ∫e dt + derivative · ė with the error e, where ė is taken through a filter 1/(1 + T s).",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("error", SIGNAL, Need::Required, "Error: setpoint less measured quantity, as an expression."),
+        key("proportional", NUMBER, Need::Default("0"), "Gain of the error."),
+        key("integral", NUMBER, Need::Default("0"), "Gain of the integrated error."),
+        key("derivative", NUMBER, Need::Default("0"), "Gain of the filtered rate of the error."),
+        key(
+            "filter-time",
+            ValueKind::Number(Dimension::TIME),
+            Need::Optional,
+            "Time constant T of the filter; needed with `derivative`.",
+        ),
+        UNIT,
+    ],
+};
+
+/// A block: names and initial values of its states, A, b and which of them is algebraic.
+struct Block {
+    /// Word for the signal and initial value, of each state.
+    states: Vec<(String, f64)>,
+    /// A, row by row.
+    matrix: Vec<f64>,
+    /// b.
+    input: Vec<f64>,
+    /// Whether the last state is algebraic: the output.
+    has_output: bool,
+    scale: f64,
+}
+
+impl Block {
+    fn single(word: &str, initial: f64, scale: f64, algebraic: bool) -> Self {
+        Self {
+            states: vec![(word.to_string(), initial)],
+            matrix: vec![0.0],
+            input: vec![1.0],
+            has_output: algebraic,
+            scale,
+        }
+    }
+
+    /// ẋ = A x + b u with the output 0 = y − c·x − d u.
+    fn linear(a: &[Vec<f64>], b: &[f64], c: &[f64], d: f64, initial: &[f64]) -> Self {
+        let mut matrix = Vec::new();
+        for row in a {
+            matrix.extend_from_slice(row);
+            matrix.push(0.0);
+        }
+        matrix.extend(c.iter().map(|c| -c));
+        matrix.push(1.0);
+        let mut states: Vec<(String, f64)> =
+            initial.iter().enumerate().map(|(i, x)| (format!("state-{}", i + 1), *x)).collect();
+        states.push(("output".to_string(), 0.0));
+        Self { states, matrix, input: [b, &[-d]].concat(), has_output: true, scale: 1.0 }
+    }
+}
+
+/// Adds a state.
+pub fn add_state(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let block = Block::single("value", reader.number("initial")?, reader.positive("scale")?, false);
+    let rate = reader.signal("rate")?;
+    declare(part, &reader, assembler, block, rate)?;
+    reader.finish()
+}
+
+/// Adds an algebraic unknown.
+pub fn add_algebraic(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let block = Block::single("value", reader.number("guess")?, reader.positive("scale")?, true);
+    let zero = reader.signal("zero-of")?;
+    declare(part, &reader, assembler, block, zero)?;
+    reader.finish()
+}
+
+/// Adds a transfer function in its controllable form.
+pub fn add_transfer_function(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let (numerator, denominator) = (reader.numbers("numerator")?, reader.numbers("denominator")?);
+    let Some((&leading, rest)) = denominator.split_first().filter(|(leading, _)| **leading != 0.0) else {
+        let requirement = "coefficients that begin with one other than 0";
+        return Err(reader.unsuitable("denominator", requirement, "none").into());
+    };
+    let order = rest.len();
+    let zeros =
+        numerator.iter().position(|value| *value != 0.0).map_or(0, |first| numerator.len() - 1 - first);
+    if zeros > order {
+        let found = format!("of degree {zeros} over degree {order}");
+        return Err(reader
+            .unsuitable(
+                "numerator",
+                "of no higher degree than the denominator: no more zeros than poles",
+                found,
+            )
+            .with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)")
+            .into());
+    }
+    check_size(&reader, "denominator", order)?;
+    // a(s) = sⁿ + a₁ sⁿ⁻¹ + …, b(s) = b₀ sⁿ + b₁ sⁿ⁻¹ + …; x = (s^(n−1), …, 1)/a(s) u.
+    let poles: Vec<f64> = rest.iter().map(|value| value / leading).collect();
+    let mut zeros = vec![0.0; order + 1 - numerator.len().min(order + 1)];
+    let excess = numerator.len().saturating_sub(order + 1);
+    zeros.extend(numerator[excess..].iter().map(|value| value / leading));
+    let direct = zeros[0];
+    let a: Vec<Vec<f64>> = (0..order)
+        .map(|row| {
+            let entry = |column: usize| match row {
+                0 => -poles[column],
+                _ => f64::from(u8::from(column + 1 == row)),
+            };
+            (0..order).map(entry).collect()
+        })
+        .collect();
+    let b: Vec<f64> = (0..order).map(|row| f64::from(u8::from(row == 0))).collect();
+    let c: Vec<f64> = (0..order).map(|i| zeros[i + 1] - direct * poles[i]).collect();
+    let block = Block::linear(&a, &b, &c, direct, &vec![0.0; order]);
+    let input = reader.signal("input")?;
+    declare(part, &reader, assembler, block, input)?;
+    reader.finish()
+}
+
+/// Adds a block in state space.
+pub fn add_state_space(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
+    let order = b.len();
+    check_size(&reader, "b", order)?;
+    let initial = reader.optional_numbers("initial")?.unwrap_or_else(|| vec![0.0; order]);
+    for (key, count, expected) in
+        [("a", a.len(), order * order), ("c", c.len(), order), ("initial", initial.len(), order)]
+    {
+        if count != expected {
+            let requirement = format!("{expected} numbers, to go with {order} in `b`");
+            return Err(reader.unsuitable(key, &requirement, count).into());
+        }
+    }
+    let rows: Vec<Vec<f64>> = a.chunks(order.max(1)).map(<[f64]>::to_vec).collect();
+    let block = Block::linear(&rows, &b, &c, reader.number("d")?, &initial);
+    let input = reader.signal("input")?;
+    declare(part, &reader, assembler, block, input)?;
+    reader.finish()
+}
+
+/// Adds a controller.
+pub fn add_pid(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let [p, i, d] =
+        [reader.number("proportional")?, reader.number("integral")?, reader.number("derivative")?];
+    let filter = match d {
+        0.0 => None,
+        _ if !reader.has("filter-time") => {
+            let mistake = Mistake::MissingKey {
+                key: "filter-time".to_string(),
+                part: reader.description().to_string(),
+            };
+            let hint =
+                "a derivative needs a filter: `filter-time`, a tenth of the fastest time that counts, say";
+            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        }
+        _ => Some(reader.positive("filter-time")?),
+    };
+    // States: ∫e with the rate e; the filtered error f with ḟ = (e − f)/T, so that ė ≈ ḟ.
+    let (mut a, mut b, mut c, mut direct) = (vec![vec![0.0]], vec![1.0], vec![i], p);
+    if let Some(time) = filter {
+        a = vec![vec![0.0, 0.0], vec![0.0, -1.0 / time]];
+        b.push(1.0 / time);
+        c.push(-d / time);
+        direct += d / time;
+    }
+    let mut block = Block::linear(&a, &b, &c, direct, &vec![0.0; b.len()]);
+    block.states[0].0 = "integral".to_string();
+    if filter.is_some() {
+        block.states[1].0 = "filtered-error".to_string();
+    }
+    let error = reader.signal("error")?;
+    declare(part, &reader, assembler, block, error)?;
+    reader.finish()
+}
+
+/// States that one block may have, beside its output and what its input reads.
+const MOST_ORDER: usize = MOST_STATES - 4;
+
+fn check_size(reader: &PartReader, key: &str, order: usize) -> Result<(), ModelErrors> {
+    if order > MOST_ORDER {
+        let requirement = format!("of order {MOST_ORDER} at most");
+        return Err(reader.unsuitable(key, &requirement, format!("of order {order}")).into());
+    }
+    Ok(())
+}
+
+/// Declares the states of a block now, and makes their equations when all names are known.
+fn declare(
+    part: &Part,
+    reader: &PartReader,
+    assembler: &mut Assembler,
+    block: Block,
+    signal: Signal,
+) -> Result<(), ModelErrors> {
+    let unit = reader.text("unit")?.content().to_string();
+    let last = block.states.len() - 1;
+    let mut states: Vec<StateId> = Vec::new();
+    for (index, (word, initial)) in block.states.iter().enumerate() {
+        let name = format!("{}.{word}", part.name());
+        let algebraic = block.has_output && index == last;
+        let state = if algebraic {
+            assembler.builder.algebraic_state(&name, *initial, block.scale)
+        } else {
+            assembler.builder.state(&name, *initial, block.scale)
+        };
+        let unit = if index == last { unit.clone() } else { "1".to_string() };
+        let place = reader.place().clone();
+        assembler.add_state(StateSignal { name, state, unit, algebraic, place });
+        states.push(state);
+    }
+    let (name, description) = (part.name().to_string(), reader.description().to_string());
+    assembler.defer(move |assembler| {
+        let mut collector = SignalCollector::new(assembler, &description, Vec::new());
+        let quantity = collector.quantity(&signal)?;
+        let used = collector.finish();
+        let Block { matrix, input, .. } = block;
+        let equations = StateEquations::new(used.nodes, states, matrix, input, quantity, used.signals);
+        let element = assembler.add_element(&name, equations.with_inputs(used.initial));
+        assembler.connect_inputs(element, used.inputs);
+        Ok(())
+    });
+    Ok(())
+}
+
+/// Refuses algebraic unknowns that their equations do not determine at the start.
+pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Result<(), ModelError> {
+    let unknown: Vec<&StateSignal> = states.iter().filter(|state| state.algebraic).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let shape = system.shape();
+    let mut tangent = Tangent::zeros(&system.couplings());
+    let at = Point {
+        time: initial.time,
+        configuration: &initial.configuration,
+        velocity: &initial.velocity,
+        acceleration: &vec![0.0; shape.velocity_count()],
+        multipliers: &vec![0.0; shape.constraint_count()],
+        slip_multipliers: &vec![0.0; shape.slip_count()],
+        states: &initial.states,
+        memory: &vec![0.0; shape.memory],
+    };
+    system.tangent(&at, TangentWeights { mass: 0.0, damping: 0.0, stiffness: false }, &mut tangent);
+    let all = tangent.state_state.to_dense();
+    let matrix = nalgebra::DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| {
+        all[(unknown[i].state.0, unknown[j].state.0)]
+    });
+    // Rows are compared with their own size: units differ.
+    let factors = matrix.clone().full_piv_lu();
+    let rows = factors.u();
+    let singular = (0..unknown.len()).find(|&i| {
+        let pivot = rows[(i, i)].abs();
+        !pivot.is_finite() || pivot <= 1e-12 * matrix.amax().max(f64::MIN_POSITIVE)
+    });
+    if singular.is_none() {
+        return Ok(());
+    }
+    // The unknown with the weakest equation is the one to look at first.
+    let weakest = (0..unknown.len()).min_by(|&a, &b| matrix.row(a).amax().total_cmp(&matrix.row(b).amax()));
+    let guilty = unknown[weakest.unwrap_or(0)];
+    let mistake = Mistake::Unsuitable {
+        what: format!("`{}`", guilty.name),
+        requirement: "determined by its equation: near the guess the expression must change with the unknown"
+            .to_string(),
+        found: "an equation without a unique solution".to_string(),
+    };
+    let hint = "let the expression contain the unknown itself, or choose another `guess`";
+    Err(ModelError::new(mistake, guilty.place.clone()).with_hint(hint))
+}
+
+/// The error of a state whose signal has the name of another sensor's.
+pub fn same_name(state: &StateSignal, other: &str) -> ModelError {
+    let mistake = Mistake::Unsuitable {
+        what: format!("the state's signal `{}`", state.name),
+        requirement: "a name of its own".to_string(),
+        found: format!("that of {other}"),
+    };
+    ModelError::new(mistake, state.place.clone()).with_hint("give the state another name")
+}

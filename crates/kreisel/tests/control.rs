@@ -1,0 +1,355 @@
+//! States, blocks and controllers of the model file, and the models that use them.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use std::path::Path;
+
+use kreisel::dae::Dae;
+use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State};
+use kreisel::machine::Machine;
+use kreisel::problem::ode;
+
+fn machine(name: &str) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
+    Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap()
+}
+
+fn from_text(text: &str) -> Result<Machine, String> {
+    Machine::from_text("model.toml", text).map_err(|errors| errors.render(false))
+}
+
+fn state(machine: &Machine, at: &State, name: &str) -> f64 {
+    let index = (0..machine.system.state_count()).find(|&i| machine.system.state_name(i) == name);
+    at.states[index.unwrap()]
+}
+
+fn settings(method: Method, step: f64) -> Settings {
+    let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
+    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
+    settings
+}
+
+/// The planar slider-crank with motor and controller of `models/dc-motor-crank.toml`, in the crank's angle.
+mod crank {
+    pub const CRANK: f64 = 0.1;
+    pub const ROD: f64 = 0.3;
+    const MASSES: [f64; 3] = [0.8, 0.5, 0.6];
+    const INERTIAS: [f64; 2] = [1e-3, 4e-3];
+    const SPEED: f64 = 4.0 * std::f64::consts::PI;
+    const FILTER: f64 = 0.02;
+    const K: f64 = 0.35;
+
+    /// Positions of the rod's centre (x, y) and the slider, the rod's angle, and their first and second derivatives by
+    /// the crank's angle.
+    fn kinematics(theta: f64) -> [[f64; 4]; 3] {
+        let (sin, cos) = theta.sin_cos();
+        let ratio = CRANK / ROD;
+        // sin φ = −ratio sin θ.
+        let phi = (-ratio * sin).asin();
+        let first = -ratio * cos / phi.cos();
+        let second = (ratio * sin + first * first * phi.sin()) / phi.cos();
+        let slider = [
+            CRANK * cos + ROD * phi.cos(),
+            -CRANK * sin - ROD * phi.sin() * first,
+            -CRANK * cos - ROD * (phi.cos() * first * first + phi.sin() * second),
+        ];
+        let centre_x = [
+            CRANK * cos + 0.5 * ROD * phi.cos(),
+            -CRANK * sin - 0.5 * ROD * phi.sin() * first,
+            -CRANK * cos - 0.5 * ROD * (phi.cos() * first * first + phi.sin() * second),
+        ];
+        // The slider stays on the line y = 0, so the centre is half as high as the pin.
+        let centre_y = [0.5 * CRANK * sin, 0.5 * CRANK * cos, -0.5 * CRANK * sin];
+        std::array::from_fn(|i| [centre_x[i], centre_y[i], slider[i], [phi, first, second][i]])
+    }
+
+    /// Voltage of the controller: 1.5 e + 6 ∫e + 0.02 (e − f)/T.
+    pub fn voltage(y: &[f64; 5]) -> f64 {
+        let error = SPEED - y[1];
+        1.5 * error + 6.0 * y[2] + 0.02 * (error - y[3]) / FILTER
+    }
+
+    /// Rates of angle, speed, ∫e, filtered error and current.
+    pub fn rate(y: &[f64; 5]) -> [f64; 5] {
+        let [theta, omega, _, filtered, current] = *y;
+        let [_, first, second] = kinematics(theta);
+        let [crank, rod, slider] = MASSES;
+        let sum = |a: [f64; 4], b: [f64; 4]| {
+            rod * (a[0] * b[0] + a[1] * b[1]) + slider * a[2] * b[2] + INERTIAS[1] * a[3] * b[3]
+        };
+        let inertia = INERTIAS[0] + crank * 0.25 * CRANK * CRANK + sum(first, first);
+        let torque = K * current - 0.02 * omega - sum(first, second) * omega * omega;
+        let error = SPEED - omega;
+        let current_rate = (voltage(y) - 0.8 * current - K * omega) / 4e-3;
+        [omega, torque / inertia, error, (error - filtered) / FILTER, current_rate]
+    }
+
+    /// Force of the guide on the slider, across its line: balance of the rod's moments about its centre.
+    pub fn guide_force(y: &[f64; 5]) -> f64 {
+        let (omega, alpha) = (y[1], rate(y)[1]);
+        let [position, first, second] = kinematics(y[0]);
+        let acceleration: [f64; 4] = std::array::from_fn(|i| first[i] * alpha + second[i] * omega * omega);
+        let [ax, ay, slider, turn] = acceleration;
+        let (dx, dy) = (0.5 * ROD * position[3].cos(), 0.5 * ROD * position[3].sin());
+        let across = (INERTIAS[1] * turn - dy * (2.0 * MASSES[2] * slider + MASSES[1] * ax)) / dx;
+        0.5 * (across + MASSES[1] * ay)
+    }
+}
+
+/// Angle, speed, guide force, ∫e, filtered error, current and voltage.
+fn crank_values(machine: &Machine, at: &State) -> [f64; 7] {
+    // The crank lies along x at the start.
+    let q = &at.configuration;
+    let angle = 2.0 * q[3].atan2(q[0]);
+    let joint = machine.joints.iter().find(|joint| joint.name == "guide").unwrap().index;
+    let point = kreisel::machine::point_of(at);
+    let names = ["controller.integral", "controller.filtered-error", "current.value", "controller.output"];
+    let [integral, filtered, current, voltage] = names.map(|name| state(machine, at, name));
+    [angle, at.velocity[2], machine.system.reaction(joint, &point)[4], integral, filtered, current, voltage]
+}
+
+#[test]
+fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
+    let machine = machine("dc-motor-crank.toml");
+    let end = 0.3;
+    let mut y = [0.0; 5];
+    // Some ten steps of order 16 in the fastest time constant, which is 5 ms.
+    ode::integrate(|_, y| crank::rate(y), 0.0, end, 600, &mut y);
+    let exact = [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)];
+    for method in [Method::Index3, Method::Index2, Method::Soi2] {
+        let errors = [600, 1200].map(|count| {
+            let step = end / f64::from(count);
+            let mut run = GeneralizedAlpha::with(settings(method, step))
+                .start(&machine.system, machine.initial.clone())
+                .unwrap();
+            (0..count).for_each(|_| _ = run.step().unwrap());
+            let found = crank_values(&machine, run.state());
+            let turn = |difference: f64| (difference / std::f64::consts::TAU).round() * std::f64::consts::TAU;
+            std::array::from_fn::<f64, 7, _>(|i| {
+                let difference = found[i] - exact[i];
+                (if i == 0 { difference - turn(difference) } else { difference }).abs()
+                    / exact[i].abs().max(0.1)
+            })
+        });
+        for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
+            let order = (coarse / fine).log2();
+            assert!((order - 2.0).abs() < 0.25, "{method:?}, value {i}: order {order}, {errors:?}");
+            assert!(fine < 2e-3, "{method:?}, value {i}: {fine}");
+        }
+    }
+}
+
+/// Quarter car of `models/active-suspension.toml`: heights and speeds of body and wheel, the filter's states, the force.
+fn suspension_rate(t: f64, y: &[f64; 7]) -> [f64; 7] {
+    let [body, wheel, body_speed, wheel_speed, x1, x2, force] = *y;
+    let corner = 60.0_f64;
+    let strut = 16_000.0 * (body - wheel) + 1000.0 * (body_speed - wheel_speed) - force;
+    let tyre = 190_000.0 * (0.02 * (8.0 * t).sin().powi(2) - wheel);
+    [
+        body_speed,
+        wheel_speed,
+        -strut / 300.0,
+        (strut + tyre) / 40.0,
+        -1.4 * corner * x1 - corner * corner * x2 + body_speed,
+        x1,
+        (-3000.0 * corner * corner * x2 - force) / 0.01,
+    ]
+}
+
+#[test]
+fn the_active_suspension_follows_its_linear_equations() {
+    let machine = machine("active-suspension.toml");
+    let end = 0.5;
+    let mut y = [0.0; 7];
+    ode::integrate(suspension_rate, 0.0, end, 500, &mut y);
+    let exact = [y[0], y[1], y[2], y[3], 3600.0 * y[5], y[6]];
+    let found = |at: &State| {
+        let height = |node: usize| at.configuration[7 * node + 6];
+        let velocity = |node: usize| at.velocity[6 * node + 5];
+        [
+            height(0) - 0.5,
+            height(1),
+            velocity(0),
+            velocity(1),
+            state(&machine, at, "speedometer.output"),
+            state(&machine, at, "actuator.value"),
+        ]
+    };
+    let scales = [0.01, 0.01, 0.1, 0.1, 0.1, 100.0];
+    let errors = [500, 1000].map(|count| {
+        let settings = settings(Method::Index2, end / f64::from(count));
+        let mut run =
+            GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+        (0..count).for_each(|_| _ = run.step().unwrap());
+        let found = found(run.state());
+        std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
+    });
+    for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
+        let order = (coarse / fine).log2();
+        assert!((order - 2.0).abs() < 0.3, "value {i}: order {order}, {errors:?}");
+        assert!(fine < 1e-2, "value {i}: {errors:?}");
+    }
+    // Steps that the error decides on, states included.
+    let control = ErrorControl::new(1e-4, end);
+    let settings = Settings::auto(Method::Index2, Parameters::chung_hulbert(0.8).unwrap(), control);
+    let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    run.advance(end).unwrap();
+    let worst = found(run.state())
+        .iter()
+        .zip(exact)
+        .zip(scales)
+        .fold(0.0_f64, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale));
+    assert!(worst < 0.05, "{worst}");
+}
+
+const BALL: &str = "
+    [gravity]
+    acceleration = [0, 0, 0]
+    [[body]]
+    name = 'ball'
+    mass = 1
+    inertia = [1, 1, 1]
+    position = [0, 0, 0]
+    velocity = [1, 0, 0]
+";
+
+/// The value of a signal's state after a second in steps of 1 ms.
+fn after_a_second(parts: &str, name: &str) -> f64 {
+    let machine = from_text(&format!("{BALL}{parts}")).unwrap();
+    let mut run = GeneralizedAlpha::with(settings(Method::Index2, 1e-3))
+        .start(&machine.system, machine.initial.clone())
+        .unwrap();
+    run.advance(1.0).unwrap();
+    state(&machine, run.state(), name)
+}
+
+#[test]
+fn blocks_answer_as_their_closed_forms_say() {
+    // A step into 2/(s² + 3 s + 2): 1 − 2 e^(−t) + e^(−2t).
+    let second = "[[transfer-function]]\nname = 'lag'\ninput = 1\nnumerator = [2]\ndenominator = [1, 3, 2]\n";
+    let e = (-1.0_f64).exp();
+    assert!((after_a_second(second, "lag.output") - (1.0 - 2.0 * e + e * e)).abs() < 1e-6);
+    // As many zeros as poles: (2 s + 6)/(2 s + 2) = 1 + 2/(s + 1) answers a step with 1 + 2 (1 − e^(−t)).
+    let lead = "[[transfer-function]]\nname = 'lead'\ninput = 1\nnumerator = [2, 6]\ndenominator = [2, 2]\n";
+    assert!((after_a_second(lead, "lead.output") - (3.0 - 2.0 * e)).abs() < 1e-6);
+    // The same block in state space, with the ball's position as input: x = t, so y = x + 2 (t − 1 + e^(−t)).
+    let space =
+        "[[state-space]]\nname = 'space'\ninput = 'ball.position.x'\na = [-1]\nb = [1]\nc = [2]\nd = 1\n";
+    assert!((after_a_second(space, "space.output") - (1.0 + 2.0 * e)).abs() < 1e-6);
+    // ∫ t dt = 1/2 and the filtered rate 1 − e^(−t/T) of e = t, T = 0.1: u = 2 t + 3 t²/2 + 5 (1 − e^(−10)).
+    let pid = "[[pid]]\nname = 'pid'\nerror = 'ball.position.x'\nproportional = 2\nintegral = 3\nderivative = 5\nfilter-time = 0.1\n";
+    let exact = 2.0 + 1.5 + 5.0 * (1.0 - (-10.0_f64).exp());
+    assert!((after_a_second(pid, "pid.output") - exact).abs() < 1e-4);
+    // s + s³ = x has the root 0.6823278038280193 at x = 1.
+    let cubic = "[[algebraic]]\nname = 's'\nzero-of = 's.value + s.value^3 - ball.position.x'\n";
+    assert!((after_a_second(cubic, "s.value") - 0.682_327_803_828_019_3).abs() < 1e-9);
+}
+
+#[test]
+fn states_may_use_each_other_in_any_order() {
+    // ẋ = y, ẏ = −x with y(0) = 1: x = sin t.
+    let parts = "
+        [[state]]
+        name = 'x'
+        rate = 'y.value'
+        [[state]]
+        name = 'y'
+        initial = 1
+        rate = '-x.value'
+    ";
+    assert!((after_a_second(parts, "x.value") - 1.0_f64.sin()).abs() < 1e-6);
+}
+
+fn mistake(parts: &str) -> String {
+    from_text(&format!("{BALL}{parts}")).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn mistakes_are_told_with_their_line() {
+    let zeros = mistake(
+        "[[transfer-function]]\nname = 'f'\ninput = 1\nnumerator = [1, 0, 0]\ndenominator = [1, 2]\n",
+    );
+    assert!(zeros.contains("no more zeros than poles") && zeros.contains("numerator = [1, 0, 0]"), "{zeros}");
+    let undetermined = mistake("[[algebraic]]\nname = 's'\nzero-of = 'ball.position.x'\n");
+    assert!(undetermined.contains("unique solution") && undetermined.contains("guess"), "{undetermined}");
+    let flat = mistake("[[algebraic]]\nname = 's'\nzero-of = 's.value^2 - 4'\n");
+    assert!(flat.contains("unique solution"), "{flat}");
+    let twice = mistake("[[state]]\nname = 'ball'\nrate = 1\n");
+    assert!(twice.contains("ball"), "{twice}");
+    let sensor = "[[sensor]]\nname = 'speed'\nof = 'ball'\nquantity = 'velocity'\n[[state]]\nname = 'speed'\nrate = 1\n";
+    assert!(mistake(sensor).contains("speed"), "{}", mistake(sensor));
+    let unknown = mistake("[[state]]\nname = 'x'\nrate = 'y.value'\n");
+    assert!(unknown.contains("y.value"), "{unknown}");
+    let pid = mistake("[[pid]]\nname = 'c'\nerror = '1 - ball.position.x'\nderivative = 1\n");
+    assert!(pid.contains("filter-time"), "{pid}");
+    let size = mistake("[[state-space]]\nname = 'c'\ninput = 1\na = [1, 2]\nb = [1, 2]\nc = [1, 2]\n");
+    assert!(size.contains("4 numbers"), "{size}");
+}
+
+#[test]
+fn states_are_recorded_and_the_sparse_solver_carries_them() {
+    // Enough bodies for sparse factors, each with a damper by a state of its own.
+    let text = "
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[body]]
+        name = 'ball-{i}'
+        repeat = 12
+        mass = 1
+        inertia = [1, 1, 1]
+        position = ['i', 0, 0]
+        velocity = [1, 0, 0]
+        [[state]]
+        name = 'lag-{i}'
+        repeat = 12
+        rate = 'ball-{i}.velocity.x - lag-{i}.value'
+        [[force]]
+        name = 'drag-{i}'
+        repeat = 12
+        body = 'ball-{i}'
+        force = ['-lag-{i}.value', 0, 0]
+    ";
+    let machine = from_text(text).unwrap();
+    assert!(machine.sensors.iter().any(|sensor| sensor.name == "lag-3.value"));
+    assert_eq!(machine.system.shape().state_count(), 12);
+    let mut run = GeneralizedAlpha::with(settings(Method::Index2, 1e-3))
+        .start(&machine.system, machine.initial.clone())
+        .unwrap();
+    run.advance(1.0).unwrap();
+    // v̇ = −c, ċ = v − c: v'' + v' + v = 0 with v(0) = 1, v'(0) = 0.
+    let w = 0.75_f64.sqrt();
+    let exact = (-0.5_f64).exp() * (w.cos() + 0.5 / w * w.sin());
+    assert!((run.state().velocity[3] - exact).abs() < 1e-6);
+    assert!((run.state().velocity[6 * 11 + 3] - exact).abs() < 1e-6);
+}
+
+#[test]
+fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
+    let motion = |simulation: &str| {
+        let machine =
+            from_text(&format!("[simulation]\nend-time = 1\nstep = 0.1\n{simulation}\n{BALL}")).unwrap();
+        let plan = machine.settings.plan().unwrap();
+        let scales = (plan.integration.mass_scale, plan.integration.stiffness_scale);
+        (scales, machine.simulate().unwrap().signal("ball.position.x").unwrap().to_vec())
+    };
+    let (usual, expected) = motion("");
+    let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
+    assert_eq!((usual, given), ((None, Some(0.0)), (Some(5.0), Some(20.0))));
+    assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn an_event_may_change_what_a_controller_aims_at() {
+    // ċ = goal − c, with the goal at 1 until c = 0.5 and at 0 from then on.
+    let text = format!(
+        "[parameters]\ngoal = 1\n[simulation]\nend-time = 2\nstep = 0.01\n{BALL}
+        [[state]]\nname = 'c'\nrate = 'goal - c.value'
+        [[event]]\nname = 'turn'\nzero-of = 'c.value - 0.5'\ndirection = 'rising'\nset = {{ goal = 0 }}"
+    );
+    let machine = from_text(&text).unwrap();
+    let trajectory = machine.simulate().unwrap();
+    let last = *trajectory.signal("c.value").unwrap().last().unwrap();
+    // It rises for ln 2 and falls from 1/2 for the rest.
+    let exact = 0.5 * (2.0_f64.ln() - 2.0).exp();
+    assert!((last - exact).abs() < 1e-5, "{last} {exact}");
+}
