@@ -322,3 +322,34 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
     assert!((run.state().velocity[3] - exact).abs() < 1e-6);
     assert!((run.state().velocity[6 * 11 + 3] - exact).abs() < 1e-6);
 }
+
+#[test]
+fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
+    let motion = |simulation: &str| {
+        let machine =
+            from_text(&format!("[simulation]\nend-time = 1\nstep = 0.1\n{simulation}\n{BALL}")).unwrap();
+        let plan = machine.settings.plan().unwrap();
+        let scales = (plan.integration.mass_scale, plan.integration.stiffness_scale);
+        (scales, machine.simulate().unwrap().signal("ball.position.x").unwrap().to_vec())
+    };
+    let (usual, expected) = motion("");
+    let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
+    assert_eq!((usual, given), ((None, Some(0.0)), (Some(5.0), Some(20.0))));
+    assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn an_event_may_change_what_a_controller_aims_at() {
+    // ċ = goal − c, with the goal at 1 until c = 0.5 and at 0 from then on.
+    let text = format!(
+        "[parameters]\ngoal = 1\n[simulation]\nend-time = 2\nstep = 0.01\n{BALL}
+        [[state]]\nname = 'c'\nrate = 'goal - c.value'
+        [[event]]\nname = 'turn'\nzero-of = 'c.value - 0.5'\ndirection = 'rising'\nset = {{ goal = 0 }}"
+    );
+    let machine = from_text(&text).unwrap();
+    let trajectory = machine.simulate().unwrap();
+    let last = *trajectory.signal("c.value").unwrap().last().unwrap();
+    // It rises for ln 2 and falls from 1/2 for the rest.
+    let exact = 0.5 * (2.0_f64.ln() - 2.0).exp();
+    assert!((last - exact).abs() < 1e-5, "{last} {exact}");
+}

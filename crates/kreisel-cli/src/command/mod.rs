@@ -218,6 +218,7 @@ impl CommandError {
     fn message(&self) -> String {
         match self {
             Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
+            Self::Measure(MeasureError::Expression(error)) => format!("{}\n", error.render(is_colored())),
             error => format!("error: {error}\n"),
         }
     }

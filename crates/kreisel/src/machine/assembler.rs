@@ -839,6 +839,8 @@ impl Default for RunSettings {
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
+            mass_scale: None,
+            stiffness_scale: 0.0,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
             start: super::settings::StartFrom::Given,

@@ -39,6 +39,10 @@ pub struct RunSettings {
     pub newton_rtol: f64,
     /// Absolute tolerance of Newton's iteration.
     pub newton_atol: f64,
+    /// m_ave of the scaling of forces; from the bodies if absent.
+    pub mass_scale: Option<f64>,
+    /// k_ave of the scaling of forces.
+    pub stiffness_scale: f64,
     /// Group of bodies that do not name their own.
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
@@ -227,6 +231,8 @@ impl RunSettings {
         Settings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
+            mass_scale: self.mass_scale,
+            stiffness_scale: Some(self.stiffness_scale),
             parametrization: self.parametrization,
             ..Settings::new(self.method, self.parameters, step)
         }
@@ -255,6 +261,8 @@ impl RunSettings {
             spectral_radius: self.spectral_radius,
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
+            mass_scale: self.mass_scale,
+            stiffness_scale: (self.stiffness_scale > 0.0).then_some(self.stiffness_scale),
             group: group_word(self.group),
             start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
@@ -278,6 +286,10 @@ pub struct SettingWords {
     spectral_radius: f64,
     newton_rtol: f64,
     newton_atol: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mass_scale: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stiffness_scale: Option<f64>,
     group: &'static str,
     start: &'static str,
 }

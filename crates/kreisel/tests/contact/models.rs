@@ -64,7 +64,7 @@ fn the_arm_on_the_stop_keeps_its_energy() {
 #[test]
 fn the_cam_strikes_the_beam_when_the_paper_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/cam-beam.toml");
-    let settings = SettingTexts { end_time: Some("0.4945".to_string()), ..SettingTexts::default() };
+    let settings = SettingTexts { end_time: Some("0.49404".to_string()), ..SettingTexts::default() };
     let machine = Machine::read_with(&path, &[], &settings).map_err(|errors| errors.render(false)).unwrap();
     let run = machine.simulate().unwrap();
     let depth = run.signal("strike.depth").unwrap();

@@ -67,7 +67,9 @@ const DEPTH: f64 = 0.02;
 
 fn sample(shapes: [Surface; 2], law: NormalLaw, friction: Friction, seed: u64, ground: bool) -> Sample {
     let mut numbers = Numbers(seed);
-    (0..20).for_each(|_| drop(numbers.next()));
+    for _ in 0..20 {
+        numbers.next();
+    }
     let offsets = [numbers.pose(), numbers.pose()];
     let frames = [numbers.pose(), numbers.pose()];
     let nodes = [Some(0), if ground { None } else { Some(1) }];

@@ -188,10 +188,10 @@ impl Element for Contact {
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
         let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
         for (couple, speed) in self.couples.iter().zip(memory) {
-            if let Some((witness, _, velocity)) = couple.meet(&relatives[1 - couple.side]) {
-                if witness.gap > 0.0 {
-                    *speed = (-witness.normal.dot(&velocity)).max(0.0);
-                }
+            if let Some((witness, _, velocity)) = couple.meet(&relatives[1 - couple.side])
+                && witness.gap > 0.0
+            {
+                *speed = (-witness.normal.dot(&velocity)).max(0.0);
             }
         }
     }

@@ -147,8 +147,7 @@ fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assem
     let scale = 1e6 * friction.sliding / friction.stiffness;
     let builder = &mut assembler.builder;
     let state = |couple: usize| {
-        let mut axis = |axis: &str| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale);
-        ["x", "y", "z"].map(|word| axis(word))
+        ["x", "y", "z"].map(|axis| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
     };
     let singles = contact.with_bristles(state);
     singles.into_iter().map(|single| assembler.add_element(name, single)).collect()

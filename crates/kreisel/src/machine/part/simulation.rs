@@ -112,6 +112,18 @@ pub static KIND: PartKind = PartKind {
             "Absolute tolerance of Newton's iteration, in units of the machine's length.",
         ),
         key(
+            "mass-scale",
+            ValueKind::Number(Dimension::MASS),
+            Need::Optional,
+            "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.",
+        ),
+        key(
+            "stiffness-scale",
+            ValueKind::Number(Dimension::STIFFNESS),
+            Need::Default("0"),
+            "k of the scaling k + m/h² of forces in Newton's iteration.",
+        ),
+        key(
             "group",
             ValueKind::Choice(GROUPS),
             Need::Default("\"se3\""),
@@ -207,6 +219,8 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
         newton_atol: reader.positive("newton-atol")?,
+        mass_scale: positive("mass-scale")?,
+        stiffness_scale: reader.not_negative("stiffness-scale")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
         start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
