@@ -49,15 +49,15 @@ pub fn check_package() -> Result<(), String> {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&python);
         command.arg("-B").args(arguments).env("PYTHONPATH", &package).env("MPLBACKEND", "Agg");
+        command.env("MYPY_CACHE_DIR", root().join("target/python/mypy"));
         output_in(&mut command, &source).map(|words| say(&words))
     };
     let [package_text, tests] = [&package, &tests].map(|path| path.to_string_lossy().into_owned());
-    let cache = root().join("target/python/mypy").to_string_lossy().into_owned();
     run(&["-m", "pytest", "-q", "-p", "no:cacheprovider", &tests])?;
     let doctest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"];
     run(&[&doctest[..], &["-o", "doctest_optionflags=ELLIPSIS IGNORE_EXCEPTION_DETAIL", &package_text]]
         .concat())?;
-    run(&["-m", "mypy", "--cache-dir", &cache, "python/kreisel", &tests])?;
+    run(&["-m", "mypy", "python/kreisel", &tests])?;
     run(&["-m", "mypy.stubtest", "kreisel._kreisel"])
 }
 
