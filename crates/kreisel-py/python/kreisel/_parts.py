@@ -45,6 +45,8 @@ class Parts:
         spectral_radius: Number | None = None,
         newton_rtol: Number | None = None,
         newton_atol: Number | None = None,
+        mass_scale: Number | None = None,
+        stiffness_scale: Number | None = None,
         group: Literal["se3", "so3xr3"] | None = None,
         off_at_start: Sequence[str] | None = None,
         default_sensors: bool | None = None,
@@ -66,6 +68,8 @@ class Parts:
         - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest. Default: `0.9`.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
+        - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.
+        - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration. Default: `0`.
         - `group`: Lie group of bodies that do not name their own. Default: `"se3"`.
         - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
         - `default_sensors`: Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model. Default: `true`.
@@ -86,6 +90,8 @@ class Parts:
             "spectral-radius": spectral_radius,
             "newton-rtol": newton_rtol,
             "newton-atol": newton_atol,
+            "mass-scale": mass_scale,
+            "stiffness-scale": stiffness_scale,
             "group": group,
             "off-at-start": off_at_start,
             "default-sensors": default_sensors,
