@@ -15,8 +15,8 @@ mod thin;
 pub use motion::{Motion, MotionError};
 pub use page::page;
 pub use recording::Recording;
-pub use shape::{COLOURS, beam_halves};
 pub(crate) use recording::read_table;
+pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
 
 use crate::results::ReadError;
