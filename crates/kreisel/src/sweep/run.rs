@@ -8,10 +8,13 @@ use crate::system::System;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Builds a machine for given parameters, as name and expression.
+pub type Build<'a> = dyn Fn(&[(&str, &str)]) -> Result<Machine, ModelErrors> + Sync + 'a;
+
 /// What is to be run.
 pub struct Plan<'a> {
     /// Builds the machine for given parameters, as name and expression.
-    pub build: &'a (dyn Fn(&[(&str, &str)]) -> Result<Machine, ModelErrors> + Sync),
+    pub build: &'a Build<'a>,
     /// What varies.
     pub variations: &'a [Variation],
     /// A value for each variation, run by run.

@@ -303,10 +303,10 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
             let mut rates = [0.0; 3];
             contact.rates(&motion, &mut rates);
             let scale = forces.wrenches[0].amax().max(1.0);
-            for i in 0..2 {
+            for (i, wrench) in wrenches.iter().enumerate() {
                 // Rounding, as above.
                 assert!(
-                    (forces.wrenches[i] - Vector6::from(wrenches[i])).amax() < 1e-10 * scale,
+                    (forces.wrenches[i] - Vector6::from(*wrench)).amax() < 1e-10 * scale,
                     "{}",
                     sample.name
                 );

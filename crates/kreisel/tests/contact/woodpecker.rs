@@ -84,8 +84,8 @@ impl Dae for Toy {
         let (q, v) = (at.configuration, at.velocity);
         let twist = self.spring * (q[1] - q[2]);
         let elastic = [0.0, twist, -twist];
-        for i in 0..3 {
-            out.equilibrium[i] = dot(&self.mass[i], at.acceleration) + elastic[i] - self.weight[i];
+        for (i, elastic) in elastic.iter().enumerate() {
+            out.equilibrium[i] = dot(&self.mass[i], at.acceleration) + elastic - self.weight[i];
         }
         for (contact, speed) in self.contacts.iter().zip(at.memory) {
             let depth = -contact.gap - dot(&contact.normal, q);
