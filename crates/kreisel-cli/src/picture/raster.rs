@@ -42,7 +42,7 @@ impl Canvas {
         let [a, b, c] = corners.map(|[x, y, near]| [fine * x, fine * y, near]);
         let double_area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         // Neither a face seen along its edge nor one that is not a number has pixels.
-        if !(double_area.abs() > 1e-12) || !double_area.is_finite() {
+        if double_area.abs() < 1e-12 || !double_area.is_finite() {
             return;
         }
         let columns = self.size.width * SAMPLES;

@@ -159,9 +159,12 @@ pub fn fig2(progress: &Progress) -> Result<Outcome, ExperimentError> {
     Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE }.run(progress)
 }
 
+/// Reads one of the measured numbers.
+type Read = fn(&Measured) -> f64;
+
 /// Last decreasing corrections by field [BottassoBauchauCardona2007, Fig. 3].
 pub fn fig3(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let fields: [(&str, fn(&Measured) -> f64, [f64; 3]); 3] = [
+    let fields: [(&str, Read, [f64; 3]); 3] = [
         ("correction of positions", |measured| measured.by_field[0], [-1.0, 0.0, 0.0]),
         ("correction of velocities", |measured| measured.by_field[1], [-2.0, -1.0, -1.0]),
         ("correction of multipliers", |measured| measured.by_field[2], [-3.0, -2.0, 0.0]),

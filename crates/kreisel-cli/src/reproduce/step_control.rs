@@ -22,7 +22,7 @@ struct Case<'a> {
     end: f64,
     spectral_radius: f64,
     /// Configuration and velocity at equally spaced times, the last one the end.
-    solution: Vec<[Vec<f64>; 2]>,
+    solution: Samples,
 }
 
 /// A run: its work, and its errors in q (absolute, in the Lie algebra) and in v (relative).
@@ -33,6 +33,9 @@ struct Achieved {
     errors: [f64; 2],
 }
 
+/// Configuration and velocity at equally spaced times.
+type Samples = Vec<[Vec<f64>; 2]>;
+
 impl Case<'_> {
     fn settings(&self, method: Method) -> Result<Settings, ExperimentError> {
         let mut settings = Settings::new(method, Parameters::chung_hulbert(self.spectral_radius)?, self.end);
@@ -41,11 +44,7 @@ impl Case<'_> {
     }
 
     /// A run, and its output at equally spaced times.
-    fn motion(
-        &self,
-        settings: Settings,
-        count: usize,
-    ) -> Result<(Statistics, Vec<[Vec<f64>; 2]>), ExperimentError> {
+    fn motion(&self, settings: Settings, count: usize) -> Result<(Statistics, Samples), ExperimentError> {
         let mut run = GeneralizedAlpha::with(settings).start(self.dae, self.initial.clone())?;
         let mut motion = Vec::with_capacity(count);
         let mut sample = Sample::default();
