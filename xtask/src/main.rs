@@ -21,6 +21,7 @@ cargo xtask test --list    list them
 cargo xtask refresh        rewrite what is generated
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
+cargo xtask wheel          build the Python package as a wheel into target/wheels
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
 ";
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         ["refresh"] => conclude(refresh()),
         ["viewer"] => conclude(viewer::build()),
         ["gallery"] => conclude(viewer::gallery()),
+        ["wheel"] => conclude(python::wheel()),
         ["bench", ref options @ ..] => bench::run(options),
         _ => {
             say(USAGE);
@@ -61,10 +63,12 @@ fn conclude(result: Result<(), String>) -> ExitCode {
     }
 }
 
-/// The test that compares the book's table writes it when asked to; the command draws the book's figures.
+/// Tests that compare what is generated write it when asked to; the command draws the book's figures.
 fn refresh() -> Result<(), String> {
-    let arguments = ["test", "--quiet", "--package", "kreisel-cli", "--test", "book"];
-    cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])?;
+    for (package, test) in [("kreisel-cli", "book"), ("kreisel-py", "parts")] {
+        let arguments = ["test", "--quiet", "--package", package, "--test", test];
+        cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])?;
+    }
     cargo::run(&["run", "--quiet", "--", "reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])
 }
 

@@ -1,7 +1,7 @@
 //! Python environments under `target/`, each set up once.
 
-use crate::{root, say};
-use std::path::PathBuf;
+use crate::{cargo, root, say};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The Python of an environment with these packages, which are installed the first time.
@@ -18,14 +18,78 @@ pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// What a command prints; its own words about a failure become the error.
+/// What a command prints at the root of the workspace; its own words about a failure become the error.
 pub fn output(command: &mut Command) -> Result<String, String> {
+    output_in(command, &root())
+}
+
+/// What a command prints in a folder. Some programs say what is wrong on standard output.
+fn output_in(command: &mut Command, folder: &Path) -> Result<String, String> {
     let name = format!("{:?}", command.get_program());
     let output =
-        command.current_dir(root()).output().map_err(|error| format!("{name} did not start: {error}"))?;
+        command.current_dir(folder).output().map_err(|error| format!("{name} did not start: {error}"))?;
     if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{name} failed: {}\n{words}", output.status));
+        let [words, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+        return Err(format!("{name} failed: {}\n{printed}{words}", output.status));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Packages that the tests of the Python package need, and its users only for frames and plots.
+const TEST_PACKAGES: [&str; 6] = ["matplotlib", "mypy", "numpy", "pandas", "polars", "pytest"];
+
+/// Tests the Python package as it is built for development, without a build of its own: the library is in `target/` already.
+pub fn check_package() -> Result<(), String> {
+    let python = environment("python-tests", &TEST_PACKAGES)?;
+    // With the crates of the whole workspace, as the step `test` builds them: other choices would be built anew.
+    cargo::run(&["test", "--workspace", "--test", "parts", "--no-run"])?;
+    let package = assemble_package()?;
+    let (source, tests) = (root().join("crates/kreisel-py"), root().join("crates/kreisel-py/tests"));
+    // -B: no compiled copies beside the files; the settings are those of crates/kreisel-py.
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&python);
+        command.arg("-B").args(arguments).env("PYTHONPATH", &package).env("MPLBACKEND", "Agg");
+        command.env("MYPY_CACHE_DIR", root().join("target/python/mypy"));
+        output_in(&mut command, &source).map(|words| say(&words))
+    };
+    let [package_text, tests] = [&package, &tests].map(|path| path.to_string_lossy().into_owned());
+    run(&["-m", "pytest", "-q", "-p", "no:cacheprovider", &tests])?;
+    let doctest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules"];
+    run(&[&doctest[..], &["-o", "doctest_optionflags=ELLIPSIS IGNORE_EXCEPTION_DETAIL", &package_text]]
+        .concat())?;
+    run(&["-m", "mypy", "python/kreisel", &tests])?;
+    run(&["-m", "mypy.stubtest", "kreisel._kreisel"])
+}
+
+/// The Python files with the module that was built for development, in one folder.
+fn assemble_package() -> Result<PathBuf, String> {
+    let failed = |error: std::io::Error| format!("the Python package could not be put together: {error}");
+    let folder = root().join("target/python/package");
+    let inside = folder.join("kreisel");
+    let _ = std::fs::remove_dir_all(&inside);
+    std::fs::create_dir_all(&inside).map_err(failed)?;
+    for entry in std::fs::read_dir(root().join("crates/kreisel-py/python/kreisel")).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+            std::fs::copy(&path, inside.join(name)).map_err(failed)?;
+        }
+    }
+    let (built, wanted) = match std::env::consts::OS {
+        "windows" => ("_kreisel.dll", "_kreisel.pyd"),
+        "macos" => ("lib_kreisel.dylib", "_kreisel.abi3.so"),
+        _ => ("lib_kreisel.so", "_kreisel.abi3.so"),
+    };
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    std::fs::copy(target.join("debug/deps").join(built), inside.join(wanted)).map_err(failed)?;
+    Ok(folder)
+}
+
+/// Builds a wheel with maturin into `target/wheels`.
+pub fn wheel() -> Result<(), String> {
+    let python = environment("maturin", &["maturin"])?;
+    let mut command = Command::new(python);
+    command.args(["-m", "maturin", "build", "--release", "--manifest-path", "crates/kreisel-py/Cargo.toml"]);
+    output(&mut command)?;
+    say("the wheel is in target/wheels\n");
+    Ok(())
 }

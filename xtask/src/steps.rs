@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
         cargo::run_with(&["test", "--package", "kreisel", "--test", "results_vtkhdf"], &variables)
     }),
+    step("python", "the Python package works: its tests, its examples, its types", python::check_package),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
         cargo::run(&["test", "--package", "kreisel", "--test", "redundancy", "--", "--ignored"])
     }),

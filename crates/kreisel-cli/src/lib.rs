@@ -9,3 +9,4 @@ pub mod figure;
 pub mod output;
 pub mod picture;
 pub mod reproduce;
+mod sweep_page;

@@ -59,4 +59,5 @@ pub mod report;
 pub mod results;
 pub mod solve;
 pub mod statics;
+pub mod sweep;
 pub mod system;

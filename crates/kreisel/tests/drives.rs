@@ -2,23 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod common;
+
 use std::f64::consts::TAU;
 
+use common::read;
 use kreisel::dae::Point;
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
 use kreisel::joint::{Coordinate, Frame, Relative};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use kreisel::machine::{JointEntry, Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::{JointEntry, Machine};
 use kreisel::solve::newton::{Refresh, Stop};
 use kreisel::system::{NodeMotion, split};
 
 const G: f64 = 9.80665;
-
-fn read(text: &str) -> Result<Machine, String> {
-    let document = Document::from_text("test", text, &part::kinds(), &[]);
-    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false))
-}
 
 fn point(state: &State) -> Point<'_> {
     Point {

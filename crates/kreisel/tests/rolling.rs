@@ -2,14 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use std::path::Path;
+mod common;
 
-use kreisel::machine::{Machine, Mobility, SettingTexts, Trajectory};
-
-fn machine(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
-    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
-}
+use common::{column, difference, model as machine, read as text_machine, within};
+use kreisel::machine::{Mobility, SettingTexts};
 
 fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {
     SettingTexts {
@@ -18,25 +14,6 @@ fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {
         step: step.map(|step| format!("{step:e}")),
         ..SettingTexts::default()
     }
-}
-
-fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
-    run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
-}
-
-#[track_caller]
-fn within(what: &str, error: f64, tolerance: f64) {
-    assert!(error <= tolerance, "{what}: error {error:.3e}, tolerance {tolerance:.1e}");
-}
-
-/// Largest difference between a signal and a function of time.
-fn difference(run: &Trajectory, signal: &str, expected: impl Fn(f64) -> f64) -> f64 {
-    let times = &run.times;
-    column(run, signal)
-        .iter()
-        .zip(times)
-        .map(|(value, time)| (value - expected(*time)).abs())
-        .fold(0.0, f64::max)
 }
 
 const METHODS: [&str; 5] = ["index2", "index3", "soi2", "hht-i3", "hht-soi2"];
@@ -192,10 +169,6 @@ fn freedoms_count_conditions_on_velocities() {
     }
 }
 
-fn text_machine(text: &str) -> Result<Machine, String> {
-    Machine::from_text("model.toml", text).map_err(|errors| errors.render(false))
-}
-
 const WHEEL: &str = r#"
 [simulation]
 end-time = 1
@@ -258,40 +231,10 @@ point = [0, 0, 0]
     }
 }
 
-#[test]
-fn a_condition_on_velocities_that_contradicts_a_drive_is_refused_by_name() {
-    let text = r#"
-[simulation]
-end-time = 1
-[[body]]
-name = "cart"
-mass = 1
-inertia = [1, 1, 1]
-[[prismatic]]
-name = "rail"
-bodies = ["ground", "cart"]
-axis = [0, 1, 0]
-[[drive]]
-name = "motor"
-joint = "rail"
-displacement = "0.5*t"
-[[knife-edge]]
-name = "blade"
-bodies = ["ground", "cart"]
-point = [0, 0, 0]
-"#;
-    let machine = text_machine(text).unwrap();
-    let error = machine.start(&machine.settings.plan().unwrap()).err().unwrap();
-    let message = error.to_string();
-    assert!(message.contains("contradict") && message.contains("`blade`"), "{message}");
-    let places = machine.places_of(&error);
-    assert!(places.contains(&"model.toml:16:1: `blade`".to_string()), "{places:?}");
-}
-
-/// A drive that starts to move across a blade after a while.
-#[test]
-fn a_contradiction_on_the_way_is_named() {
-    let text = r#"
+/// A cart that is driven across a blade.
+fn across_a_blade(displacement: &str) -> String {
+    format!(
+        r#"
 [simulation]
 end-time = 1
 step = 0.01
@@ -306,12 +249,29 @@ axis = [0, 1, 0]
 [[drive]]
 name = "motor"
 joint = "rail"
-displacement = "0.5*t^4"
+displacement = "{displacement}"
 [[knife-edge]]
 name = "blade"
 bodies = ["ground", "cart"]
 point = [0, 0, 0]
-"#;
+"#
+    )
+}
+
+#[test]
+fn a_condition_on_velocities_that_contradicts_a_drive_is_refused_by_name() {
+    let machine = text_machine(&across_a_blade("0.5*t")).unwrap();
+    let error = machine.start(&machine.settings.plan().unwrap()).err().unwrap();
+    let message = error.to_string();
+    assert!(message.contains("contradict") && message.contains("`blade`"), "{message}");
+    let places = machine.places_of(&error);
+    assert!(places.contains(&"model.toml:17:1: `blade`".to_string()), "{places:?}");
+}
+
+/// The drive starts to move after a while.
+#[test]
+fn a_contradiction_on_the_way_is_named() {
+    let text = across_a_blade("0.5*t^4");
     for method in METHODS {
         let text = text.replace("step = 0.01", &format!("step = 0.01\nmethod = \"{method}\""));
         let error = text_machine(&text).unwrap().simulate().err().unwrap().to_string();

@@ -12,6 +12,7 @@ pub mod reproduce;
 pub mod run;
 pub mod schema;
 pub mod statics;
+pub mod sweep;
 pub mod view;
 
 use crate::figure::PngError;
@@ -25,6 +26,7 @@ use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
 use kreisel::results;
 use kreisel::statics::StaticsError;
+use kreisel::sweep::{JournalError, MeasureError, VaryError};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +47,7 @@ enum Command {
     Run(run::Run),
     Static(statics::Static),
     Modes(modes::Modes),
+    Sweep(sweep::Sweep),
     View(view::View),
     Report(report::Report),
     Plot(plot::Plot),
@@ -146,6 +149,42 @@ pub enum CommandError {
         /// Last time.
         end: f64,
     },
+    /// Values that cannot vary.
+    #[error(transparent)]
+    Vary(#[from] VaryError),
+    /// A parameter that the model does not have.
+    #[error("the model has no parameter `{name}`{}", hint(nearest, names))]
+    UnknownParameter {
+        /// What was asked for.
+        name: String,
+        /// The one that may be meant.
+        nearest: Option<String>,
+        /// All that there are.
+        names: Vec<String>,
+    },
+    /// A parameter that varies twice.
+    #[error("`{0}` varies twice")]
+    VariesTwice(String),
+    /// Too many runs for one table.
+    #[error("{count} runs are more than the {most} of one sweep")]
+    TooManyRuns {
+        /// Asked for.
+        count: usize,
+        /// Allowed.
+        most: usize,
+    },
+    /// A measure that makes no sense.
+    #[error("--measure: {0}")]
+    Measure(#[from] MeasureError),
+    /// Finished runs that cannot be kept or taken over.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Threads that cannot be had.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+    /// A model file that was changed while its runs were under way.
+    #[error("{} was changed during the sweep; its runs belong to two models, run it again", .0.display())]
+    ModelChanged(PathBuf),
     /// A figure that cannot be drawn in pixels.
     #[error(transparent)]
     Png(#[from] PngError),
@@ -179,6 +218,7 @@ impl CommandError {
     fn message(&self) -> String {
         match self {
             Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
+            Self::Measure(MeasureError::Expression(error)) => format!("{}\n", error.render(is_colored())),
             error => format!("error: {error}\n"),
         }
     }
@@ -187,6 +227,12 @@ impl CommandError {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
+            Self::Vary(_)
+            | Self::UnknownParameter { .. }
+            | Self::VariesTwice(_)
+            | Self::TooManyRuns { .. } => 2,
+            Self::Measure(_) | Self::Journal(JournalError::Other { .. } | JournalError::Broken { .. }) => 2,
+            Self::Journal(_) | Self::Threads(_) | Self::ModelChanged(_) => 1,
             Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
@@ -197,6 +243,15 @@ impl CommandError {
             Self::Results(error) => results_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
+    }
+}
+
+/// What to try in place of a parameter that there is not.
+fn hint(nearest: &Option<String>, names: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None if names.is_empty() => "; it has none: give it a `[parameters]` table".to_owned(),
+        None => format!("; it has {}", names.join(", ")),
     }
 }
 
@@ -248,6 +303,7 @@ pub fn main() -> ExitCode {
         Command::Run(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
+        Command::Sweep(command) => command.run(),
         Command::View(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Plot(command) => command.run(),

@@ -178,7 +178,7 @@ fn failed(error: &impl std::error::Error) -> Ending {
 }
 
 /// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
+pub(super) fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     ctrlc::set_handler(move || {

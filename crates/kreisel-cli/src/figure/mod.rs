@@ -58,6 +58,9 @@ pub struct Series {
     /// Which panel of the figure shows it, counted from the left; the last one if there are fewer.
     #[serde(skip)]
     pub panel: usize,
+    /// Whether the points stand alone, without a line between them.
+    #[serde(skip)]
+    pub scattered: bool,
 }
 
 impl FigureStyle {
@@ -107,13 +110,27 @@ impl Series {
     /// If `x` and `y` differ in length.
     pub fn new(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         assert_eq!(x.len(), y.len(), "a curve has as many x as y");
-        Self { name: name.into(), x, y, x_label: String::new(), y_label: String::new(), panel: 0 }
+        Self {
+            name: name.into(),
+            x,
+            y,
+            x_label: String::new(),
+            y_label: String::new(),
+            panel: 0,
+            scattered: false,
+        }
     }
 
     /// Names the axes, with units in brackets: `"t [s]"`.
     pub fn labelled(mut self, x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
         self.x_label = x_label.into();
         self.y_label = y_label.into();
+        self
+    }
+
+    /// Draws points without a line between them.
+    pub fn as_points(mut self) -> Self {
+        self.scattered = true;
         self
     }
 

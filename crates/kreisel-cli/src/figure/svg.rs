@@ -70,6 +70,7 @@ struct Look {
     dash: &'static str,
     marker: usize,
     has_markers: bool,
+    has_line: bool,
 }
 
 impl<'a> Plot<'a> {
@@ -207,19 +208,27 @@ impl<'a> Plot<'a> {
 
 impl Look {
     fn new(place: usize, curve: &Series) -> Self {
-        let has_markers = curve.x.len() <= MOST_MARKERS;
+        let has_markers = curve.scattered || curve.x.len() <= MOST_MARKERS;
         let dash = if has_markers { "" } else { DASHES[place % DASHES.len()] };
-        Self { colour: COLOURS[place % COLOURS.len()], dash, marker: place, has_markers }
+        Self {
+            colour: COLOURS[place % COLOURS.len()],
+            dash,
+            marker: place,
+            has_markers,
+            has_line: !curve.scattered,
+        }
     }
 
     fn draw(self, body: &mut String, line: &[[f64; 2]]) {
         let Self { colour, dash, .. } = self;
-        let _ = writeln!(
-            body,
-            "<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\" stroke-dasharray=\"{dash}\" \
-             stroke-linejoin=\"round\"/>",
-            path(line)
-        );
+        if self.has_line {
+            let _ = writeln!(
+                body,
+                "<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\" \
+                 stroke-dasharray=\"{dash}\" stroke-linejoin=\"round\"/>",
+                path(line)
+            );
+        }
         if self.has_markers {
             line.iter().for_each(|at| self.draw_marker(body, *at));
         }

@@ -270,6 +270,18 @@ pub trait Dae {
         Couplings::dense(&self.shape())
     }
 
+    /// Couplings where they depend on what the system remembers: bodies that come near others in the course of time.
+    fn couplings_at(&self, memory: &[f64]) -> Couplings {
+        let _ = memory;
+        self.couplings()
+    }
+
+    /// Whether [`Dae::couplings_at`] may differ between two memories.
+    fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
+        let _ = (before, after);
+        false
+    }
+
     /// Renews what the system remembers (counted turns of a joint, say) after an accepted step and at the start,
     /// where `memory` holds zeros.
     fn remember(&self, at: &Point, memory: &mut [f64]) {

@@ -36,6 +36,18 @@ impl JointForce {
         Self { nodes, pair, coordinate, force, signals: Signals::new(signals) }
     }
 
+    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        self.signals = self.signals.with_inputs(inputs);
+        self
+    }
+
+    /// Force without its derivatives.
+    fn value(&self, at: &Motion) -> f64 {
+        let signals = self.signals.measure(at, at.memory);
+        self.force.value(at.time, &signals[..self.signals.count()])
+    }
+
     /// Force and its derivatives by the signals.
     fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MOST_SIGNALS]) {
         let signals = self.signals.measure(at, at.memory);
@@ -50,7 +62,7 @@ impl Element for JointForce {
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
         let gradient = self.coordinate.gradient(&self.pair.relative(at));
-        self.pair.add_to_nodes(-self.evaluate(at).0, &gradient, &mut out.wrenches);
+        self.pair.add_to_nodes(-self.value(at), &gradient, &mut out.wrenches);
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -62,7 +74,7 @@ impl Element for JointForce {
             self.pair.add_to_blocks(&hessian, out);
         }
         let gradient = self.coordinate.gradient(&relative);
-        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+        for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
             self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
@@ -76,7 +88,7 @@ impl Element for JointForce {
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
         let (_, slopes) = self.evaluate(at);
         let gradient = self.coordinate.gradient(&self.pair.relative(at));
-        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+        for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             if let Some(state) = self.signals.state_of(signal) {
                 self.pair.add_to_nodes(-slope, &gradient, &mut out.force_by_state[state]);
             }
@@ -93,7 +105,7 @@ impl Element for JointForce {
 
     fn power(&self, at: &Motion) -> Power {
         let rate = self.coordinate.rate(&self.pair.relative(at));
-        Power { applied: self.evaluate(at).0 * rate, dissipated: 0.0 }
+        Power { applied: self.value(at) * rate, dissipated: 0.0 }
     }
 
     fn memory_count(&self) -> usize {

@@ -45,6 +45,12 @@ impl MarkerForce {
         Self { nodes, marker, axes, components, signals, world_from_given: Matrix3::identity() }
     }
 
+    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        self.signals = self.signals.with_inputs(inputs);
+        self
+    }
+
     /// The same with the components of a dead force given in axes that are turned against the world's.
     pub fn in_axes_turned_by(mut self, world_from_given: &UnitQuaternion) -> Self {
         self.world_from_given = world_from_given.to_rotation_matrix().into_inner();
@@ -63,6 +69,13 @@ impl MarkerForce {
             }
         }
         (values, slopes)
+    }
+
+    /// Components without their derivatives.
+    fn values(&self, at: &Motion) -> Vector6 {
+        let signals = self.signals.measure(at, at.memory);
+        let value = |component: &Quantity| component.value(at.time, &signals[..self.signals.count()]);
+        Vector6::from_iterator(self.components.iter().map(value))
     }
 
     /// Rotation from the chosen axes to body axes.
@@ -87,8 +100,7 @@ impl Element for MarkerForce {
     }
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let (components, _) = self.components(at);
-        out.wrenches[0] -= self.wrench(&self.to_body(at), &components);
+        out.wrenches[0] -= self.wrench(&self.to_body(at), &self.values(at));
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -106,7 +118,7 @@ impl Element for MarkerForce {
             by_rotation.fixed_view_mut::<3, 3>(3, 0).copy_from(&turned_force);
             *out.stiffness(0, 0) -= by_rotation;
         }
-        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+        for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             let mut wrenches = [Vector6::zeros(); MOST_NODES];
             wrenches[0] = -self.wrench(&to_body, slope);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
@@ -120,7 +132,7 @@ impl Element for MarkerForce {
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
         let (_, slopes) = self.components(at);
         let to_body = self.to_body(at);
-        for (signal, slope) in slopes[..self.signals.count()].iter().enumerate() {
+        for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             if let Some(state) = self.signals.state_of(signal) {
                 out.force_by_state[state][0] -= self.wrench(&to_body, slope);
             }
@@ -136,8 +148,7 @@ impl Element for MarkerForce {
     }
 
     fn power(&self, at: &Motion) -> Power {
-        let (components, _) = self.components(at);
-        let wrench = self.wrench(&self.to_body(at), &components);
+        let wrench = self.wrench(&self.to_body(at), &self.values(at));
         Power { applied: wrench.dot(&at.nodes[0].velocity), dissipated: 0.0 }
     }
 

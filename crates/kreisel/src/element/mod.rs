@@ -3,7 +3,9 @@
 pub mod beam;
 mod body;
 mod bushing;
+pub mod contact;
 mod joint_force;
+mod joint_friction;
 mod local;
 mod marker_force;
 mod signal;
@@ -14,6 +16,7 @@ mod state_equations;
 pub use body::Body;
 pub use bushing::Bushing;
 pub use joint_force::JointForce;
+pub use joint_friction::{Bearing, JointFriction, Rubbing};
 pub(crate) use local::shift_pose;
 pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
 pub use marker_force::{Axes, MarkerForce};
@@ -96,6 +99,12 @@ pub trait Element: Send + Sync {
     fn power(&self, at: &Motion) -> Power {
         let _ = at;
         Power::default()
+    }
+
+    /// What a contact does: depth, forces, place; nothing for other elements.
+    fn touch(&self, at: &Motion) -> Option<contact::Touch> {
+        let _ = at;
+        None
     }
 
     /// How many angles the element remembers to count full turns.

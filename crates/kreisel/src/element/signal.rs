@@ -32,6 +32,11 @@ pub struct MotionSignal {
 pub trait SignalFunction: Send + Sync + Debug {
     /// Value; derivatives by the signals are written into `slopes`.
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64;
+    /// Value alone; the default computes the derivatives too.
+    fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        let mut slopes = [0.0; MOST_SIGNALS + 1];
+        self.evaluate(time, signals, &mut slopes[..signals.len()])
+    }
     /// Times between two others at which the function is not smooth.
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let _ = (from, to);
@@ -62,6 +67,14 @@ impl Quantity {
         (value, slopes)
     }
 
+    /// Value alone.
+    pub(in crate::element) fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Function(function) => function.value(time, signals),
+        }
+    }
+
     /// Times between two others at which the quantity is not smooth.
     pub(in crate::element) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         match self {
@@ -71,12 +84,17 @@ impl Quantity {
     }
 }
 
-/// The signals of an element; those of angles remember full turns.
+/// The signals of an element, and its inputs, which are set from outside.
+///
+/// Functions see signals from the first place on and inputs from the last one down: input k at `MOST_SIGNALS` − 1 − k.
+/// The element remembers the full turns of angles, and of each input how much it differs from its initial value.
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
     sources: Vec<Source>,
     /// The states that are read: an element's own, then those of signals.
     states: Vec<StateId>,
+    /// Initial values of the inputs.
+    inputs: Vec<f64>,
 }
 
 /// Where the value of a signal comes from.
@@ -106,11 +124,18 @@ impl Signals {
             }
         };
         let sources = signals.into_iter().map(source).collect();
-        Self { sources, states }
+        Self { sources, states, inputs: Vec::new() }
     }
 
+    pub(super) fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        debug_assert!(self.sources.len() + inputs.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        self.inputs = inputs;
+        self
+    }
+
+    /// Number of values that functions of the signals take.
     pub(super) fn count(&self) -> usize {
-        self.sources.len()
+        if self.inputs.is_empty() { self.sources.len() } else { MOST_SIGNALS }
     }
 
     /// The states that are read.
@@ -126,7 +151,12 @@ impl Signals {
         }
     }
 
-    /// Value of each signal; `memory` holds the angles of the last accepted step.
+    /// Number of signals that depend on motion and states; they come first.
+    pub(super) fn measured_count(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the inputs.
     pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MOST_SIGNALS] {
         let mut values = [0.0; MOST_SIGNALS];
         let mut turning = 0;
@@ -149,6 +179,10 @@ impl Signals {
             } else {
                 signal.coordinate.value(&relative, near)
             };
+        }
+        for (index, initial) in self.inputs.iter().enumerate() {
+            let change = memory.get(turning + index).copied().unwrap_or(0.0);
+            values[MOST_SIGNALS - 1 - index] = initial + change;
         }
         values
     }
@@ -198,7 +232,7 @@ impl Signals {
     }
 
     pub(super) fn memory_count(&self) -> usize {
-        self.turning().count()
+        self.turning().count() + self.inputs.len()
     }
 
     pub(super) fn remember(&self, at: &Motion, memory: &mut [f64]) {

@@ -41,6 +41,12 @@ impl StateEquations {
         Self { nodes, count, matrix, input, quantity, signals: Signals::after(states, signals) }
     }
 
+    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        self.signals = self.signals.with_inputs(inputs);
+        self
+    }
+
     fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MOST_SIGNALS]) {
         let signals = self.signals.measure(at, at.memory);
         self.quantity.evaluate(at.time, &signals[..self.signals.count()])
@@ -65,7 +71,8 @@ impl Element for StateEquations {
     }
 
     fn rates(&self, at: &Motion, out: &mut [f64]) {
-        let (u, _) = self.evaluate(at);
+        let signals = self.signals.measure(at, at.memory);
+        let u = self.quantity.value(at.time, &signals[..self.signals.count()]);
         for ((out, row), input) in out.iter_mut().zip(self.matrix.chunks(self.count)).zip(&self.input) {
             *out = input * u + row.iter().zip(at.states).map(|(a, c)| a * c).sum::<f64>();
         }
@@ -76,7 +83,7 @@ impl Element for StateEquations {
         for (i, row) in self.matrix.chunks(self.count).enumerate() {
             out.rate_by_state[i][..self.count].copy_from_slice(row);
         }
-        for (signal, &slope) in slopes[..self.signals.count()].iter().enumerate() {
+        for (signal, &slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             match self.signals.state_of(signal) {
                 Some(state) => {
                     for (i, input) in self.input.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::soi2::{Soi2, Tilde};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
 use crate::dae::{Couplings, Dae, Shape};
-use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
+use crate::solve::newton::{Memory, Newton, NewtonFailure, NonlinearSystem};
 
 /// What a method needs beside trial values and workspace.
 pub(super) enum Formulation {
@@ -33,6 +33,14 @@ pub(super) struct Step<'a, D: ?Sized> {
     pub trial: &'a mut Trial,
     pub work: &'a mut Workspace,
     pub matrix_point: &'a mut MatrixPoint,
+}
+
+impl<'a, D: ?Sized> Step<'a, D> {
+    /// The equations of `index3`, at force level with `hht-i3`.
+    fn index3(self, force_level: Option<&'a ForceLevel>) -> Index3<'a, D> {
+        let Self { dae, settings, coefficients, base, trial, work, matrix_point, .. } = self;
+        Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point }
+    }
 }
 
 impl Formulation {
@@ -96,7 +104,7 @@ impl Formulation {
         newton: &mut Newton,
         step: Step<D>,
         base_velocity: &[f64],
-        rate: f64,
+        memory: Memory,
     ) -> Result<(), NewtonFailure> {
         if let Some(force_level) = self.force_level() {
             if base_velocity.len() != step.trial.velocity.len() {
@@ -113,7 +121,7 @@ impl Formulation {
             let distance = (1.0 + step.settings.parameters.offset()) * step.coefficients.step;
             force_level.set_mass(step.dae, &step.work.shape, &base, distance);
         }
-        self.with_equations(step, |equations| newton.restore(equations, rate))
+        self.with_equations(step, |equations| newton.restore(equations, memory))
     }
 
     /// Shows the equations of a step to `visit`.
@@ -122,47 +130,21 @@ impl Formulation {
         step: Step<D>,
         visit: impl FnOnce(&mut dyn NonlinearSystem) -> R,
     ) -> R {
-        let Step { dae, settings, coefficients, time, base, trial, work, matrix_point } = step;
         match self {
-            Self::Index3 => {
-                let force_level = None;
-                visit(&mut Index3 {
-                    dae,
-                    settings,
-                    coefficients,
-                    base,
-                    trial,
-                    work,
-                    force_level,
-                    matrix_point,
-                })
-            }
+            Self::Index3 => visit(&mut step.index3(None)),
             Self::UpdatedLagrangian(local) => {
-                let force_level = None;
-                let linear =
-                    Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point };
-                visit(&mut UpdatedLagrangian { linear, local })
+                visit(&mut UpdatedLagrangian { linear: step.index3(None), local })
             }
-            Self::HhtI3(force_level) => {
-                let force_level = Some(&**force_level);
-                visit(&mut Index3 {
-                    dae,
-                    settings,
-                    coefficients,
-                    base,
-                    trial,
-                    work,
-                    force_level,
-                    matrix_point,
-                })
-            }
+            Self::HhtI3(force_level) => visit(&mut step.index3(Some(force_level))),
             Self::Index2(products) => {
+                let Step { dae, settings, coefficients, time, base, trial, work, matrix_point } = step;
                 let mut equations =
                     Index2 { dae, settings, coefficients, base, trial, work, products, matrix_point };
                 equations.set_base_gradient(time);
                 visit(&mut equations)
             }
             Self::Soi2(parts) => {
+                let Step { dae, settings, coefficients, base, trial, work, matrix_point, .. } = step;
                 let (force_level, tilde) = &mut **parts;
                 visit(&mut Soi2 {
                     dae,

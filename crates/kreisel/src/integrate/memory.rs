@@ -36,6 +36,15 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     }
 }
 
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// Changes one number that the system remembers, such as an input from outside; constraints must not depend on it.
+    ///
+    /// Forces jump by it, so [`Integration::restart`] should follow.
+    pub fn set_remembered(&mut self, slot: usize, value: f64) {
+        self.state.memory[slot] = value;
+    }
+}
+
 /// A system with a memory, for those who ask without one.
 struct Remembering<'a, D: ?Sized> {
     dae: &'a D,

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::beam::{BeamEntry, Station};
 use super::configuration::Configurations;
@@ -12,13 +13,13 @@ use super::settings::{RunSettings, SettingTexts};
 use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
-use crate::element::{Element, NodeId, StateId};
+use crate::element::{Element, NodeId, SignalFunction, StateId};
 use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
-use crate::system::{NodeMotion, SwitchId, SystemBuilder};
+use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -88,6 +89,40 @@ pub struct ForceEntry {
     pub has_torque: bool,
 }
 
+/// A number that is set from outside while a machine runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputEntry {
+    /// Name.
+    pub name: String,
+    /// Value until it is set.
+    pub value: f64,
+    /// Places in the memory of the system that hold how much it differs from that value, one for each force that uses it.
+    pub slots: Vec<usize>,
+}
+
+/// A function that is given from outside of the model.
+#[derive(Clone, Debug)]
+pub struct FunctionEntry {
+    /// Name.
+    pub name: String,
+    /// What it is given.
+    pub arguments: Vec<Reference>,
+    /// The function.
+    pub function: Arc<dyn SignalFunction>,
+}
+
+/// Functions given from outside of a model, by the name of their `[[function]]`.
+pub type Functions = HashMap<String, Arc<dyn SignalFunction>>;
+
+/// A contact, for those who measure it.
+#[derive(Clone, Debug)]
+pub struct ContactEntry {
+    /// Name.
+    pub name: String,
+    /// Indices of its elements in the system.
+    pub elements: Vec<usize>,
+}
+
 /// Where something is attached.
 #[derive(Clone, Copy, Debug)]
 pub struct Attachment {
@@ -152,6 +187,12 @@ pub struct Assembler {
     joints_by_name: HashMap<String, usize>,
     springs: Vec<SpringEntry>,
     forces: Vec<ForceEntry>,
+    inputs: Vec<InputEntry>,
+    /// Which elements use which inputs, in the order of the element's own inputs.
+    input_users: Vec<(usize, Vec<usize>)>,
+    functions: Vec<FunctionEntry>,
+    pub(super) outside: Functions,
+    contacts: Vec<ContactEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
     states: Vec<StateSignal>,
@@ -183,6 +224,11 @@ impl Assembler {
             joints_by_name: HashMap::new(),
             springs: Vec::new(),
             forces: Vec::new(),
+            inputs: Vec::new(),
+            input_users: Vec::new(),
+            functions: Vec::new(),
+            outside: Functions::new(),
+            contacts: Vec::new(),
             beams: Vec::new(),
             beams_by_name: HashMap::new(),
             states: Vec::new(),
@@ -193,9 +239,13 @@ impl Assembler {
         }
     }
 
-    /// All parts of a document; `settings` take the place of those of the model.
-    pub(super) fn read(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        let mut assembler = Self::new();
+    /// All parts of a document; `settings` take the place of those of the model, `outside` are its functions.
+    pub(super) fn read(
+        document: &Document,
+        settings: &SettingTexts,
+        outside: Functions,
+    ) -> Result<Self, ModelErrors> {
+        let mut assembler = Self { outside, ..Self::new() };
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
@@ -277,9 +327,67 @@ impl Assembler {
         self.forces.push(force);
     }
 
+    /// Adds a number that is set from outside.
+    pub fn add_input(&mut self, name: &str, value: f64) {
+        self.inputs.push(InputEntry { name: name.to_string(), value, slots: Vec::new() });
+    }
+
+    /// Inputs so far.
+    pub fn inputs(&self) -> &[InputEntry] {
+        &self.inputs
+    }
+
+    /// Tells which inputs an element uses, in the order of its own inputs.
+    pub fn connect_inputs(&mut self, element: usize, inputs: Vec<usize>) {
+        if !inputs.is_empty() {
+            self.input_users.push((element, inputs));
+        }
+    }
+
+    /// The function that was given from outside for a name.
+    pub fn outside_function(&self, name: &str) -> Option<Arc<dyn SignalFunction>> {
+        self.outside.get(name).cloned()
+    }
+
+    /// Adds a function that was given from outside.
+    pub fn add_function(&mut self, entry: FunctionEntry) {
+        self.functions.push(entry);
+    }
+
+    /// The function of a name.
+    pub fn function_named(&self, name: &str) -> Option<&FunctionEntry> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// Whether a name is that of an input or of a function from outside.
+    pub fn is_outside_quantity(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| input.name == name) || self.function_named(name).is_some()
+    }
+
+    /// Finds where in the memory of the system the inputs are.
+    fn locate_inputs(&mut self, system: &System) {
+        for (element, inputs) in &self.input_users {
+            // The inputs are the last numbers that an element remembers.
+            let first = system.element_memory(*element).end - inputs.len();
+            for (index, &input) in inputs.iter().enumerate() {
+                self.inputs[input].slots.push(first + index);
+            }
+        }
+    }
+
     /// Forces so far.
     pub fn forces(&self) -> &[ForceEntry] {
         &self.forces
+    }
+
+    /// Lets a contact be measured.
+    pub fn show_contact(&mut self, contact: ContactEntry) {
+        self.contacts.push(contact);
+    }
+
+    /// Contacts so far.
+    pub fn contacts(&self) -> &[ContactEntry] {
+        &self.contacts
     }
 
     /// Adds a joint of a kind with its frames and free coordinates.
@@ -575,7 +683,10 @@ impl Assembler {
                 ["x", "y", "z"].map(|axis| format!("{point}.{quantity}.{axis}"))
             })
         });
-        joints.chain(components).chain(self.states.iter().map(|state| state.name.clone())).collect()
+        let outside = self.inputs.iter().map(|input| input.name.clone());
+        let functions = self.functions.iter().map(|function| function.name.clone());
+        let states = self.states.iter().map(|state| state.name.clone());
+        joints.chain(components).chain(states).chain(outside).chain(functions).collect()
     }
 
     /// Builds the machine.
@@ -601,11 +712,15 @@ impl Assembler {
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
         configurations.add_versions(&mut self, document, given)?;
-        let (system, initial) = match self.builder.build(settings.start_time) {
+        let (system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
         part::state::check(&system, &initial, &self.states)?;
+        self.locate_inputs(&system);
+        for input in self.inputs.iter().filter(|input| input.slots.is_empty()) {
+            self.warnings.push(format!("no force uses the input `{}`", input.name));
+        }
         let (title, description) = super::looks::words_about(document);
         Ok(Machine {
             title,
@@ -617,6 +732,7 @@ impl Assembler {
             joints: self.joints,
             springs: self.springs,
             forces: self.forces,
+            inputs: self.inputs,
             ground_markers: self.ground_markers,
             gravity: self.gravity,
             beams: self.beams,

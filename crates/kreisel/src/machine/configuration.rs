@@ -112,7 +112,7 @@ impl Configurations {
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other)?;
-            let other = Assembler::read(&other, settings).map_err(blame)?;
+            let other = Assembler::read(&other, settings, assembler.outside.clone()).map_err(blame)?;
             let versions =
                 assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;

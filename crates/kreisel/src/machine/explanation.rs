@@ -47,6 +47,12 @@ impl Machine {
         places.map(|(name, place)| format!("{place}: `{name}`")).collect()
     }
 
+    /// Why the machine cannot be started, with the lines of the parts that are to blame.
+    pub fn start_message(&self, error: &StartError) -> String {
+        let places = self.places_of(error).into_iter().map(|place| format!("\n  --> {place}"));
+        format!("{error}{}", places.collect::<String>())
+    }
+
     /// Warnings about initial values that had to be changed.
     pub fn consistency_warnings(&self, report: &StartReport) -> Vec<String> {
         let mut warnings = Vec::new();

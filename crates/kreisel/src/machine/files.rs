@@ -10,7 +10,7 @@ use super::{Machine, StaticRecorder};
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{
-    Channel, CsvTable, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
+    Channel, CsvWriter, ModelIdentity, OutputFolder, RunSummary, VtkHdfWriter, WriteError, scene,
 };
 
 const TABLE: &str = "trajectory.csv";
@@ -96,7 +96,7 @@ impl ResultFiles {
 
 fn page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
     let [table, scene, motion] = [TABLE, scene::FILE, MOTION].map(|name| folder.partial_path(name));
-    let table = CsvTable::read(&table)?;
+    let table = report::read_table(&table)?;
     Ok(report::page(&Recording::with(folder.path(), summary.clone(), table, &scene, &motion)?))
 }
 

@@ -23,24 +23,28 @@ mod settings;
 pub mod shape;
 mod signal;
 mod statics;
+mod stepper;
 pub mod stl;
 
 pub use assembler::{
-    Assembler, Attachment, BodyEntry, ForceEntry, JointEntry, MeasuredCoordinate, SpringEntry,
+    Assembler, Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry,
+    JointEntry, MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
 pub use modes::{About, MachineModes};
-pub use recorder::{Extremes, Record, Recorder, Sink, Trajectory, point_of};
+pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
     RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
     method_word,
 };
 
+pub use sensor::SignalId;
 pub use statics::{StaticOutcome, StaticRecorder};
+pub use stepper::Stepper;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -72,6 +76,8 @@ pub struct Machine {
     pub springs: Vec<SpringEntry>,
     /// Forces and torques on bodies.
     pub forces: Vec<ForceEntry>,
+    /// Numbers that are set from outside while it runs.
+    pub inputs: Vec<InputEntry>,
     /// Named frames on the ground.
     pub ground_markers: Vec<(String, Pose)>,
     /// Acceleration of gravity in m/s².
@@ -121,7 +127,16 @@ impl Machine {
 
     /// Builds the machine that a document describes; `settings` take the place of those of the model.
     pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        Assembler::read(document, settings)?.finish(document, settings)
+        Self::assemble_from(document, settings, Functions::new())
+    }
+
+    /// The same with functions given from outside for the `[[function]]` parts of the model.
+    pub fn assemble_from(
+        document: &Document,
+        settings: &SettingTexts,
+        functions: Functions,
+    ) -> Result<Self, ModelErrors> {
+        Assembler::read(document, settings, functions)?.finish(document, settings)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

@@ -1,8 +1,10 @@
 //! Reads the sensors at the output times of a run and hands the rows on.
 
+use std::collections::HashMap;
+
 use super::Machine;
 use super::ledger::EnergyLedger;
-use super::sensor::{Moment, Sensor};
+use super::sensor::{Moment, Sensor, SignalId};
 use crate::dae::Point;
 use crate::element::NodeId;
 use crate::integrate::{Control, Integration, Observer, Sample, State};
@@ -73,6 +75,17 @@ impl Machine {
     pub fn channels(&self) -> Vec<Channel> {
         self.sensors.iter().flat_map(Sensor::channels).collect()
     }
+
+    /// Handles of the signals by name.
+    pub fn signals(&self) -> HashMap<String, SignalId> {
+        let mut signals = HashMap::new();
+        for (sensor, entry) in self.sensors.iter().enumerate() {
+            for (component, channel) in entry.channels().into_iter().enumerate() {
+                signals.insert(channel.name, SignalId { sensor, component });
+            }
+        }
+        signals
+    }
 }
 
 impl<'m, S: Sink> Recorder<'m, S> {
@@ -101,6 +114,22 @@ impl<'m, S: Sink> Recorder<'m, S> {
     /// How well energy and constraints were kept so far.
     pub fn extremes(&self) -> Extremes {
         self.extremes
+    }
+
+    /// Value of a signal at a state that was just booked; `scratch` is overwritten.
+    pub fn value(&self, signal: SignalId, state: &State, scratch: &mut Vec<f64>) -> f64 {
+        let point = Self::point_before(state);
+        value(self.machine, signal, (&point, &self.ledger, self.solver, &self.angles), scratch)
+    }
+
+    /// All that signals need to be read later, at a state that was just booked.
+    pub fn snapshot(&self, state: &State) -> Snapshot {
+        Snapshot {
+            state: state.clone(),
+            ledger: self.ledger,
+            solver: self.solver,
+            angles: self.angles.clone(),
+        }
     }
 
     /// Smallest and largest condition number of the iteration matrix so far, if steps report it.
@@ -296,6 +325,47 @@ impl<S: Sink> Observer<System> for Recorder<'_, S> {
         let outcome = self.book(integration);
         self.keep_failure(outcome)
     }
+}
+
+/// A moment of a run, kept to read signals from.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    state: State,
+    ledger: EnergyLedger,
+    solver: [f64; 4],
+    angles: Vec<f64>,
+}
+
+impl Snapshot {
+    /// Time in s.
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// Size of the step that led here, in s.
+    pub fn step(&self) -> f64 {
+        self.solver[0]
+    }
+
+    /// Value of a signal of the machine that was run.
+    pub fn value(&self, machine: &Machine, signal: SignalId) -> f64 {
+        let point = Recorder::<Trajectory>::point_before(&self.state);
+        value(machine, signal, (&point, &self.ledger, self.solver, &self.angles), &mut Vec::new())
+    }
+}
+
+type Books<'a> = (&'a Point<'a>, &'a EnergyLedger, [f64; 4], &'a [f64]);
+
+fn value(
+    machine: &Machine,
+    signal: SignalId,
+    (point, ledger, solver, angles): Books,
+    scratch: &mut Vec<f64>,
+) -> f64 {
+    let moment = Moment { solver, ..Moment::new(&machine.system, *point, ledger) };
+    scratch.clear();
+    machine.sensors[signal.sensor].read(&moment, angles[signal.sensor], scratch);
+    scratch[signal.component]
 }
 
 /// The motion at an accepted step as it is shown.

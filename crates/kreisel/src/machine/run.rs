@@ -7,7 +7,7 @@ use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
 use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
-use super::{Extremes, Machine};
+use super::{Extremes, InputEntry, Machine};
 use crate::integrate::{Control, GeneralizedAlpha, Integration, Observer, StartError, Statistics, StepError};
 use crate::results::WriteError;
 use crate::system::{SwitchError, System};
@@ -20,6 +20,10 @@ pub struct Run<'m> {
     corners: Vec<f64>,
     /// Whether the inputs have a corner where the run starts, and where it ends.
     corner_at_ends: [bool; 2],
+    /// Times that differ by less are the same, in s.
+    slack: f64,
+    /// Whether it has been announced that the run starts.
+    begun: bool,
     events: EventWatch<'m>,
     configurations: &'m Configurations,
 }
@@ -70,23 +74,18 @@ impl Machine {
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
         let initial = self.starting_values()?;
         let integration = GeneralizedAlpha::with(plan.integration).start(&self.system, initial)?;
-        let (start, end, step) = (plan.start_time, plan.end_time, plan.integration.step);
-        let slack = SAME_TIME * step;
-        let mut corners = self.system.corners(start - step, end + step);
-        let corner_at_ends =
-            [start, end].map(|time| corners.iter().any(|corner| (corner - time).abs() <= slack));
-        corners.retain(|&corner| corner > start + slack && corner < end - slack);
-        corners.dedup_by(|next, last| *next - *last <= slack);
-        corners.reverse();
-        let events = EventWatch::new(&self.events);
-        Ok(Run {
+        let mut run = Run {
             integration,
-            end_time: end,
-            corners,
-            corner_at_ends,
-            events,
+            end_time: plan.end_time,
+            corners: Vec::new(),
+            corner_at_ends: [false; 2],
+            slack: SAME_TIME * plan.integration.step,
+            begun: false,
+            events: EventWatch::new(&self.events),
             configurations: &self.configurations,
-        })
+        };
+        run.extend(plan.end_time);
+        Ok(run)
     }
 
     /// Lets runs of a plan report the condition number of the iteration matrix, as the signal `solver.condition` and in
@@ -133,16 +132,51 @@ impl<'m> Run<'m> {
         &self.events.records
     }
 
+    /// Sets the end, and finds where inputs are not smooth from the present time until then.
+    pub fn extend(&mut self, end: f64) {
+        let (start, slack, step) = (self.integration.state().time, self.slack, self.slack / SAME_TIME);
+        let mut corners = self.integration.dae().corners(start - step, end + step);
+        self.corner_at_ends =
+            [start, end].map(|time| corners.iter().any(|corner| (corner - time).abs() <= slack));
+        corners.retain(|&corner| corner > start + slack && corner < end - slack);
+        corners.dedup_by(|next, last| *next - *last <= slack);
+        corners.reverse();
+        self.corners = corners;
+        self.end_time = end;
+    }
+
+    /// When the run ends, in s.
+    pub fn end_time(&self) -> f64 {
+        self.end_time
+    }
+
     /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
     /// and where the machine is changed.
     pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
+        self.advance_to(self.end_time, observer)
+    }
+
+    /// Begins, if the run has not begun: the observer sees the start.
+    pub fn begin(&mut self, observer: &mut impl Observer<System>) -> Result<(), StepError> {
+        if self.begun {
+            return Ok(());
+        }
         let [corner_at_start, _] = self.corner_at_ends;
-        if corner_at_start && let Err(error) = self.integration.restart() {
+        if corner_at_start {
+            self.integration.restart()?;
+        }
+        self.begun = true;
+        self.announce(observer);
+        Ok(())
+    }
+
+    /// Runs to a time before the end, or to the end, and is done there; it can go on later.
+    pub fn advance_to(&mut self, time: f64, observer: &mut impl Observer<System>) -> RunEnding {
+        if let Err(error) = self.begin(observer) {
             return RunEnding::Failed(error);
         }
-        self.announce(observer);
         loop {
-            match self.stretch(observer) {
+            match self.stretch(time, observer) {
                 Ok(None) => self.announce(observer),
                 Ok(Some(ending)) => return ending,
                 Err(error) => return RunEnding::Failed(error),
@@ -150,17 +184,44 @@ impl<'m> Run<'m> {
         }
     }
 
+    /// Sets an input from outside to a value; forces may jump, so the method starts anew before the next step.
+    pub fn set_input(
+        &mut self,
+        input: &InputEntry,
+        value: f64,
+        observer: &mut impl Observer<System>,
+    ) -> Result<(), StepError> {
+        let change = value - input.value;
+        if input.slots.iter().all(|&slot| self.integration.state().memory[slot] == change) {
+            return Ok(());
+        }
+        input.slots.iter().for_each(|&slot| self.integration.set_remembered(slot, change));
+        self.integration.restart()?;
+        if self.begun {
+            self.announce(observer);
+        }
+        Ok(())
+    }
+
     fn announce(&mut self, observer: &mut impl Observer<System>) {
         self.events.started(&self.integration);
         observer.started(&self.integration);
     }
 
-    /// Runs to the next time at which the method starts anew, or to the end.
-    fn stretch(&mut self, observer: &mut impl Observer<System>) -> Result<Option<RunEnding>, StepError> {
-        let corner = self.corners.last().copied();
-        let end = corner.unwrap_or(self.end_time);
+    /// Runs to the next time at which the method starts anew, or to a time.
+    fn stretch(
+        &mut self,
+        time: f64,
+        observer: &mut impl Observer<System>,
+    ) -> Result<Option<RunEnding>, StepError> {
+        let before = self.integration.state().time;
+        if (time - before).abs() <= self.slack {
+            return Ok(Some(RunEnding::Done));
+        }
+        let corner = self.corners.last().copied().filter(|corner| *corner <= time + self.slack);
+        let end = corner.unwrap_or(time);
         let mut watch = Watch { observer, events: &mut self.events, stopped: false };
-        if corner.is_some() || self.corner_at_ends[1] {
+        if corner.is_some() || (self.corner_at_ends[1] && end >= self.end_time) {
             self.integration.run_to_corner(end, &mut watch)?;
         } else {
             self.integration.run(end, &mut watch)?;
@@ -170,11 +231,13 @@ impl<'m> Run<'m> {
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
-        let arrived = self.integration.state().time == end;
+        let now = self.integration.state().time;
+        let arrived = now == end;
         if stopped {
             return Ok(Some(RunEnding::Stopped));
         }
-        if arrived && corner.is_none() {
+        // What is left may be less than a step that can be taken.
+        if (arrived && corner.is_none()) || now == before {
             return Ok(Some(RunEnding::Done));
         }
         if arrived {

@@ -56,6 +56,17 @@ pub enum WrenchPart {
     Torque,
 }
 
+/// What is measured of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactQuantity {
+    /// Force in N on the second body in world axes.
+    Force,
+    /// Sum of the normal forces in N.
+    NormalForce,
+    /// Largest depth in m; negative for the smallest gap if nothing touches.
+    Depth,
+}
+
 /// What is measured in a section of a beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionQuantity {
@@ -112,6 +123,13 @@ pub enum Measurement {
         /// Where it acts, in body axes.
         of: SensorFrame,
     },
+    /// What two shapes that touch do to each other.
+    Contact {
+        /// Indices of the contact's elements in the system.
+        elements: Vec<usize>,
+        /// What of it.
+        quantity: ContactQuantity,
+    },
     /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
     Within {
         /// What of it.
@@ -156,6 +174,13 @@ pub struct Sensor {
     pub measurement: Measurement,
 }
 
+/// Handle of a signal: one value of one sensor of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalId {
+    pub(super) sensor: usize,
+    pub(super) component: usize,
+}
+
 /// The moment at which sensors read.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
@@ -168,6 +193,22 @@ pub struct Moment<'a> {
     /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record;
     /// condition number of the iteration matrix, 0 where it is not known.
     pub solver: [f64; 4],
+}
+
+/// Sums the elements of a contact.
+fn read_contact(at: &Moment, elements: &[usize], quantity: ContactQuantity, out: &mut Vec<f64>) {
+    let touches = elements.iter().filter_map(|&element| at.system.touch(element, &at.point));
+    match quantity {
+        ContactQuantity::Force => {
+            let force: Vector3 = touches.map(|touch| touch.force).sum();
+            out.extend_from_slice(force.as_slice());
+        }
+        ContactQuantity::NormalForce => out.push(touches.map(|touch| touch.normal_force).sum()),
+        ContactQuantity::Depth => {
+            let deepest = touches.map(|touch| touch.depth).reduce(f64::max);
+            out.push(deepest.unwrap_or(0.0));
+        }
+    }
 }
 
 impl<'a> Moment<'a> {
@@ -210,6 +251,11 @@ impl Sensor {
                 components(&["w", "x", "y", "z"], "1")
             }
             Measurement::Within { quantity, .. } => components(&xyz, quantity.unit()),
+            Measurement::Contact { quantity: ContactQuantity::Force, .. } => components(&xyz, "N"),
+            Measurement::Contact { quantity: ContactQuantity::NormalForce, .. } => {
+                vec![Channel::new(name, "N")]
+            }
+            Measurement::Contact { quantity: ContactQuantity::Depth, .. } => vec![Channel::new(name, "m")],
             Measurement::Section { quantity: SectionQuantity::Strain, .. } => {
                 let mut channels = components(&["kappa-x", "kappa-y", "kappa-z"], "1/m");
                 channels.extend(components(&["gamma-x", "gamma-y", "gamma-z"], "1"));
@@ -262,6 +308,7 @@ impl Sensor {
                 let wanted = if *part == WrenchPart::Force { force } else { torque };
                 out.extend_from_slice(wanted.as_slice());
             }
+            Measurement::Contact { elements, quantity } => read_contact(at, elements, *quantity, out),
             Measurement::Within { quantity, ends, part, relative_to } => {
                 let from = SensorFrame { node: None, offset: *relative_to };
                 let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];

@@ -27,33 +27,79 @@ impl SignalFunction for LawFunction {
     }
 }
 
-/// An expression of time and signals.
+/// Where the value of a variable comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Time,
+    /// A signal of the element, by its place.
+    Signal(usize),
+    /// A function given from outside, of time and signals.
+    Call(Arc<dyn SignalFunction>, Vec<Source>),
+}
+
+impl Source {
+    fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        match self {
+            Self::Time => time,
+            Self::Signal(signal) => signals[*signal],
+            Self::Call(function, arguments) => {
+                let mut values = [0.0; MOST_INPUTS];
+                let count = Self::read_all(arguments, time, signals, &mut values);
+                function.value(time, &values[..count])
+            }
+        }
+    }
+
+    fn read_all(sources: &[Self], time: f64, signals: &[f64], values: &mut [f64]) -> usize {
+        values.iter_mut().zip(sources).for_each(|(value, source)| *value = source.value(time, signals));
+        sources.len()
+    }
+
+    /// Adds a factor times the derivatives by the signals.
+    fn add_slopes(&self, time: f64, signals: &[f64], factor: f64, slopes: &mut [f64]) {
+        match self {
+            Self::Time => {}
+            Self::Signal(signal) => slopes[*signal] += factor,
+            Self::Call(function, arguments) => {
+                let (mut values, mut by_argument) = ([0.0; MOST_INPUTS], [0.0; MOST_INPUTS]);
+                let count = Self::read_all(arguments, time, signals, &mut values);
+                function.evaluate(time, &values[..count], &mut by_argument[..count]);
+                for (argument, slope) in arguments.iter().zip(by_argument) {
+                    argument.add_slopes(time, signals, factor * slope, slopes);
+                }
+            }
+        }
+    }
+}
+
+/// An expression of time, signals and functions given from outside.
 #[derive(Debug)]
 struct ExpressionFunction {
     expression: Expression,
-    /// Signal of each variable; `None` is time.
-    inputs: Vec<Option<usize>>,
+    /// What each variable is.
+    inputs: Vec<Source>,
     corners: CornerFinder,
 }
 
-/// Most variables of an expression: the signals and time.
+/// Most variables of an expression, and most arguments of a function: the signals and time.
 const MOST_INPUTS: usize = MOST_SIGNALS + 1;
 
 impl SignalFunction for ExpressionFunction {
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64 {
-        let count = self.inputs.len();
         let (mut variables, mut gradient) = ([0.0; MOST_INPUTS], [0.0; MOST_INPUTS]);
-        for (variable, input) in variables.iter_mut().zip(&self.inputs) {
-            *variable = input.map_or(time, |signal| signals[signal]);
-        }
+        let count = Source::read_all(&self.inputs, time, signals, &mut variables);
         let value = self.expression.value_and_gradient(&variables[..count], &mut gradient[..count]);
         slopes.fill(0.0);
         for (input, slope) in self.inputs.iter().zip(gradient) {
-            if let Some(signal) = *input {
-                slopes[signal] += slope;
-            }
+            input.add_slopes(time, signals, slope, slopes);
         }
         value
+    }
+
+    fn value(&self, time: f64, signals: &[f64]) -> f64 {
+        let mut variables = [0.0; MOST_INPUTS];
+        let count = Source::read_all(&self.inputs, time, signals, &mut variables);
+        self.expression.value(&variables[..count])
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
@@ -61,6 +107,18 @@ impl SignalFunction for ExpressionFunction {
         corners.retain(|time| (from..=to).contains(time));
         corners
     }
+}
+
+/// What the expressions of one force use.
+pub(super) struct Collected {
+    /// The nodes on which it acts, then those of signals.
+    pub(super) nodes: Vec<NodeId>,
+    /// Measured quantities.
+    pub(super) signals: Vec<Signal>,
+    /// Inputs of the machine, by index.
+    pub(super) inputs: Vec<usize>,
+    /// Their initial values.
+    pub(super) initial: Vec<f64>,
 }
 
 /// Collects the nodes and signals that the expressions of one force use.
@@ -71,18 +129,21 @@ pub(super) struct SignalCollector<'a> {
     nodes: Vec<NodeId>,
     signals: Vec<Signal>,
     names: Vec<String>,
+    inputs: Vec<usize>,
 }
 
 impl<'a> SignalCollector<'a> {
     /// Starts with the nodes on which the force acts.
     pub(super) fn new(assembler: &'a Assembler, description: &str, nodes: Vec<NodeId>) -> Self {
         let description = description.to_string();
-        Self { assembler, description, nodes, signals: Vec::new(), names: Vec::new() }
+        Self { assembler, description, nodes, signals: Vec::new(), names: Vec::new(), inputs: Vec::new() }
     }
 
-    /// Nodes and signals of all quantities.
-    pub(super) fn finish(self) -> (Vec<NodeId>, Vec<Signal>) {
-        (self.nodes, self.signals)
+    /// Nodes, signals and inputs of all quantities.
+    pub(super) fn finish(self) -> Collected {
+        let Self { assembler, nodes, signals, inputs, .. } = self;
+        let initial = inputs.iter().map(|&input| assembler.inputs()[input].value).collect();
+        Collected { nodes, signals, inputs, initial }
     }
 
     /// A component of a force from what the model file says.
@@ -98,6 +159,7 @@ impl<'a> SignalCollector<'a> {
         let assembler = self.assembler;
         let known = |name: &str| {
             assembler.measured(name).is_some()
+                || assembler.is_outside_quantity(name)
                 || assembler.state_named(name).is_some()
                 || refusal(assembler, name).is_some()
         };
@@ -108,10 +170,56 @@ impl<'a> SignalCollector<'a> {
         }
         let mut inputs = Vec::new();
         for name in expression.variables() {
-            inputs.push(if name == TIME { None } else { Some(self.signal(name, measured)?) });
+            inputs.push(self.source(name, measured)?);
         }
         let corners = expression.corner_finder_in(TIME);
         Ok(Quantity::Function(Arc::new(ExpressionFunction { expression, inputs, corners })))
+    }
+
+    /// Where the value of a name comes from.
+    fn source(&mut self, name: &str, expression: &MeasuredExpression) -> Result<Source, ModelError> {
+        if name == TIME {
+            return Ok(Source::Time);
+        }
+        if let Some(input) = self.assembler.inputs().iter().position(|input| input.name == name) {
+            return Ok(Source::Signal(self.input(input, expression)?));
+        }
+        let Some(entry) = self.assembler.function_named(name) else {
+            return Ok(Source::Signal(self.signal(name, expression)?));
+        };
+        let arguments = entry
+            .arguments
+            .iter()
+            .map(|argument| self.source(&argument.name, expression))
+            .collect::<Result<_, _>>()?;
+        Ok(Source::Call(Arc::clone(&entry.function), arguments))
+    }
+
+    /// Place of an input among the signals.
+    fn input(&mut self, input: usize, expression: &MeasuredExpression) -> Result<usize, ModelError> {
+        let index = match self.inputs.iter().position(|known| *known == input) {
+            Some(index) => index,
+            None => {
+                self.check_room(&self.assembler.inputs()[input].name, expression)?;
+                self.inputs.push(input);
+                self.inputs.len() - 1
+            }
+        };
+        Ok(MOST_SIGNALS - 1 - index)
+    }
+
+    fn refuse(&self, expression: &MeasuredExpression, requirement: String, found: String) -> ModelError {
+        let what = format!("the expression of {}", self.description);
+        let mistake = Mistake::Unsuitable { what, requirement, found };
+        ModelError::new(mistake, expression.place().clone())
+    }
+
+    fn check_room(&self, name: &str, expression: &MeasuredExpression) -> Result<(), ModelError> {
+        if self.signals.len() + self.inputs.len() < MOST_SIGNALS {
+            return Ok(());
+        }
+        let requirement = format!("of at most {MOST_SIGNALS} measured quantities");
+        Err(self.refuse(expression, requirement, format!("of `{name}` as well")))
     }
 
     /// Index of the signal with a name.
@@ -119,20 +227,13 @@ impl<'a> SignalCollector<'a> {
         if let Some(index) = self.names.iter().position(|known| known == name) {
             return Ok(index);
         }
-        let refuse = |requirement: String, found: String| {
-            let what = format!("the expression of {}", self.description);
-            let mistake = Mistake::Unsuitable { what, requirement, found };
-            ModelError::new(mistake, expression.place().clone())
-        };
-        if self.signals.len() == MOST_SIGNALS {
-            let requirement = format!("of at most {MOST_SIGNALS} measured quantities");
-            return Err(refuse(requirement, format!("of `{name}` as well")));
-        }
+        self.check_room(name, expression)?;
         if let Some(state) = self.assembler.state_named(name) {
             self.signals.push(Signal::State(state.state));
             self.names.push(name.to_string());
             return Ok(self.signals.len() - 1);
         }
+        let refuse = |requirement, found| self.refuse(expression, requirement, found);
         let Some(measured) = self.assembler.measured(name) else {
             let hint = refusal(self.assembler, name).unwrap_or_default();
             let requirement = "of time, positions, velocities and states".to_string();

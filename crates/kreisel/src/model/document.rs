@@ -135,6 +135,25 @@ impl Document {
         Self::build(Origin::new(source, kinds, overrides, None))
     }
 
+    /// Reads a model from a text that stands in place of the file `path`: included files lie beside it.
+    pub fn from_text_at(
+        path: impl AsRef<Path>,
+        text: &str,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+    ) -> Result<Self, ModelErrors> {
+        let path = path.as_ref();
+        let source = value::source(&path.display().to_string(), text.as_bytes())?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new("."));
+        // Without its folder a text includes nothing.
+        let at = folder.canonicalize().ok().map(|root| {
+            let file = root.join(path.file_name().unwrap_or_default());
+            (root, FileAt { path: file, folder: folder.to_path_buf() })
+        });
+        Self::build(Origin::new(source, kinds, overrides, at))
+    }
+
     /// The same model with other values of its parameters.
     pub fn with_parameters(&self, given: &[GivenParameter]) -> Result<Self, ModelErrors> {
         let mut origin = self.origin.clone();

@@ -315,14 +315,18 @@ pub(crate) fn definitions(entries: &Entries, errors: &mut ModelErrors) -> BTreeM
     definitions
 }
 
+/// Whether a name means something in every expression: time, the counter, a constant, a function.
+pub fn has_meaning(name: &str) -> bool {
+    name == INDEX
+        || name == TIME
+        || CONSTANTS.iter().any(|constant| constant.0 == name)
+        || FUNCTIONS.iter().any(|function| function.name == name)
+}
+
 fn check_parameter_name(name: &str) -> Result<(), Mistake> {
     name::check(name)?;
     let bad = |reason| Err(Mistake::BadName { name: name.into(), reason });
-    let taken = name == INDEX
-        || name == TIME
-        || CONSTANTS.iter().any(|constant| constant.0 == name)
-        || FUNCTIONS.iter().any(|function| function.name == name);
-    if taken {
+    if has_meaning(name) {
         return bad("it already has a meaning in expressions");
     }
     if !name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') {

@@ -15,6 +15,7 @@ mod thin;
 pub use motion::{Motion, MotionError};
 pub use page::page;
 pub use recording::Recording;
+pub(crate) use recording::read_table;
 pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
 
@@ -24,6 +25,11 @@ use thiserror::Error;
 
 /// Name of the page in a results folder.
 pub const FILE: &str = "report.html";
+
+/// Bytes in whole megabytes.
+fn megabytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1_000_000)
+}
 
 /// Why a run cannot be shown.
 #[derive(Debug, Error)]
@@ -39,6 +45,19 @@ pub enum ReportError {
     NotEnded {
         /// The folder.
         path: PathBuf,
+    },
+    /// A table that would fill the memory.
+    #[error(
+        "`{}` has {} MB, and a page is made of at most {} MB; run the model with a larger `output-step`", path.display(),
+        megabytes(*size), megabytes(*most)
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        most: u64,
     },
     /// A table or scene that cannot be read.
     #[error(transparent)]

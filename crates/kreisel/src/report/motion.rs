@@ -55,7 +55,8 @@ impl Motion {
             path: path.to_owned(),
             message: error.to_string(),
         };
-        let file = hdf5_pure::File::open(path).map_err(unreadable)?;
+        // Piece by piece: the file of a long run is larger than the memory that a picture is worth.
+        let file = hdf5_pure::File::open_streaming(path).map_err(unreadable)?;
         let all_times =
             file.dataset("signals/time").and_then(|table| table.read_f64()).map_err(unreadable)?;
         let positions = file.dataset("nodes/position").map_err(unreadable)?;

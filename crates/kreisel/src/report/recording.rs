@@ -32,7 +32,7 @@ impl Recording {
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
         }
-        let table = CsvTable::read(&folder.join("trajectory.csv"))?;
+        let table = read_table(&folder.join("trajectory.csv"))?;
         Self::with(folder, summary, table, &folder.join(scene::FILE), &folder.join("trajectory.vtkhdf"))
     }
 
@@ -55,6 +55,18 @@ impl Recording {
     }
 }
 
+/// Largest table in bytes of which a page is made: it takes about half as much memory.
+const MOST_TABLE_BYTES: u64 = 1 << 29;
+
+/// Reads the signals of a run for a page.
+pub(crate) fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
+    let size = fs::metadata(path).map_or(0, |data| data.len());
+    if size > MOST_TABLE_BYTES {
+        return Err(ReportError::TooLarge { path: path.to_owned(), size, most: MOST_TABLE_BYTES });
+    }
+    Ok(CsvTable::read(path)?)
+}
+
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
     let text = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     let scene: Scene = serde_json::from_slice(&text)
@@ -63,4 +75,19 @@ fn read_scene(path: &Path) -> Result<Scene, ReportError> {
         return Err(ReportError::BrokenScene { path: path.to_owned() });
     }
     Ok(scene)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_would_fill_the_memory_is_refused_unread() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trajectory.csv");
+        // A file with a hole takes no room on the disk.
+        fs::File::create(&path).unwrap().set_len(MOST_TABLE_BYTES + 1).unwrap();
+        let message = read_table(&path).unwrap_err().to_string();
+        assert!(message.contains("output-step") && message.contains("537 MB"), "{message}");
+    }
 }

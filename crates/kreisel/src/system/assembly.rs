@@ -95,6 +95,9 @@ impl System {
 
     pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
+        let found = self.found(at.memory);
+        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
+        let places = places.as_deref();
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_element(entry, at, |motion| {
@@ -105,7 +108,7 @@ impl System {
                     entry.element.residual(motion, &mut forces);
                     forces.wrenches
                 };
-                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 self.add_tangent(&part, &tangent, residual, weights, out);
                 self.add_state_tangent(entry, motion, weights, out);
             });
@@ -116,14 +119,16 @@ impl System {
                 gradient.reset(entry.rows.len(), motion.nodes.len());
                 if weights.stiffness {
                     let multipliers = &at.multipliers[entry.rows.clone()];
-                    self.add_joint_tangent(entry, motion, multipliers, (&mut gradient, &mut tangent), out);
+                    let local = (&mut gradient, &mut tangent);
+                    self.add_joint_tangent(entry, motion, multipliers, places, local, out);
                 } else {
                     entry.joint.gradient(motion, &mut gradient);
                     self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, &mut out.gradient);
                 }
             });
         }
-        self.add_slip_tangents(at, weights, &mut tangent, out);
+        self.add_slip_tangents(at, weights, places, &mut tangent, out);
+        self.add_crowd_tangents(at, weights, out);
         if self.shape.reactions == Reactions::General {
             self.add_reactions(out);
         }
@@ -132,6 +137,9 @@ impl System {
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
         let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
         let mut tangent = LocalTangent::zeros(0);
+        let found = self.found(at.memory);
+        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
+        let places = places.as_deref();
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();
             self.with_element(entry, at, |motion| {
@@ -142,7 +150,7 @@ impl System {
                     entry.element.load(motion, &mut forces);
                     forces.wrenches
                 };
-                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 self.add_tangent(&part, &tangent, load, weights, out);
             });
         }
@@ -153,6 +161,7 @@ impl System {
         entry: &JointEntry,
         motion: &Motion,
         multipliers: &[f64],
+        places: Option<&[BlockId]>,
         (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
         out: &mut Tangent,
     ) {
@@ -162,7 +171,7 @@ impl System {
         let rows = entry.holonomic_rows(motion.nodes);
         self.write_rows(&rows, gradient, &mut out.gradient);
         let reaction = || reaction(gradient, multipliers, nodes.len());
-        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
         self.add_stiffness(&part, tangent, reaction, out);
         if out.gradient_rate_wanted {
             let mut rate = LocalGradient::zeros();
@@ -198,7 +207,7 @@ impl System {
     }
 
     /// Adds local derivatives in body twists as blocks in the coordinates of the nodes.
-    fn add_tangent(
+    pub(super) fn add_tangent(
         &self,
         part: &LocalPart,
         tangent: &LocalTangent,
@@ -208,7 +217,8 @@ impl System {
     ) {
         let n = part.nodes.len();
         if self.all_on_se3(part.nodes) {
-            for (index, &block) in part.blocks.iter().enumerate() {
+            for index in 0..part.blocks.len() {
+                let block = part.block(index);
                 let (mass, damping, stiffness) = tangent.block(index / n, index % n);
                 add_block(&mut out.dynamic, block, &(weights.mass * mass + weights.damping * damping));
                 if weights.stiffness {
@@ -223,7 +233,7 @@ impl System {
             for (j, column) in changes.iter().flatten().enumerate() {
                 let (mass, damping, stiffness) = tangent.block(i, j);
                 let (dynamic, stiffness) = changed(mass, damping, stiffness, column, weights);
-                let block = part.blocks[i * n + j];
+                let block = part.block(i * n + j);
                 add_block(&mut out.dynamic, block, &row.twist_from_velocity.tr_mul(&dynamic));
                 if weights.stiffness {
                     let mut stiffness = row.twist_from_velocity.tr_mul(&stiffness);
@@ -247,7 +257,8 @@ impl System {
     ) {
         let n = part.nodes.len();
         if self.all_on_se3(part.nodes) {
-            for (index, &block) in part.blocks.iter().enumerate() {
+            for index in 0..part.blocks.len() {
+                let block = part.block(index);
                 add_block(&mut out.stiffness, block, tangent.block(index / n, index % n).2);
             }
             return;
@@ -265,7 +276,7 @@ impl System {
                     let turning = force_by_configuration(group, &part.motions[i], wrench);
                     stiffness += turning.unwrap_or_else(Matrix6::zeros);
                 }
-                add_block(&mut out.stiffness, part.blocks[i * n + j], &stiffness);
+                add_block(&mut out.stiffness, part.block(i * n + j), &stiffness);
             }
         }
     }
@@ -301,6 +312,16 @@ pub(super) struct LocalPart<'a> {
     pub nodes: &'a [NodeId],
     pub motions: &'a [NodeMotion],
     pub blocks: &'a [BlockId],
+    /// Where the blocks are if the pattern has those of pairs that touch besides.
+    pub places: Option<&'a [BlockId]>,
+}
+
+impl LocalPart<'_> {
+    /// Block (i, j) at `i · n + j`.
+    fn block(&self, index: usize) -> BlockId {
+        let block = self.blocks[index];
+        self.places.map_or(block, |places| places[block.index()])
+    }
 }
 
 /// Derivatives by a node's coordinates from those by its body twist: dynamic and stiffness.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::crowd::{CrowdEntry, Kept};
 use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
 use super::{ElementEntry, JointEntry, Node, SwitchId, System};
 use crate::dae::{Couplings, Reactions, Scales, Shape, StateGroup};
+use crate::element::contact::Crowd;
 use crate::element::{Element, MOST_MULTIPLIERS, MOST_NODES, MOST_STATES, NodeId, StateId};
 use crate::integrate::Initial;
 use crate::joint::{Joint, MOST_ROWS};
@@ -75,6 +77,7 @@ pub struct SystemBuilder {
     switches: Vec<(String, bool)>,
     versions: Vec<Version>,
     states: Vec<StateStart>,
+    crowds: Vec<(String, Crowd)>,
 }
 
 /// An element that takes the place of another one in a configuration.
@@ -143,6 +146,11 @@ impl SystemBuilder {
         StateId(self.states.len() - 1)
     }
 
+    /// Adds shapes of which any two may touch; nodes that a joint holds together do not.
+    pub fn crowd(&mut self, name: impl Into<String>, crowd: Crowd) {
+        self.crowds.push((name.into(), crowd));
+    }
+
     /// Index of the joint of a name.
     pub fn joint_named(&self, name: &str) -> Option<usize> {
         self.joints.iter().position(|(known, _)| known == name)
@@ -161,7 +169,9 @@ impl SystemBuilder {
             self.switches[index].1 &= on_at_start;
             return Some(SwitchId(index));
         }
-        let known = self.elements.iter().any(|(known, _)| known == name) || self.joint_named(name).is_some();
+        let known = self.elements.iter().any(|(known, _)| known == name)
+            || self.crowds.iter().any(|(known, _)| known == name)
+            || self.joint_named(name).is_some();
         known.then(|| {
             self.switches.push((name.to_string(), on_at_start));
             SwitchId(self.switches.len() - 1)
@@ -245,6 +255,12 @@ impl SystemBuilder {
             let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
+        let joined: Vec<(NodeId, NodeId)> = (self.joints.iter())
+            .filter_map(|(_, joint)| match joint.nodes() {
+                [first, second] => Some((*first, *second)),
+                _ => None,
+            })
+            .collect();
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
         let mut elements: Vec<ElementEntry> = (self.elements.into_iter().enumerate())
@@ -309,14 +325,31 @@ impl SystemBuilder {
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
+        let crowds = (self.crowds.into_iter())
+            .map(|(name, mut crowd)| {
+                joined.iter().for_each(|&(first, second)| crowd.join(first, second));
+                CrowdEntry { switch: switch_of(&name), memory: remember(crowd.memory_count()), crowd, name }
+            })
+            .collect();
         let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let states = (self.states.into_iter())
             .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
             .collect();
-        let system =
-            System { nodes, elements, joints, shape, couplings, scales, switches, configuration, states };
+        let system = System {
+            nodes,
+            elements,
+            joints,
+            shape,
+            couplings,
+            scales,
+            switches,
+            configuration,
+            states,
+            crowds,
+            kept: Kept::default(),
+        };
         Ok((system, initial))
     }
 

@@ -5,12 +5,14 @@
 
 mod assembly;
 mod builder;
+mod crowd;
 mod motion;
 mod slip;
 mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
+use crowd::{CrowdEntry, Kept};
 pub use motion::{NodeMotion, join, split};
 use state::{Links, StateEntry};
 use switch::Switch;
@@ -36,6 +38,8 @@ pub struct System {
     /// Place in the memory of the number of the configuration, if there are several.
     configuration: Option<usize>,
     states: Vec<StateEntry>,
+    crowds: Vec<CrowdEntry>,
+    kept: Kept,
 }
 
 /// A node: its name, group and place in the arrays.
@@ -131,6 +135,11 @@ impl System {
         self.nodes[node.0].group
     }
 
+    /// Where an element's numbers are in the memory of the system.
+    pub fn element_memory(&self, element: usize) -> Range<usize> {
+        self.elements[element].memory.clone()
+    }
+
     /// Number of joints.
     pub fn joint_count(&self) -> usize {
         self.joints.len()
@@ -162,12 +171,13 @@ impl System {
         for entry in self.elements_on(at) {
             sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
         }
+        sum += self.crowd_energies(at);
         sum
     }
 
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
-        let mut sum = Power::default();
+        let mut sum = self.crowd_power(at);
         for entry in self.elements_on(at) {
             sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
@@ -214,6 +224,15 @@ impl System {
             let rotation = motion.nodes[0].rotation;
             -join(&(rotation * torque), &(rotation * force))
         })
+    }
+
+    /// What a contact does; nothing for other elements and where it is switched off.
+    pub fn touch(&self, element: usize, at: &Point) -> Option<crate::element::contact::Touch> {
+        let entry = &self.elements[element];
+        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
+            return None;
+        }
+        self.with_element(entry, at, |motion| entry.element.touch(motion))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
@@ -311,6 +330,14 @@ impl Dae for System {
         self.couplings.clone()
     }
 
+    fn couplings_at(&self, memory: &[f64]) -> Couplings {
+        self.crowd_couplings(memory)
+    }
+
+    fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
+        self.crowds_differ(before, after)
+    }
+
     fn scales(&self) -> Scales {
         self.scales
     }
@@ -336,6 +363,7 @@ impl Dae for System {
             });
         }
         self.evaluate_slips(at, out);
+        self.add_crowd_forces(at, out.equilibrium);
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -394,6 +422,7 @@ impl Dae for System {
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
+        self.remember_crowds(at, memory);
         let acts = |entry: &&ElementEntry| self.is_version_of(entry, at.memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];

@@ -6,7 +6,7 @@ use crate::dae::{Equations, Point, Tangent, TangentWeights};
 use crate::element::{LocalTangent, MOST_NODES, Motion};
 use crate::joint::{LocalGradient, MOST_ROWS};
 use crate::lie::Vector6;
-use crate::solve::block::BlockMatrix;
+use crate::solve::block::{BlockId, BlockMatrix};
 
 impl JointEntry {
     fn slip_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
@@ -82,6 +82,7 @@ impl System {
         &self,
         at: &Point,
         weights: TangentWeights,
+        places: Option<&[BlockId]>,
         tangent: &mut LocalTangent,
         out: &mut Tangent,
     ) {
@@ -97,7 +98,7 @@ impl System {
             let multipliers = &at.slip_multipliers[entry.slips.clone()];
             tangent.reset_stiffness(nodes.len());
             entry.joint.add_slip_reaction_stiffness(motion, multipliers, tangent);
-            let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks };
+            let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
             self.add_stiffness(&part, tangent, || reaction(&gradient, multipliers, nodes.len()), out);
             let mut rate = LocalGradient::zeros();
             entry.joint.slip_rate_gradient(motion, &mut rate);

@@ -2,35 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod convergence;
 mod mistakes;
 mod validation;
 
-use std::path::Path;
-
+use common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights};
 use kreisel::element::NodeId;
 use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Predictor, Settings, State};
 use kreisel::lie::Vector3;
 use kreisel::lie::Vector6;
-use kreisel::machine::{Machine, SettingTexts, Trajectory, part, point_of};
-use kreisel::model::Document;
+use kreisel::machine::{Machine, SettingTexts, Trajectory, point_of};
 use kreisel::solve::newton::Refresh;
 use kreisel::system::{System, split};
 
-fn read(text: &str) -> Result<Machine, String> {
-    let document = Document::from_text("test.toml", text, &part::kinds(), &[]);
-    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false))
-}
-
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-/// A file of `models/`, with other parameters and settings.
-fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(format!("{name}.toml"));
-    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
 }
 
 fn settings(step: f64, spectral_radius: f64) -> SettingTexts {
@@ -39,14 +28,6 @@ fn settings(step: f64, spectral_radius: f64) -> SettingTexts {
         spectral_radius: Some(format!("{spectral_radius}")),
         ..SettingTexts::default()
     }
-}
-
-fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
-    run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
-}
-
-fn last(run: &Trajectory, signal: &str) -> f64 {
-    *column(run, signal).last().unwrap()
 }
 
 /// Value at the output time nearest to a time.

@@ -137,7 +137,7 @@ fn assert_refused(text: &str, words: &[&str]) {
         assert!(message.contains(word), "{text}\n\nlacks `{word}`:\n{message}");
     }
     // The message shows the line.
-    assert!(message.contains("test.toml:"), "{message}");
+    assert!(message.contains("model.toml:"), "{message}");
 }
 
 #[test]

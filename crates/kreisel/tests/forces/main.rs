@@ -2,20 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod mistakes;
 
+use common::read;
 use kreisel::dae::Point;
 use kreisel::element::{Energies, NodeId, Power};
 use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings, State};
 use kreisel::lie::Vector3;
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 use kreisel::system::{NodeMotion, System};
-
-fn read(text: &str) -> Result<Machine, String> {
-    let document = Document::from_text("test.toml", text, &part::kinds(), &[]);
-    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false))
-}
 
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))

@@ -173,6 +173,6 @@ fn mistakes_are_named_with_their_remedy() {
         for words in *expected {
             assert!(message.contains(words), "for\n{part}\nthe message lacks {words:?}:\n{message}");
         }
-        assert!(message.contains("test.toml"), "{message}");
+        assert!(message.contains("model.toml"), "{message}");
     }
 }

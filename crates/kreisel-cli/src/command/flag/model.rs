@@ -2,6 +2,7 @@
 
 use crate::command::CommandError;
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::model::ModelErrors;
 use std::path::{Path, PathBuf};
 
 /// The model file and what is changed in it from outside.
@@ -72,9 +73,39 @@ impl Model {
 
     /// Reads the machine.
     pub fn read(&self) -> Result<Machine, CommandError> {
-        let assignments: Vec<(&str, &str)> =
-            self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let settings = SettingTexts {
+        Ok(self.read_varied(&[])?)
+    }
+
+    /// Reads the machine with more parameters given from outside, as name and expression.
+    pub fn read_varied(&self, more: &[(&str, &str)]) -> Result<Machine, ModelErrors> {
+        let own = self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
+        Machine::read_with(&self.file, &all, &self.settings())
+    }
+
+    /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
+    pub fn changes(&self) -> Vec<String> {
+        let settings = self.settings();
+        let flags = [
+            ("end-time", settings.end_time),
+            ("step", settings.step),
+            ("rtol", settings.rtol),
+            ("atol", settings.atol),
+            ("min-step", settings.min_step),
+            ("max-step", settings.max_step),
+            ("initial-step", settings.initial_step),
+            ("output-step", settings.output_step),
+            ("method", settings.method),
+            ("parametrization", settings.parametrization),
+            ("spectral-radius", settings.spectral_radius),
+            ("group", settings.group),
+        ];
+        let given = flags.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text?)));
+        self.assignments.iter().map(|(name, value)| format!("{name}={value}")).chain(given).collect()
+    }
+
+    fn settings(&self) -> SettingTexts {
+        SettingTexts {
             end_time: self.end_time.clone(),
             step: self.step.clone(),
             rtol: self.rtol.clone(),
@@ -87,8 +118,7 @@ impl Model {
             parametrization: self.parametrization.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
-        };
-        Ok(Machine::read_with(&self.file, &assignments, &settings)?)
+        }
     }
 }
 

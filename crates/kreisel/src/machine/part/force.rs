@@ -76,13 +76,15 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let mut collector = SignalCollector::new(assembler, reader.description(), vec![node]);
     let torque = components(&mut collector, torque)?;
     let force = components(&mut collector, force)?;
-    let (nodes, signals) = collector.finish();
+    let used = collector.finish();
     let ([a, b, c], [d, e, f]) = (torque, force);
-    let element = MarkerForce::new(nodes, marker, axes, [a, b, c, d, e, f], signals)
+    let element = MarkerForce::new(used.nodes, marker, axes, [a, b, c, d, e, f], used.signals)
+        .with_inputs(used.initial)
         .in_axes_turned_by(&placement(&reader).rotation);
     let (has_force, has_torque) = (reader.has("force"), reader.has("torque"));
     let (name, point) = (part.name().to_string(), marker.position);
     let element = assembler.add_element(part.name(), element);
+    assembler.connect_inputs(element, used.inputs);
     assembler.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
     reader.finish()
 }

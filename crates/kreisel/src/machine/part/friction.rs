@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::joint_coordinate::{self, JOINT, Wanted};
-use crate::element::{CoordinateForce, RegularizedFriction};
+use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, Rubbing};
+use crate::joint::Coordinate;
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
@@ -12,7 +13,7 @@ use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Valu
 /// Keys of `[[joint-friction]]`.
 pub static KIND: PartKind = PartKind {
     name: "joint-friction",
-    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle.",
+    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint.",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
@@ -27,6 +28,24 @@ pub static KIND: PartKind = PartKind {
             ValueKind::Number(Dimension::TORQUE),
             Need::Optional,
             "Torque of sliding, against an angle.",
+        ),
+        key(
+            "friction",
+            ValueKind::Number(Dimension::NONE),
+            Need::Optional,
+            "Coefficient of friction, times the force that the joint transmits.",
+        ),
+        key(
+            "radius",
+            ValueKind::Number(Dimension::LENGTH),
+            Need::Optional,
+            "Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.",
+        ),
+        key(
+            "bearing-length",
+            ValueKind::Number(Dimension::LENGTH),
+            Need::Optional,
+            "Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.",
         ),
         key(
             "transition-speed",
@@ -46,13 +65,17 @@ pub static KIND: PartKind = PartKind {
 /// Adds friction to a joint.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
+    if reader.has("friction") {
+        add_by_reaction(part, &reader, assembler)?;
+        return reader.finish();
+    }
     let (measure, force, rate) = match (reader.has("force"), reader.has("torque")) {
         (true, false) => (Wanted::Displacement, "force", "transition-speed"),
         (false, true) => (Wanted::Angle, "torque", "transition-rate"),
         (both, _) => {
             let mistake = Mistake::Ambiguous {
                 part: reader.description().to_string(),
-                choices: "`force`, `torque`".to_string(),
+                choices: "`force`, `torque`, `friction`".to_string(),
                 found: if both { "both are given" } else { "none is given" }.to_string(),
             };
             let error = ModelError::new(mistake, reader.place().clone());
@@ -64,4 +87,33 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
     assembler.add_element(part.name(), element);
     reader.finish()
+}
+
+/// Friction by the force that the joint transmits.
+fn add_by_reaction(part: &Part, reader: &PartReader, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let joint = assembler.joint(&reader.reference("joint")?)?.clone();
+    let coefficient = reader.not_negative("friction")?;
+    let (rubbing, forces, moments) = match joint.kind {
+        "prismatic" => (Rubbing::Along(Coordinate::Translation(2)), 0..2, 2..5),
+        "revolute" => (Rubbing::Along(Coordinate::Angle), 0..3, 3..5),
+        "spherical" => (Rubbing::AllAround, 0..3, 0..0),
+        other => {
+            let found = format!("a {other} joint");
+            let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
+            return Err(error.with_hint("give a `force` or a `torque` instead").into());
+        }
+    };
+    let sliding = joint.kind == "prismatic";
+    let (arm, transition) = match sliding {
+        true => (1.0, reader.positive("transition-speed")?),
+        false => (reader.positive("radius")?, reader.positive("transition-rate")?),
+    };
+    let length = match reader.has("bearing-length") && !moments.is_empty() {
+        true => Some(reader.positive("bearing-length")?),
+        false => None,
+    };
+    let bearing = Bearing { coefficient, arm, transition, length, forces, moments };
+    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, rubbing, bearing);
+    assembler.add_element(part.name(), element);
+    Ok(())
 }

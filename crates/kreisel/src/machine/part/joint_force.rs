@@ -51,7 +51,9 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let (nodes, pair) = pair_between(along.nodes, along.offsets);
     let mut collector = SignalCollector::new(assembler, reader.description(), nodes);
     let force = collector.quantity(&signal)?;
-    let (nodes, signals) = collector.finish();
-    assembler.add_element(part.name(), JointForce::new(nodes, pair, along.coordinate, force, signals));
+    let used = collector.finish();
+    let actuator = JointForce::new(used.nodes, pair, along.coordinate, force, used.signals);
+    let element = assembler.add_element(part.name(), actuator.with_inputs(used.initial));
+    assembler.connect_inputs(element, used.inputs);
     reader.finish()
 }

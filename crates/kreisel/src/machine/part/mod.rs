@@ -4,13 +4,18 @@ pub mod beam;
 pub mod beam_section;
 pub mod body;
 pub mod bushing;
+pub mod contact;
+pub mod contact_group;
+mod contact_law;
 pub mod coupling;
 pub mod drive;
 pub mod end_stop;
 pub mod event;
 pub mod force;
 pub mod friction;
+pub mod function;
 pub mod gravity;
+pub mod input;
 pub mod joint;
 pub mod joint_coordinate;
 pub mod joint_force;
@@ -62,11 +67,13 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
     PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
+    PartEntry { kind: &input::KIND, add: input::add },
     PartEntry { kind: &state::STATE, add: state::add_state },
     PartEntry { kind: &state::ALGEBRAIC, add: state::add_algebraic },
     PartEntry { kind: &state::TRANSFER_FUNCTION, add: state::add_transfer_function },
     PartEntry { kind: &state::STATE_SPACE, add: state::add_state_space },
     PartEntry { kind: &state::PID, add: state::add_pid },
+    PartEntry { kind: &function::KIND, add: function::add },
     PartEntry { kind: &force::KIND, add: force::add },
     PartEntry { kind: &joint_force::KIND, add: joint_force::add },
     PartEntry { kind: &spring::POINTS, add: spring::add_between_points },
@@ -75,6 +82,8 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &friction::KIND, add: friction::add },
     PartEntry { kind: &end_stop::DISPLACEMENT, add: end_stop::add_displacement },
     PartEntry { kind: &end_stop::ANGLE, add: end_stop::add_angle },
+    PartEntry { kind: &contact::KIND, add: contact::add },
+    PartEntry { kind: &contact_group::KIND, add: contact_group::add },
     PartEntry { kind: &lock::KIND, add: lock::add },
     PartEntry { kind: &sensor::KIND, add: sensor::add },
     PartEntry { kind: &event::KIND, add: event::add },

@@ -6,7 +6,9 @@ use crate::joint::Frame;
 use crate::lie::{Pose, UnitQuaternion, se3};
 use crate::machine::assembler::StateSignal;
 use crate::machine::beam::Station;
-use crate::machine::sensor::{FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart};
+use crate::machine::sensor::{
+    ContactQuantity, FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart,
+};
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
@@ -22,7 +24,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
         ),
         key(
             "of",
@@ -56,6 +58,12 @@ const FRAME_QUANTITIES: &[(&str, FrameQuantity)] = &[
 ];
 
 const REACTIONS: &[(&str, WrenchPart)] = &[("force", WrenchPart::Force), ("torque", WrenchPart::Torque)];
+
+const CONTACT_QUANTITIES: &[(&str, ContactQuantity)] = &[
+    ("force", ContactQuantity::Force),
+    ("normal-force", ContactQuantity::NormalForce),
+    ("depth", ContactQuantity::Depth),
+];
 
 /// Adds a sensor.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
@@ -110,6 +118,12 @@ fn measurement(
     }
     if let Some(index) = assembler.constraint_named(&of.name) {
         return of_joint(reader, &request.quantity, of, index, assembler);
+    }
+    if let Some(contact) = assembler.contacts().iter().find(|contact| contact.name == of.name) {
+        let found = CONTACT_QUANTITIES.iter().find(|(word, _)| *word == quantity);
+        let words = CONTACT_QUANTITIES.iter().map(|(word, _)| *word);
+        let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
+        return Ok(Measurement::Contact { elements: contact.elements.clone(), quantity: *quantity });
     }
     if let Some(measurement) = of_beam(request, of, assembler) {
         return measurement;
@@ -373,6 +387,12 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
                 let measurement = Measurement::Applied { element: force.element, part, of };
                 sensors.push(Sensor { name: format!("{}.{word}", force.name), measurement });
             }
+        }
+        for contact in assembler.contacts() {
+            sensors.extend(CONTACT_QUANTITIES.iter().map(|&(word, quantity)| {
+                let measurement = Measurement::Contact { elements: contact.elements.clone(), quantity };
+                Sensor { name: format!("{}.{word}", contact.name), measurement }
+            }));
         }
         for (joint, name) in assembler.constraint_names().enumerate() {
             sensors.extend(REACTIONS.iter().map(|&(word, part)| {

@@ -307,9 +307,11 @@ fn declare(
     assembler.defer(move |assembler| {
         let mut collector = SignalCollector::new(assembler, &description, Vec::new());
         let quantity = collector.quantity(&signal)?;
-        let (nodes, signals) = collector.finish();
+        let used = collector.finish();
         let Block { matrix, input, .. } = block;
-        assembler.add_element(&name, StateEquations::new(nodes, states, matrix, input, quantity, signals));
+        let equations = StateEquations::new(used.nodes, states, matrix, input, quantity, used.signals);
+        let element = assembler.add_element(&name, equations.with_inputs(used.initial));
+        assembler.connect_inputs(element, used.inputs);
         Ok(())
     });
     Ok(())

@@ -1,0 +1,79 @@
+"""Kreisel simulates machines made of rigid and flexible parts, on Lie groups.
+
+Start with a model file, or write the model down here in the same words:
+
+>>> import kreisel
+>>> model = kreisel.Model("pendulum")
+>>> model.parameters(length="50 cm")
+<kreisel.Model pendulum>
+>>> model.body("bob", mass=2, inertia=[0.01, 0.01, 0.01], position=["length", 0, 0])
+<kreisel.Model pendulum>
+>>> model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+<kreisel.Model pendulum>
+
+Run it. Signals are NumPy arrays; in Jupyter a result shows the moving machine.
+
+>>> result = model.simulate(end_time=1, step="1 ms")
+>>> angle = result["hinge.angle"]
+>>> angle.shape
+(1001,)
+
+- `Model.read(path)` reads a model file, `model.to_toml()` writes one, `model.check()` finds mistakes.
+- `model.simulate(…)` gives a `Result`: `result[name]`, `result.frame()`, `result.plot(name)`, `result.save(folder)`.
+- `model.static()` finds the equilibrium, `model.modes()` frequencies and shapes.
+- `model.with_parameters(length=0.4)` is the same model with other values.
+- `model.stepper(…)` steps the machine from outside: set inputs, advance, read signals.
+- `model.function(…)` brings forces written in Python (slow; an expression of the model is fast).
+
+Errors are exceptions under `kreisel.Error`, with the text that the command `kreisel` prints.
+"""
+
+from __future__ import annotations
+
+from ._errors import (
+    ArgumentError,
+    ClosedError,
+    Error,
+    InternalError,
+    Interrupted,
+    ModelError,
+    ModelWarning,
+    ModesError,
+    StartError,
+    StaticsError,
+    StepError,
+    WriteError,
+)
+from ._kreisel import Step, Stepper, __version__, kinds, schema
+from ._model import Model
+from ._result import Modes, Result, StaticResult
+
+for _name, _value in list(globals().items()):
+    if isinstance(_value, type) and _value.__module__ == "kreisel._errors":
+        # Tracebacks show the name by which an exception is caught.
+        _value.__module__ = __name__
+del _name, _value
+
+__all__ = [
+    "ArgumentError",
+    "ClosedError",
+    "Error",
+    "InternalError",
+    "Interrupted",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "Modes",
+    "ModesError",
+    "Result",
+    "StartError",
+    "StaticResult",
+    "StaticsError",
+    "Step",
+    "StepError",
+    "Stepper",
+    "WriteError",
+    "__version__",
+    "kinds",
+    "schema",
+]

@@ -1,0 +1,62 @@
+"""The exceptions of the package: one class per stage, all under `Error`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._result import Result
+
+
+class Error(Exception):
+    """Anything that Kreisel refuses or cannot do; the text is that of the command `kreisel`."""
+
+
+class ModelError(Error):
+    """Mistakes in a model, each with its line, the reason and the remedy."""
+
+
+class StartError(Error):
+    """A machine that cannot be started: its parts do not fit together, or nothing decides its motion."""
+
+
+class StepError(Error):
+    """A step that failed. `result` holds what was computed before, if a run was under way."""
+
+    result: Result | None = None
+
+
+class StaticsError(Error):
+    """An equilibrium that was not found. `result` holds the equilibria on the way."""
+
+    result: Result | None = None
+
+
+class ModesError(Error):
+    """Modes that cannot be found."""
+
+
+class WriteError(Error):
+    """Result files that could not be written."""
+
+
+class ClosedError(Error):
+    """A result that was closed."""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument that makes no sense."""
+
+
+class InternalError(Error):
+    """A mistake in Kreisel itself; please report it."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run. `result` holds what was computed before."""
+
+    result: Result | None = None
+
+
+class ModelWarning(UserWarning):
+    """What looks like a mistake in a model but is none."""

@@ -1,0 +1,118 @@
+"""The compiled half of the package."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = NDArray[np.float64]
+_Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
+
+__all__ = ["__version__", "kinds", "schema", "read_text", "Machine", "Step", "Stepper"]
+
+__version__: str
+
+def kinds() -> list[str]:
+    """Names of the kinds of parts, as in a model file."""
+
+def schema() -> str:
+    """The JSON Schema of model files."""
+
+def read_text(path: str) -> str:
+    """The text of a model file, or the message why it cannot be read."""
+
+@final
+class Machine:
+    """A checked model, ready to be run."""
+
+    def __new__(
+        cls,
+        name: str,
+        text: str,
+        path: str | None,
+        parameters: Sequence[tuple[str, str]],
+        settings: dict[str, str],
+        functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
+    ) -> Machine: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def channels(self) -> list[tuple[str, str]]: ...
+    @property
+    def parameters(self) -> dict[str, float]: ...
+    @property
+    def inputs(self) -> list[tuple[str, float]]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def assumptions(self) -> list[str]: ...
+    def simulate(self, observer: Callable[[Step], bool | None] | None, motion: bool) -> _Outcome: ...
+    def equilibrium(
+        self, factor: float, load_steps: int, arc_length: bool, points: int
+    ) -> tuple[_Outcome, list[tuple[str, list[float]]]]: ...
+    def modes(
+        self, about: str, count: int
+    ) -> tuple[
+        list[_Array], list[_Array], list[tuple[str, float]], list[str], dict[str, _Array], list[str]
+    ]: ...
+    def stepper(self) -> Stepper: ...
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        force: bool,
+        is_static: bool,
+        times: _Array,
+        columns: Sequence[_Array],
+        nodes: _Array,
+        summary: str,
+    ) -> list[Path]: ...
+
+@final
+class Step:
+    """One accepted step of a run, as an observer sees it."""
+
+    @property
+    def time(self) -> float:
+        """Time that was reached, in s."""
+    @property
+    def size(self) -> float:
+        """Size of the step, in s."""
+    def __getitem__(self, name: str, /) -> float:
+        """Value of a signal."""
+
+@final
+class Stepper:
+    """A machine under way, for control and co-simulation: set inputs, advance, read signals."""
+
+    @property
+    def time(self) -> float:
+        """Time that was reached, in s."""
+    @property
+    def step_size(self) -> float:
+        """Size of a step in s; of the first one with `step="auto"`."""
+    @property
+    def steps(self) -> int:
+        """Number of steps so far."""
+    @property
+    def names(self) -> list[str]:
+        """Names of the signals."""
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each signal, by name."""
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs."""
+    @property
+    def events(self) -> list[tuple[float, str]]:
+        """Times and names of the events so far."""
+    def advance(self, until: float | None = None) -> float:
+        """Takes one step, or steps until the time `until` in s; gives the time that was reached."""
+    def values(self, names: Sequence[str]) -> _Array:
+        """Values of some signals as one array."""
+    def __getitem__(self, name: str, /) -> float:
+        """Value of a signal, or of an input."""
+    def __setitem__(self, name: str, value: float, /) -> None:
+        """Sets an input; it keeps its value until it is set again."""

@@ -1,0 +1,314 @@
+"""Models: read from files, written down in Python, run."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from . import _kreisel, _toml
+from ._errors import ArgumentError, Interrupted, ModelWarning, StaticsError, StepError
+from ._parts import Number, Parts
+from ._result import Modes, Result, StaticResult
+
+Observer = Callable[[_kreisel.Step], "bool | None"]
+"""Sees every accepted step; returns `False` to end the run."""
+
+Path_ = str | os.PathLike[str]
+
+
+class Model(Parts):
+    """A machine in the words of the model file.
+
+    Every kind of part is a method of the same name, every key an argument of the same name, with underscores in place
+    of dashes; numbers may be texts with units and expressions.
+
+    >>> model = Model("pendulum")
+    >>> model.body("bob", mass=2, inertia=[0.01, 0.01, 0.01], position=["50 cm", 0, 0])
+    <kreisel.Model pendulum>
+    >>> model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+    <kreisel.Model pendulum>
+    >>> result = model.simulate(end_time=1, step="1 ms")
+    >>> result.names[:3]
+    ['bob.position.x', 'bob.position.y', 'bob.position.z']
+    >>> bool(result["hinge.angle"][-1] > 1.6)  # released from the horizontal, it has passed the lowest point
+    True
+    """
+
+    def __init__(self, name: str = "model", *, title: str | None = None) -> None:
+        """An empty model; `title` is its first line in reports."""
+        self._name = name
+        self._path: str | None = None
+        self._text = "".join(f"# {line}\n" for line in (title or "").splitlines())
+        self._assignments: dict[str, str] = {}
+        self._functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]] = {}
+
+    @classmethod
+    def read(cls, path: Path_) -> Model:
+        """Reads a model file.
+
+        A file that cannot be read is refused here; its mistakes are found when it is checked or run.
+        """
+        model = cls(Path(path).stem)
+        model._path = os.fspath(path)
+        model._text = _kreisel.read_text(model._path)
+        return model
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "model") -> Model:
+        """A model from the text of a model file; `name` stands for the file in messages.
+
+        >>> Model.from_text("[[body]]\\nmass = -1").check()
+        Traceback (most recent call last):
+        ...
+        kreisel.ModelError: error: ...
+        """
+        model = cls(name)
+        model._text = text
+        return model
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self._name
+
+    def to_toml(self) -> str:
+        """The model as the text of a model file; parameters that were replaced stand as they were."""
+        return self._text
+
+    def write(self, path: Path_) -> None:
+        """Writes the model file, which the command `kreisel` runs as well."""
+        Path(path).write_text(self._text, encoding="utf-8")
+
+    def _add(self, kind: str, once: bool, entries: Mapping[str, Any]) -> Model:
+        header = f"[{kind}]" if once else f"[[{kind}]]"
+        self._append(_toml.table(header, entries))
+        return self
+
+    def _append(self, table: str) -> None:
+        if self._text and not self._text.endswith("\n"):
+            self._text += "\n"
+        self._text += ("\n" if self._text else "") + table
+
+    def parameters(self, values: Mapping[str, Number] | None = None, /, **more: Number) -> Model:
+        """Adds the table `[parameters]`: numbers by name, which expressions of the model may use.
+
+        >>> Model().parameters(length="50 cm", mass="2*length").to_toml()
+        '[parameters]\\nlength = "50 cm"\\nmass = "2*length"\\n'
+        """
+        # Names of parameters are the user's own: underscores stay.
+        lines = [f'"{name}" = {_toml.text(value)}' if not name.isidentifier() else f"{name} = {_toml.text(value)}"
+                 for name, value in {**(values or {}), **more}.items()]
+        self._append("\n".join(["[parameters]", *lines]) + "\n")
+        return self
+
+    def include(self, file: str, **entries: Any) -> Model:
+        """Brings in another model file, which lies beside this one; only models that were read from files can."""
+        return self._add("include", False, {"file": file, **entries})
+
+    def function(
+        self,
+        name: str,
+        function: Callable[..., float],
+        *,
+        arguments: Sequence[str],
+        slopes: Callable[..., Sequence[float]] | None = None,
+    ) -> Model:
+        """Adds a number that a Python function computes from measured quantities, for use in the expressions of forces.
+
+        It is called at every evaluation of the forces, inside Newton's iteration; its derivatives are found by
+        differences, or given by `slopes`, which returns one for each argument. This is slow: the same as an expression of
+        the model runs hundreds of times faster. An exception ends the run.
+
+        >>> model = Model("falling")
+        >>> model.point_mass("ball", mass=0.1)
+        <kreisel.Model falling>
+        >>> model.function("drag", lambda v: -0.01 * v * abs(v), arguments=["ball.velocity.z"])
+        <kreisel.Model falling>
+        >>> model.force("air", body="ball", force=[0, 0, "drag"])
+        <kreisel.Model falling>
+        >>> model.sensor(quantity="velocity", of="ball")
+        <kreisel.Model falling>
+        >>> speed = -model.simulate(end_time=5, step=0.01)["ball.velocity.z"][-1]
+        >>> round(float(speed), 1)  # close to the limit, where drag balances weight
+        9.9
+        """
+        if not callable(function) or not (slopes is None or callable(slopes)):
+            raise ArgumentError(f"the function `{name}` must be callable")
+        self._add("function", False, {"name": name, "arguments": list(arguments)})
+        self._functions[name] = (function, slopes)
+        return self
+
+    def with_parameters(self, values: Mapping[str, Number] | None = None, /, **more: Number) -> Model:
+        """The same model with other values for some of its parameters.
+
+        A dash in a parameter's name may be written as an underscore.
+        """
+        known = self._machine({}).parameters
+        model = self.copy()
+        for name, value in {**(values or {}), **more}.items():
+            dashed = name.replace("_", "-")
+            model._assignments[dashed if name not in known and dashed in known else name] = _words(value)
+        model._machine({})
+        return model
+
+    def copy(self) -> Model:
+        """A model of the same parts, which can be changed without changing this one."""
+        model = Model(self._name)
+        model.__setstate__(self.__getstate__())
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_assignments"], state["_functions"] = dict(self._assignments), dict(self._functions)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<kreisel.Model {self._name}>"
+
+    def _machine(self, settings: Mapping[str, Number | None]) -> _kreisel.Machine:
+        given = {name: _words(value) for name, value in settings.items() if value is not None}
+        return _kreisel.Machine(
+            self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
+        )
+
+    def check(self) -> list[str]:
+        """Reads the model without running it; gives its warnings, or raises `ModelError`."""
+        return self._machine({}).warnings
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Values of the parameters, in base units."""
+        return self._machine({}).parameters
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the signals that a run records."""
+        return [name for name, _ in self._machine({}).channels]
+
+    def simulate(
+        self,
+        *,
+        end_time: Number | None = None,
+        step: Number | None = None,
+        rtol: Number | None = None,
+        atol: Number | None = None,
+        min_step: Number | None = None,
+        max_step: Number | None = None,
+        initial_step: Number | None = None,
+        output_step: Number | None = None,
+        method: str | None = None,
+        parametrization: str | None = None,
+        spectral_radius: Number | None = None,
+        group: str | None = None,
+        observer: Observer | None = None,
+        motion: bool = True,
+    ) -> Result:
+        """Runs the machine; arguments replace those of its `[simulation]`.
+
+        `observer` is called with every accepted step and ends the run by returning `False`. Ctrl-C raises `Interrupted`, a
+        failed step `StepError`; both hold what was computed before as `result`. `motion=False` keeps the signals only,
+        which saves memory where neither pictures nor files are wanted. Other threads run meanwhile.
+        """
+        settings: dict[str, Number | None] = {
+            "end_time": end_time, "step": step, "rtol": rtol, "atol": atol, "min_step": min_step,
+            "max_step": max_step, "initial_step": initial_step, "output_step": output_step, "method": method,
+            "parametrization": parametrization, "spectral_radius": spectral_radius, "group": group,
+        }  # fmt: skip
+        if observer is not None and not callable(observer):
+            raise ArgumentError("the observer must be callable")
+        machine = self._machine(settings)
+        times, columns, nodes, summary, error = machine.simulate(observer, motion)
+        result = Result(self.copy(), settings, machine.channels, times, columns, nodes if motion else None, summary)
+        for warning in result.warnings:
+            warnings.warn(warning, ModelWarning, stacklevel=2)
+        if isinstance(error, KeyboardInterrupt):
+            stopped = Interrupted("the run was interrupted; `result` holds what was computed")
+            stopped.result = result
+            raise stopped from None
+        if isinstance(error, StepError):
+            error.result = result
+        if error is not None:
+            raise error
+        return result
+
+    def static(
+        self, *, factor: float = 1.0, load_steps: int = 1, arc_length: bool = False, points: int = 200
+    ) -> StaticResult:
+        """Finds the equilibrium under the loads at the start time, recorded over the load factor.
+
+        `factor` is the load factor to be reached, in `load_steps` steps to begin with; `arc_length` follows the path of
+        equilibria past limit points, for `points` points at most.
+        """
+        counts = {"load_steps": load_steps, "points": points}
+        for name, count in counts.items():
+            if count < 0:
+                raise ArgumentError(f"`{name}` must not be negative")
+        machine = self._machine({})
+        outcome, reactions = machine.equilibrium(factor, load_steps, arc_length, points)
+        times, columns, nodes, summary, error = outcome
+        result = StaticResult(self.copy(), {}, machine.channels, times, columns, nodes, summary)
+        result.reactions = dict(reactions)
+        if isinstance(error, StaticsError):
+            error.result = result
+        if error is not None:
+            raise error
+        return result
+
+    def modes(self, *, about: Literal["initial", "static"] = "initial", count: int = 10) -> Modes:
+        """Finds the slowest modes of small motions about the initial state or about the equilibrium."""
+        if count < 0:
+            raise ArgumentError("`count` must not be negative")
+        return Modes(*self._machine({}).modes(about, count))
+
+    def stepper(
+        self,
+        *,
+        end_time: Number | None = None,
+        step: Number | None = None,
+        method: str | None = None,
+        spectral_radius: Number | None = None,
+        group: str | None = None,
+    ) -> _kreisel.Stepper:
+        """Starts the machine to be stepped from outside, for control and co-simulation.
+
+        >>> model = Model("wheel")
+        >>> model.input("motor")
+        <kreisel.Model wheel>
+        >>> model.body("wheel", mass=1, inertia=[2, 2, 2])
+        <kreisel.Model wheel>
+        >>> model.revolute("shaft", bodies=["ground", "wheel"], point=[0, 0, 0], axis=[0, 0, 1])
+        <kreisel.Model wheel>
+        >>> model.joint_force(joint="shaft", torque="motor")
+        <kreisel.Model wheel>
+        >>> stepper = model.stepper(step="1 ms")
+        >>> while stepper.time < 0.5:
+        ...     stepper["motor"] = 4 * (1 - stepper["shaft.rate"])  # a controller
+        ...     _ = stepper.advance()
+        >>> round(stepper["shaft.rate"], 2)  # 1 − exp(−4/2 · 0.5)
+        0.63
+        """
+        settings = {
+            "end_time": end_time, "step": step, "method": method, "spectral_radius": spectral_radius, "group": group,
+        }  # fmt: skip
+        return self._machine(settings).stepper()
+
+
+def _words(value: Number) -> str:
+    """A number or expression as the command line would give it."""
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"a number or a text is wanted, not {value!r}") from None

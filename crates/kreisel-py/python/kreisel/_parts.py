@@ -1,0 +1,1620 @@
+"""The parts of a model as methods: written by `cargo xtask refresh` from the library's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+Number = SupportsFloat | str
+"""A number in base units, or a text: an expression of parameters, perhaps with a unit."""
+Numbers = Sequence[Number] | NDArray[Any]
+"""Several numbers."""
+Rows = Sequence[Numbers] | NDArray[Any]
+"""Rows of numbers."""
+Table = Mapping[str, Any]
+"""A table in braces; underscores in its keys stand for dashes."""
+Law = Number | Table
+"""A function of time: a number, an expression of `t`, or a table of points or speeds."""
+
+
+class Parts:
+    """One method for each kind of part, one argument for each key."""
+
+    def _add(self, kind: str, once: bool, entries: Mapping[str, Any]) -> Model:
+        raise NotImplementedError
+
+    def simulation(
+        self,
+        *,
+        start_time: Number | None = None,
+        end_time: Number | None = None,
+        step: Number | None = None,
+        rtol: Number | None = None,
+        atol: Number | None = None,
+        min_step: Number | None = None,
+        max_step: Number | None = None,
+        initial_step: Number | None = None,
+        output_step: Number | None = None,
+        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"] | None = None,
+        parametrization: Literal["rotation-vector", "crv"] | None = None,
+        spectral_radius: Number | None = None,
+        newton_rtol: Number | None = None,
+        newton_atol: Number | None = None,
+        mass_scale: Number | None = None,
+        stiffness_scale: Number | None = None,
+        group: Literal["se3", "so3xr3"] | None = None,
+        off_at_start: Sequence[str] | None = None,
+        default_sensors: bool | None = None,
+        start: Literal["given", "static"] | None = None,
+    ) -> Model:
+        """How the machine is run; flags of the command line override it.
+
+        - `start_time` [s]: Time at which the run starts. Default: `0`.
+        - `end_time` [s]: Time at which the run ends.
+        - `step` [s]: Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.
+        - `rtol`: With `step = "auto"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. Default: `1e-4`.
+        - `atol`: With `step = "auto"`: error that is always allowed, in lengths of the machine and rad. Default: `1e-8`.
+        - `min_step` [s]: With `step = "auto"`: smallest step; 1e-10 of the run if not given.
+        - `max_step` [s]: With `step = "auto"`: largest step; a tenth of the run if not given.
+        - `initial_step` [s]: With `step = "auto"`: first step; chosen from the forces at the start if not given.
+        - `output_step` [s]: Distance of output times; every step if not given.
+        - `method`: Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`). Default: `"index2"`.
+        - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
+        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest. Default: `0.9`.
+        - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
+        - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
+        - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.
+        - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration. Default: `0`.
+        - `group`: Lie group of bodies that do not name their own. Default: `"se3"`.
+        - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
+        - `default_sensors`: Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model. Default: `true`.
+        - `start`: Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`. Default: `"given"`.
+        """
+        entries = {
+            "start-time": start_time,
+            "end-time": end_time,
+            "step": step,
+            "rtol": rtol,
+            "atol": atol,
+            "min-step": min_step,
+            "max-step": max_step,
+            "initial-step": initial_step,
+            "output-step": output_step,
+            "method": method,
+            "parametrization": parametrization,
+            "spectral-radius": spectral_radius,
+            "newton-rtol": newton_rtol,
+            "newton-atol": newton_atol,
+            "mass-scale": mass_scale,
+            "stiffness-scale": stiffness_scale,
+            "group": group,
+            "off-at-start": off_at_start,
+            "default-sensors": default_sensors,
+            "start": start,
+        }
+        return self._add("simulation", True, entries)
+
+    def gravity(
+        self,
+        *,
+        acceleration: Numbers,
+    ) -> Model:
+        """Acceleration of gravity; without this table it is 9.80665 m/s² along -z.
+
+        - `acceleration` [m/s^2]: Acceleration vector in world axes.
+        """
+        entries = {
+            "acceleration": acceleration,
+        }
+        return self._add("gravity", True, entries)
+
+    def body(
+        self,
+        name: str | None = None,
+        *,
+        mass: Number | None = None,
+        inertia: Numbers | Rows | None = None,
+        density: Number | None = None,
+        massless: bool | None = None,
+        shape: Table | None = None,
+        position: Numbers | None = None,
+        orientation: Table | None = None,
+        velocity: Numbers | None = None,
+        angular_velocity: Numbers | None = None,
+        velocity_axes: Literal["world", "body"] | None = None,
+        fixed: bool | None = None,
+        group: Literal["se3", "so3xr3"] | None = None,
+        markers: Sequence[Table] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.
+
+        - `mass` [kg]: Mass.
+        - `inertia` [kg*m^2]: Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.
+        - `density` [kg/m^3]: Density of the shape, in place of `mass` and `inertia`.
+        - `massless`: Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction. Default: `false`.
+        - `shape`: What the body looks like, and what it weighs unless `inertia` is given.
+          - `kind`: What it is; the axis of a cylinder, capsule, cone or frustum is z.
+          - `radius` [m]: Radius of a sphere, cylinder, capsule or of the base of a cone.
+          - `radii` [m]: Radii of a frustum: at its base and, `length` further along z, at its top.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `length` [m]: Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.
+          - `file`: STL file (text or binary) of a closed surface, in the folder of the model or below.
+          - `unit` [m]: Unit of length of an STL file. Default: `1`.
+          - `position` [m]: Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.
+          - `orientation`: Rotation from the shape's axes to body axes.
+        - `position` [m]: Initial position of the centre of mass. Default: `[0, 0, 0]`.
+        - `orientation`: Initial rotation from body axes to world axes.
+        - `velocity` [m/s]: Initial velocity of the centre of mass. Default: `[0, 0, 0]`.
+        - `angular_velocity` [rad/s]: Initial angular velocity. Default: `[0, 0, 0]`.
+        - `velocity_axes`: Axes in which the velocities are given. Default: `"world"`.
+        - `fixed`: Whether assembly must leave the initial position and orientation as they are. Default: `false`.
+        - `group`: Lie group of the body; that of the simulation if not given.
+        - `markers`: Named frames on the body.
+          - `name`: Name of the marker; it is referred to as `body.marker`.
+          - `position` [m]: Position in body axes. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from marker axes to body axes.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "mass": mass,
+            "inertia": inertia,
+            "density": density,
+            "massless": massless,
+            "shape": shape,
+            "position": position,
+            "orientation": orientation,
+            "velocity": velocity,
+            "angular-velocity": angular_velocity,
+            "velocity-axes": velocity_axes,
+            "fixed": fixed,
+            "group": group,
+            "markers": markers,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("body", False, entries)
+
+    def point_mass(
+        self,
+        name: str | None = None,
+        *,
+        mass: Number,
+        position: Numbers | None = None,
+        velocity: Numbers | None = None,
+        fixed: bool | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A mass in a point; its axes stay those of the world, and torques on it have no effect.
+
+        - `mass` [kg]: Mass.
+        - `position` [m]: Initial position. Default: `[0, 0, 0]`.
+        - `velocity` [m/s]: Initial velocity in world axes. Default: `[0, 0, 0]`.
+        - `fixed`: Whether assembly must leave the initial position as it is. Default: `false`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "mass": mass,
+            "position": position,
+            "velocity": velocity,
+            "fixed": fixed,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("point-mass", False, entries)
+
+    def marker(
+        self,
+        name: str | None = None,
+        *,
+        body: str | None = None,
+        position: Numbers | None = None,
+        orientation: Table | None = None,
+        axes: Literal["body", "world"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A named frame on a body or on the ground; other parts refer to it as `body.marker` or `ground.marker`.
+
+        - `body`: The body that carries it, or `ground`. Default: `"ground"`.
+        - `position` [m]: Position, in the axes that `axes` names. Default: `[0, 0, 0]`.
+        - `orientation`: Rotation from marker axes to the axes that `axes` names.
+        - `axes`: Axes of `position` and `orientation`: those of the body, or the world at the initial configuration. Default: `"body"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "body": body,
+            "position": position,
+            "orientation": orientation,
+            "axes": axes,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("marker", False, entries)
+
+    def beam(
+        self,
+        name: str | None = None,
+        *,
+        elements: int | str,
+        section: Table,
+        from_: Numbers | None = None,
+        to: Numbers | None = None,
+        points: Rows | None = None,
+        curve: Literal["line", "arc", "spline"] | None = None,
+        up: Numbers | None = None,
+        twist: Numbers | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        damping: Table | None = None,
+        load: Table | None = None,
+        velocity: Numbers | None = None,
+        angular_velocity: Numbers | None = None,
+        group: Literal["se3", "so3xr3"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements) or `beam.at-0.5` (part of its length).
+
+        - `from_` [m]: Where a straight beam starts; at the marker of `start` if not given.
+        - `to` [m]: Where a straight beam ends; at the marker of `end` if not given.
+        - `points` [m]: Points through which the axis runs, in place of `from` and `to`.
+        - `curve`: How the points are joined: straight with corners, by the arc of a circle through three, or smoothly. Default: `"line"`.
+        - `elements`: Number of elements along the whole beam.
+        - `section`: What every section resists and weighs.
+          - `shape`: Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.
+          - `radius` [m]: Radius of a circle.
+          - `outer_radius` [m]: Outer radius of a tube.
+          - `inner_radius` [m]: Inner radius of a tube.
+          - `width` [m]: Extent of a rectangle or I along y.
+          - `height` [m]: Extent of a rectangle or I along z.
+          - `flange_thickness` [m]: Thickness along z of each flange of an I.
+          - `web_thickness` [m]: Thickness along y of the web of an I.
+          - `youngs_modulus` [Pa]: Young's modulus of the shape's material.
+          - `poisson_ratio`: Poisson's ratio of the shape's material.
+          - `density` [kg/m^3]: Density of the shape's material.
+          - `axial_stiffness` [N]: EA: resistance to stretch.
+          - `shear_stiffness` [N]: GA along y and along z, shear correction included.
+          - `torsional_stiffness` [N*m^2]: GJ: resistance to twist.
+          - `bending_stiffness` [N*m^2]: EI about y and about z.
+          - `elastic_centre` [m]: Where a pull stretches without bending, as y and z from the axis. Default: `[0, 0]`.
+          - `shear_centre` [m]: Where a transverse force bends without twist, as y and z from the axis. Default: `[0, 0]`.
+          - `mass_per_length` [kg/m]: Mass per length.
+          - `inertia_per_length` [m*kg]: Moments of inertia per length about the centre of mass, in section axes (x along the beam).
+          - `mass_centre` [m]: Centre of mass, as y and z from the axis. Default: `[0, 0]`.
+          - `stiffness_matrix`: Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones.
+          - `mass_matrix`: Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones.
+        - `up`: Direction to which the z axis of every section points as nearly as it can. If not given, that of the first section looks along z of the world (along x if the beam starts along z) and is carried along the axis without twist.
+        - `twist` [rad]: Angles about the axis by which the first and the last section are turned; between them it grows with the length. Default: `[0, 0]`.
+        - `start`: Body, marker, end of another beam or `ground` to which the start is clamped; free or held by joints if not given.
+        - `end`: Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given.
+        - `damping`: Damping within the beam.
+          - `time` [s]: Kelvin–Voigt damping: section forces grow by this time times the stiffness times the rate of strain.
+          - `rate` [Hz]: Damping by this rate times the momentum; it also brakes rigid motion.
+          - `frequencies` [Hz]: Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`.
+          - `ratios`: Damping ratios at the two frequencies.
+        - `load`: A load spread evenly over the length.
+          - `force` [N/m]: Force per length.
+          - `torque` [N]: Torque per length.
+          - `axes`: Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow. Default: `"world"`.
+        - `velocity` [m/s]: Initial velocity of the start in a rigid motion of the whole beam. Default: `[0, 0, 0]`.
+        - `angular_velocity` [rad/s]: Initial angular velocity of this motion. Default: `[0, 0, 0]`.
+        - `group`: Lie group of the nodes; that of the simulation if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "from": from_,
+            "to": to,
+            "points": points,
+            "curve": curve,
+            "elements": elements,
+            "section": section,
+            "up": up,
+            "twist": twist,
+            "start": start,
+            "end": end,
+            "damping": damping,
+            "load": load,
+            "velocity": velocity,
+            "angular-velocity": angular_velocity,
+            "group": group,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("beam", False, entries)
+
+    def fixed(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """No relative motion: the second body is welded to the first.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("fixed", False, entries)
+
+    def revolute(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Rotation about the joint's z axis; measures `angle`, full turns counted.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("revolute", False, entries)
+
+    def prismatic(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Displacement along the joint's z axis without rotation; measures `displacement`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
+        - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("prismatic", False, entries)
+
+    def cylindrical(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("cylindrical", False, entries)
+
+    def spherical(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Rotation about a point.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("spherical", False, entries)
+
+    def universal(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        first_axis: Numbers | None = None,
+        second_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `first_axis`: Axis on the first body about which the cross turns (the joint's x axis), in the world at the initial configuration; x of the markers, or of the world, if not given.
+        - `second_axis`: Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "first-axis": first_axis,
+            "second-axis": second_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("universal", False, entries)
+
+    def planar(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
+        - `axis`: Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("planar", False, entries)
+
+    def screw(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        lead: Number,
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `lead` [m]: Displacement along z per turn about z; negative for a left-handed thread.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "lead": lead,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("screw", False, entries)
+
+    def distance(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        points: Rows | None = None,
+        length: Law | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps the distance of two points, like a massless rod between ball joints; measures `length`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
+        - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
+        - `length` [m]: Distance of the points, constant or by a law of time; that of the initial configuration if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "points": points,
+            "length": length,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("distance", False, entries)
+
+    def point_on_line(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("point-on-line", False, entries)
+
+    def point_on_plane(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps a point of the second body in a plane of the first; measures `x` and `y`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("point-on-plane", False, entries)
+
+    def rolling(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        radius: Number,
+        shape: Literal["disc", "sphere"] | None = None,
+        wheel_axis: Numbers | None = None,
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `radius` [m]: Radius of the wheel about its centre: the second body's marker, or its centre of mass.
+        - `shape`: What rolls: `disc` or `sphere`. Default: `"disc"`.
+        - `wheel_axis`: Axis of a disc in the world at the initial configuration; z of the second body's marker, or of the body, if not given.
+        - `point` [m]: A point of the plane, in the world at the initial configuration; the origin of the first body's marker, or of the ground, if not given.
+        - `axis`: Normal of the plane, towards the wheel, in the world at the initial configuration; z of the first body's marker, or of the world, if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "radius": radius,
+            "shape": shape,
+            "wheel-axis": wheel_axis,
+            "point": point,
+            "axis": axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("rolling", False, entries)
+
+    def knife_edge(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        x_axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A blade on the second body glides along itself and not sideways: skate, sleigh, runner. Joints such as `[[planar]]` keep it on its surface.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
+        - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
+        - `axis`: Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.
+        - `x_axis`: Direction of the blade in the world at the initial configuration, at right angles to the normal; x of the markers, or of the world, if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "axis": axis,
+            "x-axis": x_axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("knife-edge", False, entries)
+
+    def gear(
+        self,
+        name: str | None = None,
+        *,
+        joints: Sequence[str],
+        ratio: Number,
+        offset: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps the angles of two joints in a ratio: wheels, belts, worms.
+
+        - `joints`: The two joints; with the angle after a dot (`joint.second-angle`) where one has several.
+        - `ratio`: Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.
+        - `offset` [rad]: Angle of the second joint where that of the first is zero; from the initial configuration if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joints": joints,
+            "ratio": ratio,
+            "offset": offset,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("gear", False, entries)
+
+    def coupling(
+        self,
+        name: str | None = None,
+        *,
+        joints: Sequence[str],
+        factors: Numbers,
+        offset: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.
+
+        - `joints`: The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.
+        - `factors`: Factor of each coordinate in the sum; coordinates count in m and rad.
+        - `offset`: Value of the sum; from the initial configuration if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joints": joints,
+            "factors": factors,
+            "offset": offset,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("coupling", False, entries)
+
+    def velocity_coupling(
+        self,
+        name: str | None = None,
+        *,
+        rates: Sequence[str],
+        factors: Numbers,
+        value: Law | None = None,
+        axes: Literal["world", "body"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Keeps a weighted sum of rates and velocities at a value, constant or by a law of time: steering, rolling without a wheel, prescribed speeds.
+
+        - `rates`: What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`.
+        - `factors`: Factor of each rate in the sum; rates count in m/s and rad/s.
+        - `value`: Value of the sum, constant or by a law of time; 0 if not given.
+        - `axes`: Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself. Default: `"world"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "rates": rates,
+            "factors": factors,
+            "value": value,
+            "axes": axes,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("velocity-coupling", False, entries)
+
+    def drive(
+        self,
+        name: str | None = None,
+        *,
+        joint: str | None = None,
+        point: str | None = None,
+        body: str | None = None,
+        angle: Law | None = None,
+        displacement: Law | None = None,
+        path: Sequence[Law] | None = None,
+        axis: Numbers | None = None,
+        euler: Sequence[Law] | None = None,
+        sequence: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert.
+
+        - `joint`: The joint that is driven; with the coordinate after a dot (`table.x`) where `angle` or `displacement` could mean several.
+        - `point`: The marker or body (its centre of mass) that is led along `path`.
+        - `body`: The body that is led in all six coordinates: its centre of mass along `path`, its rotation by `axis` and `angle` or by `euler`; what is not given stays as it is initially.
+        - `angle` [rad]: Angle of the joint, or of the body's turn about `axis` from its initial orientation; any number of turns.
+        - `displacement` [m]: Displacement of the joint.
+        - `path` [m]: Coordinates of the point in the world.
+        - `axis`: Axis in the world about which the body turns; z if not given.
+        - `euler` [rad]: Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation.
+        - `sequence`: Axes of the Euler angles, first turn first.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "point": point,
+            "body": body,
+            "angle": angle,
+            "displacement": displacement,
+            "path": path,
+            "axis": axis,
+            "euler": euler,
+            "sequence": sequence,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("drive", False, entries)
+
+    def input(
+        self,
+        name: str | None = None,
+        *,
+        value: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.
+
+        - `value`: Value until it is set, in the base unit of where it is used. Default: `0`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "value": value,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("input", False, entries)
+
+    def state(
+        self,
+        name: str | None = None,
+        *,
+        rate: Law,
+        initial: Number | None = None,
+        scale: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A first-order state: its rate is an expression of `t`, measured quantities and states (`"-3*charge.value + crank.rate"`). Its value is the signal `NAME.value`, which forces and other states may use.
+
+        - `initial`: Value at the start. Default: `0`.
+        - `rate`: Rate per second.
+        - `scale`: Size against which its error is judged where it is small. Default: `1`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "initial": initial,
+            "rate": rate,
+            "scale": scale,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("state", False, entries)
+
+    def algebraic(
+        self,
+        name: str | None = None,
+        *,
+        zero_of: Law,
+        guess: Number | None = None,
+        scale: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """An algebraic unknown `NAME.value`: at every time the value for which an expression of `t`, measured quantities, states and the unknown itself vanishes.
+
+        - `zero_of`: The expression that vanishes.
+        - `guess`: First guess at the start. Default: `0`.
+        - `scale`: Size against which its error is judged where it is small. Default: `1`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "zero-of": zero_of,
+            "guess": guess,
+            "scale": scale,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("algebraic", False, entries)
+
+    def transfer_function(
+        self,
+        name: str | None = None,
+        *,
+        input: Law,
+        numerator: Numbers,
+        denominator: Numbers,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.
+
+        - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
+        - `numerator`: Coefficients of b(s), the highest power first.
+        - `denominator`: Coefficients of a(s), the highest power first.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "input": input,
+            "numerator": numerator,
+            "denominator": denominator,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("transfer-function", False, entries)
+
+    def state_space(
+        self,
+        name: str | None = None,
+        *,
+        input: Law,
+        a: Numbers,
+        b: Numbers,
+        c: Numbers,
+        d: Number | None = None,
+        initial: Numbers | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A linear block ẋ = A x + b u, y = c·x + d u from its input u to the signal `NAME.output`; the states are the signals `NAME.state-1` and so on.
+
+        - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
+        - `a`: A, row by row in one array.
+        - `b`: b.
+        - `c`: c.
+        - `d`: d. Default: `0`.
+        - `initial`: x at the start; zeros if left out.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "input": input,
+            "a": a,
+            "b": b,
+            "c": c,
+            "d": d,
+            "initial": initial,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("state-space", False, entries)
+
+    def pid(
+        self,
+        name: str | None = None,
+        *,
+        error: Law,
+        proportional: Number | None = None,
+        integral: Number | None = None,
+        derivative: Number | None = None,
+        filter_time: Number | None = None,
+        unit: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A controller: the signal `NAME.output` is proportional · e + integral · ∫e dt + derivative · ė with the error e, where ė is taken through a filter 1/(1 + T s).
+
+        - `error`: Error: setpoint less measured quantity, as an expression.
+        - `proportional`: Gain of the error. Default: `0`.
+        - `integral`: Gain of the integrated error. Default: `0`.
+        - `derivative`: Gain of the filtered rate of the error. Default: `0`.
+        - `filter_time` [s]: Time constant T of the filter; needed with `derivative`.
+        - `unit`: Unit in result files. Default: `"1"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "error": error,
+            "proportional": proportional,
+            "integral": integral,
+            "derivative": derivative,
+            "filter-time": filter_time,
+            "unit": unit,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("pid", False, entries)
+
+    def force(
+        self,
+        name: str | None = None,
+        *,
+        body: str,
+        point: Numbers | None = None,
+        force: Sequence[Law] | None = None,
+        torque: Sequence[Law] | None = None,
+        axes: Literal["world", "body"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).
+
+        - `body`: The body on which it acts, at its centre of mass, or a marker (`crank.pin`).
+        - `point` [m]: Where it acts, in the world at the initial configuration, in place of a marker.
+        - `force` [N]: Force vector.
+        - `torque` [Nm]: Torque vector.
+        - `axes`: Axes of the vectors: the world's, which keeps their direction, or those of the marker or body, which they follow. Default: `"world"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "body": body,
+            "point": point,
+            "force": force,
+            "torque": torque,
+            "axes": axes,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("force", False, entries)
+
+    def joint_force(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        force: Law | None = None,
+        torque: Law | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`"-20*crank.rate"`).
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `force` [N]: Force along a displacement.
+        - `torque` [Nm]: Torque about an angle.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "force": force,
+            "torque": torque,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("joint-force", False, entries)
+
+    def spring_damper(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str] | None = None,
+        points: Rows | None = None,
+        joint: str | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        free_length: Number | None = None,
+        preload: Number | None = None,
+        force: Table | None = None,
+        damping_force: Table | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
+        - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
+        - `joint`: In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `stiffness` [N/m]: Stiffness of a linear spring.
+        - `damping` [N*s/m]: Damping of a linear damper.
+        - `free_length` [m]: Length, or displacement of the joint, from which the elongation counts; the initial one if not given.
+        - `preload` [N]: Force with which it pulls at the free length.
+        - `force`: Pulling force over the elongation, in place of `stiffness`.
+        - `damping_force`: Pulling force over the rate of the length, in place of `damping`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "points": points,
+            "joint": joint,
+            "stiffness": stiffness,
+            "damping": damping,
+            "free-length": free_length,
+            "preload": preload,
+            "force": force,
+            "damping-force": damping_force,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("spring-damper", False, entries)
+
+    def torsional_spring_damper(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        free_angle: Number | None = None,
+        preload: Number | None = None,
+        torque: Table | None = None,
+        damping_torque: Table | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A spring and damper about the angle of a joint; it turns the second body back with stiffness × (angle − free angle) + damping × rate + preload.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `stiffness` [Nm/rad]: Stiffness of a linear spring.
+        - `damping` [Nm*s/rad]: Damping of a linear damper.
+        - `free_angle` [rad]: Angle from which the deflection counts, full turns included; the initial one if not given.
+        - `preload` [Nm]: Torque against the angle at the free angle.
+        - `torque`: Torque against the angle over the deflection, in place of `stiffness`.
+        - `damping_torque`: Torque against the angle over its rate, in place of `damping`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "stiffness": stiffness,
+            "damping": damping,
+            "free-angle": free_angle,
+            "preload": preload,
+            "torque": torque,
+            "damping-torque": damping_torque,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("torsional-spring-damper", False, entries)
+
+    def bushing(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        point: Numbers | None = None,
+        orientation: Table | None = None,
+        translational_stiffness: Numbers | Rows | None = None,
+        rotational_stiffness: Numbers | Rows | None = None,
+        coupling_stiffness: Rows | None = None,
+        translational_damping: Numbers | Rows | None = None,
+        rotational_damping: Numbers | Rows | None = None,
+        coupling_damping: Rows | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector and stay below half a turn.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; matrices are in axes of the frame on the first.
+        - `point` [m]: Where both frames stand, undeformed, in the world at the initial configuration; with two markers the frames are theirs.
+        - `orientation`: Rotation from the frames' axes to world axes at the initial configuration; that of the marker, or of the world, if not given.
+        - `translational_stiffness` [N/m]: Force per displacement. Default: `[0, 0, 0]`.
+        - `rotational_stiffness` [Nm/rad]: Torque per rotation. Default: `[0, 0, 0]`.
+        - `coupling_stiffness` [m*kg*s^-2*rad^-1]: Force (rows) per rotation (columns); its transpose is torque per displacement.
+        - `translational_damping` [N*s/m]: Force per velocity. Default: `[0, 0, 0]`.
+        - `rotational_damping` [Nm*s/rad]: Torque per angular velocity. Default: `[0, 0, 0]`.
+        - `coupling_damping` [m*kg*s^-1*rad^-1]: Force (rows) per angular velocity (columns); its transpose is torque per velocity.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "point": point,
+            "orientation": orientation,
+            "translational-stiffness": translational_stiffness,
+            "rotational-stiffness": rotational_stiffness,
+            "coupling-stiffness": coupling_stiffness,
+            "translational-damping": translational_damping,
+            "rotational-damping": rotational_damping,
+            "coupling-damping": coupling_damping,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("bushing", False, entries)
+
+    def joint_friction(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        force: Number | None = None,
+        torque: Number | None = None,
+        friction: Number | None = None,
+        radius: Number | None = None,
+        bearing_length: Number | None = None,
+        transition_speed: Number | None = None,
+        transition_rate: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `force` [N]: Force of sliding, against a displacement.
+        - `torque` [Nm]: Torque of sliding, against an angle.
+        - `friction`: Coefficient of friction, times the force that the joint transmits.
+        - `radius` [m]: Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.
+        - `bearing_length` [m]: Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.
+        - `transition_speed` [m/s]: Speed at which 76 % of the force act; below it the joint creeps. Default: `1e-3`.
+        - `transition_rate` [rad/s]: Angular speed at which 76 % of the torque act; below it the joint creeps. Default: `1e-2`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "force": force,
+            "torque": torque,
+            "friction": friction,
+            "radius": radius,
+            "bearing-length": bearing_length,
+            "transition-speed": transition_speed,
+            "transition-rate": transition_rate,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("joint-friction", False, entries)
+
+    def end_stop(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        stiffness: Number,
+        lower: Number | None = None,
+        upper: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Elastic bounds of the displacement of a joint.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `lower` [m]: Lower bound; none if not given.
+        - `upper` [m]: Upper bound; none if not given.
+        - `stiffness` [N/m]: Stiffness beyond a bound.
+        - `damping` [N*s/m]: Damping beyond a bound; the stop pushes back but never pulls. Default: `0`.
+        - `transition_depth` [m]: Depth beyond a bound at which half of the damping acts, so that it begins without a jump. Default: `1e-4`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "lower": lower,
+            "upper": upper,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("end-stop", False, entries)
+
+    def torsional_end_stop(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        stiffness: Number,
+        lower: Number | None = None,
+        upper: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Elastic bounds of the angle of a joint; full turns count.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `lower` [rad]: Lower bound; none if not given.
+        - `upper` [rad]: Upper bound; none if not given.
+        - `stiffness` [Nm/rad]: Stiffness beyond a bound.
+        - `damping` [Nm*s/rad]: Damping beyond a bound; the stop pushes back but never pulls. Default: `0`.
+        - `transition_depth` [rad]: Depth beyond a bound at which half of the damping acts, so that it begins without a jump. Default: `1e-3`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "lower": lower,
+            "upper": upper,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("torsional-end-stop", False, entries)
+
+    def contact(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        first_shape: Table | None = None,
+        second_shape: Table | None = None,
+        law: Literal["linear", "hertz", "flores"] | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        youngs_modulus: Number | None = None,
+        poisson_ratio: Number | None = None,
+        restitution: Number | None = None,
+        rest_speed: Number | None = None,
+        effective_radius: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        stribeck_speed: Number | None = None,
+        transition_speed: Number | None = None,
+        friction_law: Literal["coulomb", "lugre"] | None = None,
+        bristle_stiffness: Number | None = None,
+        bristle_damping: Number | None = None,
+        viscous_friction: Number | None = None,
+        stribeck_exponent: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Two shapes that push each other where they overlap, and rub. Measures `force` (on the second body), `normal-force` and `depth`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.
+        - `first_shape`: What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.
+          - `kind`: What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.
+          - `radius` [m]: Radius of a sphere, capsule or cylinder.
+          - `length` [m]: Length of a cylinder; of a capsule the part between its half spheres.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `position` [m]: Where the shape's centre (or a point of the plane) stands in axes of the body or marker. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from the shape's axes to those of the body or marker.
+        - `second_shape`: What of the second body touches; likewise.
+          - `kind`: What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.
+          - `radius` [m]: Radius of a sphere, capsule or cylinder.
+          - `length` [m]: Length of a cylinder; of a capsule the part between its half spheres.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `position` [m]: Where the shape's centre (or a point of the plane) stands in axes of the body or marker. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from the shape's axes to those of the body or marker.
+        - `law`: Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores. Default: `"linear"`.
+        - `stiffness` [N/m]: Force per depth of the linear law.
+        - `damping` [N*s/m]: Damping of the linear law; surfaces push but never pull. Default: `0`.
+        - `transition_depth` [m]: Depth at which half of the damping of the linear law acts, so that it begins without a jump. Default: `1e-6`.
+        - `youngs_modulus` [Pa]: Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.
+        - `poisson_ratio`: Poisson's ratio of both bodies for `hertz` and `flores`. Default: `0.3`.
+        - `restitution`: Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01. Default: `1`.
+        - `rest_speed` [m/s]: Speed of meeting below which `hertz` and `flores` see no impact: the losses grow no further. Default: `1e-3`.
+        - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
+        - `friction`: Coefficient of sliding friction. Default: `0`.
+        - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
+        - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
+        - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
+        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep. Default: `"coulomb"`.
+        - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Default: `0`.
+        - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
+        - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "first-shape": first_shape,
+            "second-shape": second_shape,
+            "law": law,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "youngs-modulus": youngs_modulus,
+            "poisson-ratio": poisson_ratio,
+            "restitution": restitution,
+            "rest-speed": rest_speed,
+            "effective-radius": effective_radius,
+            "friction": friction,
+            "static-friction": static_friction,
+            "stribeck-speed": stribeck_speed,
+            "transition-speed": transition_speed,
+            "friction-law": friction_law,
+            "bristle-stiffness": bristle_stiffness,
+            "bristle-damping": bristle_damping,
+            "viscous-friction": viscous_friction,
+            "stribeck-exponent": stribeck_exponent,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("contact", False, entries)
+
+    def contact_group(
+        self,
+        name: str | None = None,
+        *,
+        members: Sequence[str],
+        law: Literal["linear", "hertz", "flores"] | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        transition_depth: Number | None = None,
+        youngs_modulus: Number | None = None,
+        poisson_ratio: Number | None = None,
+        restitution: Number | None = None,
+        impact_speed: Number | None = None,
+        effective_radius: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        stribeck_speed: Number | None = None,
+        transition_speed: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Bodies of which any two may touch, and ground they may fall on; who is near whom is found in the course of the run. Bodies that a joint holds together pass through each other.
+
+        - `members`: Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.
+        - `law`: Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores. Default: `"linear"`.
+        - `stiffness` [N/m]: Force per depth of the linear law.
+        - `damping` [N*s/m]: Damping of the linear law; surfaces push but never pull. Default: `0`.
+        - `transition_depth` [m]: Depth at which half of the damping of the linear law acts, so that it begins without a jump. Default: `1e-6`.
+        - `youngs_modulus` [Pa]: Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.
+        - `poisson_ratio`: Poisson's ratio of both bodies for `hertz` and `flores`. Default: `0.3`.
+        - `restitution`: Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01. Default: `1`.
+        - `impact_speed` [m/s]: Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less. Default: `1`.
+        - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
+        - `friction`: Coefficient of sliding friction. Default: `0`.
+        - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
+        - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
+        - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "members": members,
+            "law": law,
+            "stiffness": stiffness,
+            "damping": damping,
+            "transition-depth": transition_depth,
+            "youngs-modulus": youngs_modulus,
+            "poisson-ratio": poisson_ratio,
+            "restitution": restitution,
+            "impact-speed": impact_speed,
+            "effective-radius": effective_radius,
+            "friction": friction,
+            "static-friction": static_friction,
+            "stribeck-speed": stribeck_speed,
+            "transition-speed": transition_speed,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("contact-group", False, entries)
+
+    def lock(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """Holds a joint's coordinate where it is when the lock is switched on; one that is on at the start holds the initial value.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("lock", False, entries)
+
+    def sensor(
+        self,
+        name: str | None = None,
+        *,
+        quantity: str,
+        of: str | None = None,
+        relative_to: str | None = None,
+        axes: str | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
+
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `of`: The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.
+        - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
+        - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "quantity": quantity,
+            "of": of,
+            "relative-to": relative_to,
+            "axes": axes,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("sensor", False, entries)
+
+    def event(
+        self,
+        name: str | None = None,
+        *,
+        zero_of: str,
+        direction: Literal["both", "rising", "falling"] | None = None,
+        tolerance: Number | None = None,
+        stop: bool | None = None,
+        switch_on: Sequence[str] | None = None,
+        switch_off: Sequence[str] | None = None,
+        set: Any | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run, switch parts and change parameters.
+
+        - `zero_of`: Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals.
+        - `direction`: Which passages count: from below zero (`rising`), from above (`falling`) or `both`. Default: `"both"`.
+        - `tolerance` [s]: Accuracy of the time at which it is located. Default: `1e-9`.
+        - `stop`: Whether the run ends here. Default: `false`.
+        - `switch_on`: Forces, springs, joints, drives and locks to switch on; joints must fit without an impulse.
+        - `switch_off`: Forces, springs, joints, drives and locks to switch off.
+        - `set`: New values of parameters (`{ k = 200 }`), numbers or expressions of the values at the start; only forces, springs, dampers, bushings, friction and stops may use such a parameter, so that nothing jumps but forces.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "zero-of": zero_of,
+            "direction": direction,
+            "tolerance": tolerance,
+            "stop": stop,
+            "switch-on": switch_on,
+            "switch-off": switch_off,
+            "set": set,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("event", False, entries)

@@ -1,0 +1,303 @@
+"""What runs leave behind."""
+
+from __future__ import annotations
+
+import html
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._errors import ArgumentError, ClosedError, Error
+
+if TYPE_CHECKING:
+    from ._model import Model, Path_
+    from ._parts import Number
+
+Array = NDArray[np.float64]
+
+
+class Result:
+    """The signals of a run: `result["top.position.z"]` is a NumPy array over `result.time`.
+
+    In Jupyter a result shows the moving machine. Arrays are read-only and share the memory of the run.
+    """
+
+    axis = "time"
+    """What the arrays stand over."""
+    axis_unit = "s"
+    """Its unit."""
+
+    def __init__(
+        self,
+        model: Model,
+        settings: Mapping[str, Number | None],
+        channels: list[tuple[str, str]],
+        times: Array,
+        columns: list[Array],
+        nodes: Array | None,
+        summary: str,
+    ) -> None:
+        """Made by `Model.simulate` and `Model.static`."""
+        self.model = model
+        self._settings = dict(settings)
+        self._units = dict(channels)
+        self._times = times
+        self._columns = {name: column for (name, _), column in zip(channels, columns, strict=True)}
+        self._nodes = nodes
+        self._summary = summary
+        self._closed = False
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for array in (self._times, *self._columns.values(), self._nodes):
+            if array is not None:
+                array.flags.writeable = False
+
+    def _open(self) -> None:
+        if self._closed:
+            raise ClosedError("this result is closed; run the model again")
+
+    @property
+    def time(self) -> Array:
+        """Output times in s."""
+        self._open()
+        return self._times
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the signals."""
+        return list(self._units)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each signal, by name."""
+        return dict(self._units)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `run.json` holds: how the run ended, its settings, statistics, events, warnings and assumptions."""
+        found: dict[str, Any] = json.loads(self._summary)
+        return found
+
+    @property
+    def status(self) -> str:
+        """How the run ended: `done`, `interrupted` (also by an observer) or `failed`."""
+        return str(self.summary["status"])
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Counts of steps, iterations and the like."""
+        return dict(self.summary["statistics"])
+
+    @property
+    def events(self) -> list[tuple[float, str]]:
+        """Times and names of the events, in order."""
+        return [(event["time"], event["event"]) for event in self.summary["events"]]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know."""
+        return list(self.summary["warnings"])
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a signal; `"time"` gives the times."""
+        self._open()
+        if name == self.axis:
+            return self._times
+        try:
+            return self._columns[name]
+        except (KeyError, TypeError):
+            near = get_close_matches(str(name), self._columns, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else "; `names` lists all"
+            raise KeyError(f"there is no signal `{name}`{hint}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns or name == self.axis
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Number of output times."""
+        self._open()
+        return len(self._times)
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<kreisel.Result, closed>"
+        rows, signals = len(self._times), len(self._columns)
+        return f"<kreisel.Result of {self.model.name}: {signals} signals at {rows} times, {self.status}>"
+
+    def frame(self, library: str | None = None) -> Any:
+        """A table of all signals: of pandas, with the time as index, or of polars, with it as first column.
+
+        `library` is `"pandas"` or `"polars"`; without it the first that is installed is taken.
+        """
+        self._open()
+        if library not in (None, "pandas", "polars"):
+            raise ArgumentError(f'`library` must be "pandas" or "polars", not {library!r}')
+        if library != "polars":
+            try:
+                import pandas
+
+                return pandas.DataFrame(self._columns, index=pandas.Index(self._times, name=self.axis))
+            except ImportError:
+                if library == "pandas":
+                    raise
+        try:
+            import polars
+        except ImportError as error:
+            raise ImportError("a frame needs pandas or polars: `pip install pandas`") from error
+        return polars.DataFrame({self.axis: self._times, **self._columns})
+
+    def plot(self, *names: str, ax: Any = None) -> Any:
+        """Draws signals with matplotlib and gives the axes; a name without its component draws all of them.
+
+        `result.plot("top.position")` draws x, y and z.
+        """
+        self._open()
+        try:
+            import matplotlib.pyplot as pyplot
+        except ImportError as error:
+            raise ImportError("plots need matplotlib: `pip install matplotlib`") from error
+        if not names:
+            raise ArgumentError("name the signals to be drawn; `names` lists all")
+        chosen = [signal for name in names for signal in self._matching(name)]
+        axes = pyplot.subplots()[1] if ax is None else ax
+        for name in chosen:
+            axes.plot(self._times, self._columns[name], label=f"{name} [{self._units[name]}]")
+        axes.set_xlabel(f"{self.axis} [{self.axis_unit}]")
+        axes.legend()
+        return axes
+
+    def _matching(self, name: str) -> Iterable[str]:
+        if name in self._columns:
+            return [name]
+        found = [signal for signal in self._columns if signal.startswith(f"{name}.")]
+        if not found:
+            _ = self[name]
+        return found
+
+    def save(self, folder: Path_, *, force: bool = False) -> list[Path]:
+        """Writes the files that `kreisel run` writes, the report among them; gives their paths.
+
+        A folder that holds something else than results of this model is refused, unless by `force`.
+        """
+        self._open()
+        if self._nodes is None:
+            raise Error("the motion was not kept: run the model without `motion=False`")
+        machine = self.model._machine(self._settings)
+        is_static = isinstance(self, StaticResult)
+        columns = list(self._columns.values())
+        return machine.save(folder, force, is_static, self._times, columns, self._nodes, self._summary)
+
+    def to_html(self) -> str:
+        """The report as one HTML page: the moving machine, plots and facts."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(folder, force=True)
+            page = Path(folder, "report.html")
+            if not page.exists():
+                raise Error("no report was made")
+            return page.read_text(encoding="utf-8")
+
+    def _repr_html_(self) -> str | None:
+        """The report in a frame, for Jupyter."""
+        if self._closed or self._nodes is None or isinstance(self, StaticResult):
+            return None
+        page = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 0"></iframe>'
+
+    def close(self) -> None:
+        """Gives the memory back; arrays that were taken before stay."""
+        self._closed = True
+        self._times, self._columns, self._nodes = np.empty(0), {}, None
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()
+
+
+class StaticResult(Result):
+    """Equilibria over the load factor; the last one is `result[name][-1]`."""
+
+    axis = "load-factor"
+    axis_unit = "1"
+    reactions: dict[str, list[float]]
+    """What each joint exerts on its second body at the last equilibrium, in world axes: torque, then force."""
+
+    @property
+    def load_factor(self) -> Array:
+        """Load factors of the equilibria."""
+        return self.time
+
+    @property
+    def limit_points(self) -> list[float]:
+        """Load factors at which the path turns."""
+        return [float(factor) for factor in self.statistics["limit-points"]]
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<kreisel.StaticResult, closed>"
+        return f"<kreisel.StaticResult of {self.model.name}: {len(self._times)} equilibria, {self.status}>"
+
+
+class Modes:
+    """Small motions of a machine: frequencies, damping, shapes and the matrices they come from."""
+
+    def __init__(
+        self,
+        eigenvalues: list[Array],
+        shapes: list[Array],
+        dominant: list[tuple[str, float]],
+        coordinates: list[str],
+        matrices: dict[str, Array],
+        warnings: list[str],
+    ) -> None:
+        """Made by `Model.modes`."""
+        self.eigenvalues: NDArray[np.complex128] = eigenvalues[0] + 1j * eigenvalues[1]
+        """Eigenvalues in 1/s, the slowest first; of each pair the one with positive imaginary part."""
+        self.shapes: NDArray[np.complex128] = shapes[0] + 1j * shapes[1]
+        """A column for each mode, a row for each of `coordinates`."""
+        self.dominant = dominant
+        """The part that moves most in each mode, with its share of the kinetic energy."""
+        self.coordinates = coordinates
+        """Names and units of the rows of `shapes`."""
+        self.matrices = matrices
+        """`mass`, `damping`, `stiffness` and the constraint `gradient` as dense arrays."""
+        self.warnings = warnings
+        """What the user should know about the state."""
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies in Hz."""
+        return self.eigenvalues.imag / (2 * np.pi)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios: 0 undamped, 1 overdamped, negative where the motion grows."""
+        size = np.abs(self.eigenvalues)
+        return np.divide(-self.eigenvalues.real, size, out=np.zeros_like(size), where=size > 0) + 0.0
+
+    def __len__(self) -> int:
+        return len(self.eigenvalues)
+
+    def __repr__(self) -> str:
+        rows = zip(self.frequencies, self.damping_ratios, self.dominant, strict=True)
+        lines = [f"{number + 1:4}  {frequency:14.6g}  {damping:13.6f}  {part} ({100 * share:.0f} %)"
+                 for number, (frequency, damping, (part, share)) in enumerate(rows)]
+        return "\n".join(["mode  frequency [Hz]  damping ratio  dominant part", *lines])

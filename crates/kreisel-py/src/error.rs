@@ -1,0 +1,89 @@
+//! Errors of the library as exceptions of the package, one class per stage, mapped here and nowhere else.
+
+use kreisel::integrate::{StartError, StepError};
+use kreisel::machine::{self, RunError};
+use kreisel::model::ModelErrors;
+use kreisel::modes::ModesError;
+use kreisel::results::WriteError;
+use kreisel::statics::StaticsError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The classes, which are written in Python: `python/kreisel/_errors.py`.
+#[allow(missing_docs, reason = "the macro makes types whose documentation is that of the Python classes")]
+pub mod class {
+    use pyo3::import_exception;
+
+    import_exception!(kreisel._errors, ModelError);
+    import_exception!(kreisel._errors, StartError);
+    import_exception!(kreisel._errors, StepError);
+    import_exception!(kreisel._errors, StaticsError);
+    import_exception!(kreisel._errors, ModesError);
+    import_exception!(kreisel._errors, WriteError);
+    import_exception!(kreisel._errors, ArgumentError);
+    import_exception!(kreisel._errors, InternalError);
+}
+
+/// Mistakes of a model, each with its line.
+pub fn model(errors: &ModelErrors) -> PyErr {
+    class::ModelError::new_err(errors.render(false))
+}
+
+/// A machine that cannot be started, with the lines of the parts to blame.
+pub fn start(machine: &machine::Machine, error: &StartError) -> PyErr {
+    class::StartError::new_err(machine.start_message(error))
+}
+
+/// A step that failed.
+pub fn step(error: &StepError) -> PyErr {
+    class::StepError::new_err(error.to_string())
+}
+
+/// An equilibrium that was not found.
+pub fn statics(machine: &machine::Machine, error: &StaticsError) -> PyErr {
+    match error {
+        StaticsError::Start(error) => start(machine, error),
+        error => class::StaticsError::new_err(error.to_string()),
+    }
+}
+
+/// Modes that were not found.
+pub fn modes(error: &ModesError) -> PyErr {
+    class::ModesError::new_err(error.to_string())
+}
+
+/// Files that could not be written.
+pub fn write(error: &WriteError) -> PyErr {
+    class::WriteError::new_err(error.to_string())
+}
+
+/// Whatever ended a run in memory.
+pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
+    match error {
+        RunError::Settings(_) => match machine.plan() {
+            Err(errors) => model(&errors),
+            Ok(_) => class::ModelError::new_err(error.to_string()),
+        },
+        RunError::Start(error) => start(machine, error),
+        RunError::Step(error) => step(error),
+        RunError::Switch(error) => class::StepError::new_err(error.to_string()),
+        RunError::Statics(error) => statics(machine, error),
+        RunError::Modes(error) => modes(error),
+        RunError::Write(error) => write(error),
+    }
+}
+
+/// An argument that makes no sense.
+pub fn argument(words: impl Into<String>) -> PyErr {
+    class::ArgumentError::new_err(words.into())
+}
+
+/// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        let text = text.unwrap_or_else(|| "unknown".to_owned());
+        class::InternalError::new_err(format!("a mistake in Kreisel, please report it: {text}"))
+    })
+}

@@ -1,0 +1,55 @@
+//! The compiled half of the Python package `kreisel`: arguments in, arrays out, no physics.
+//!
+//! The half that users see is written in Python beside it (`python/kreisel/`). It turns builder calls into the text of a
+//! model file and the arrays from here into results; so a model in Python means what the same words mean in a file.
+
+mod error;
+mod function;
+mod machine;
+mod modes;
+mod run;
+mod statics;
+mod stepper;
+
+use kreisel::machine::part;
+use kreisel::model::Document;
+use pyo3::prelude::*;
+use std::fs;
+use std::path::PathBuf;
+
+/// Names of the kinds of parts, as in a model file.
+#[pyfunction]
+fn kinds() -> Vec<&'static str> {
+    part::kinds().iter().map(|kind| kind.name).collect()
+}
+
+/// The JSON Schema of model files.
+#[pyfunction]
+fn schema() -> String {
+    kreisel::model::schema::schema(&part::kinds()).to_string()
+}
+
+/// The text of a model file; the exception says why it cannot be read, as the command does.
+#[pyfunction]
+fn read_text(path: PathBuf) -> PyResult<String> {
+    match fs::read(&path).map(String::from_utf8) {
+        Ok(Ok(text)) => Ok(text),
+        _ => match Document::read(&path, &part::kinds(), &[]) {
+            Err(errors) => Err(error::model(&errors)),
+            // It was not there a moment ago.
+            Ok(_) => Err(error::argument(format!("`{}` could not be read", path.display()))),
+        },
+    }
+}
+
+/// The compiled half of the package.
+#[pymodule]
+fn _kreisel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(read_text, module)?)?;
+    module.add_class::<machine::Machine>()?;
+    module.add_class::<run::Step>()?;
+    module.add_class::<stepper::Stepper>()
+}

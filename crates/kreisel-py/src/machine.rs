@@ -1,0 +1,235 @@
+//! A machine that was read from the text of a model.
+
+use crate::error;
+use crate::function::{Failure, Given, functions};
+use crate::modes::{ModesOutcome, find_modes};
+use crate::run::{Outcome, run};
+use crate::statics::{StaticOutcome, StaticRequest, find_equilibrium};
+use crate::stepper::Stepper;
+use kreisel::machine::{self, ResultFiles, SettingTexts, SignalId};
+use kreisel::model::{Document, ModelErrors};
+use kreisel::results::{Channel, ModelIdentity, NodeState, RunSummary, WriteError};
+use machine::{Record, Sink};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A checked model, ready to be run.
+#[pyclass(module = "kreisel._kreisel", frozen)]
+pub struct Machine {
+    machine: Arc<machine::Machine>,
+    signals: Arc<HashMap<String, SignalId>>,
+    identity: ModelIdentity,
+    parameters: BTreeMap<String, f64>,
+    failure: Failure,
+}
+
+#[pymethods]
+impl Machine {
+    /// Reads a model: its name in messages, its text, the file it stands for (so that it can include others), parameters
+    /// and settings that replace its own, and the functions it calls.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        text: String,
+        path: Option<PathBuf>,
+        parameters: Vec<(String, String)>,
+        settings: HashMap<String, String>,
+        functions: Given,
+    ) -> PyResult<Self> {
+        let settings = setting_texts(settings)?;
+        let (functions, failure) = self::functions(functions);
+        let shown = path.as_ref().map_or(name.clone(), |path| path.display().to_string());
+        let identity = ModelIdentity::new(shown, text.as_bytes());
+        let read = || -> Result<_, ModelErrors> {
+            let kinds = machine::part::kinds();
+            let given: Vec<(&str, &str)> =
+                parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let document = match &path {
+                Some(path) => Document::from_text_at(path, &text, &kinds, &given)?,
+                None => Document::from_text(&name, &text, &kinds, &given)?,
+            };
+            let machine = machine::Machine::assemble_from(&document, &settings, functions)?;
+            Ok((machine, document.parameters().clone()))
+        };
+        let (machine, parameters) = error::detached(py, read)?.map_err(|errors| error::model(&errors))?;
+        let signals = Arc::new(machine.signals());
+        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure })
+    }
+
+    /// The title of the model.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.machine.title
+    }
+
+    /// Names and units of the signals.
+    #[getter]
+    fn channels(&self) -> Vec<(String, String)> {
+        let pair = |channel: Channel| (channel.name, channel.unit);
+        self.machine.channels().into_iter().map(pair).collect()
+    }
+
+    /// Parameters of the model and their values.
+    #[getter]
+    fn parameters(&self) -> BTreeMap<String, f64> {
+        self.parameters.clone()
+    }
+
+    /// Inputs of the model and their initial values.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, f64)> {
+        self.machine.inputs.iter().map(|input| (input.name.clone(), input.value)).collect()
+    }
+
+    /// What looks like a mistake but is none.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.machine.warnings.clone()
+    }
+
+    /// What was assumed because the model does not say it.
+    #[getter]
+    fn assumptions(&self) -> Vec<String> {
+        self.machine.assumptions.clone()
+    }
+
+    /// Runs the machine from its start to its end.
+    fn simulate(&self, py: Python<'_>, observer: Option<Py<PyAny>>, motion: bool) -> PyResult<Outcome> {
+        run(py, &self.machine, &self.signals, &self.identity, observer, motion, &self.failure)
+    }
+
+    /// Finds the equilibrium under the loads at the start time.
+    fn equilibrium(
+        &self,
+        py: Python<'_>,
+        factor: f64,
+        load_steps: usize,
+        arc_length: bool,
+        points: usize,
+    ) -> PyResult<StaticOutcome> {
+        let request = StaticRequest { factor, load_steps, arc_length, points };
+        find_equilibrium(py, &self.machine, &self.identity, &request, &self.failure)
+    }
+
+    /// Finds the slowest modes about the initial state or the equilibrium.
+    fn modes(&self, py: Python<'_>, about: &str, count: usize) -> PyResult<ModesOutcome> {
+        find_modes(py, &self.machine, about, count, &self.failure)
+    }
+
+    /// Starts the machine to be stepped from outside.
+    fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
+        Stepper::start(py, &self.machine, &self.failure)
+    }
+
+    /// Writes a run of this machine into a folder as the command does; gives the paths of the files.
+    #[allow(clippy::too_many_arguments, reason = "the parts of a result, which Python keeps apart")]
+    fn save(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        force: bool,
+        is_static: bool,
+        times: PyReadonlyArray1<'_, f64>,
+        columns: Vec<PyReadonlyArray1<'_, f64>>,
+        nodes: PyReadonlyArray1<'_, f64>,
+        summary: &str,
+    ) -> PyResult<Vec<PathBuf>> {
+        let Some(mut summary) = RunSummary::from_json(summary.as_bytes()) else {
+            return Err(error::argument("this is no summary of a run"));
+        };
+        let contiguous = |_| error::argument("the arrays of a result must be contiguous");
+        let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>();
+        let (times, columns) = (times.as_slice().map_err(contiguous)?, columns.map_err(contiguous)?);
+        let table = Table { times, columns, nodes: nodes.as_slice().map_err(contiguous)? };
+        table.check(&self.machine)?;
+        let write = || -> Result<Vec<PathBuf>, WriteError> {
+            let (machine, identity) = (&self.machine, self.identity.clone());
+            let files = if is_static {
+                ResultFiles::begin_static(&folder, identity, force, machine)?
+            } else {
+                ResultFiles::begin(&folder, identity, force, machine)?
+            };
+            table.write(files)?.finish(&mut summary, !is_static)
+        };
+        error::detached(py, write)?.map_err(|error| error::write(&error))
+    }
+}
+
+/// Numbers of a node in the flat form of a result.
+pub const NODE_NUMBERS: usize = 13;
+
+/// A result as its arrays.
+struct Table<'a> {
+    times: &'a [f64],
+    columns: Vec<&'a [f64]>,
+    nodes: &'a [f64],
+}
+
+impl Table<'_> {
+    fn check(&self, machine: &machine::Machine) -> PyResult<()> {
+        let rows = self.times.len();
+        let node_numbers = rows * machine.system.node_count() * NODE_NUMBERS;
+        let fits = self.columns.len() == machine.channels().len()
+            && self.columns.iter().all(|column| column.len() == rows)
+            && self.nodes.len() == node_numbers;
+        if fits { Ok(()) } else { Err(error::argument("these arrays are not those of a run of this model")) }
+    }
+
+    fn write(&self, mut files: ResultFiles) -> Result<ResultFiles, WriteError> {
+        let per_row = self.nodes.len() / self.times.len().max(1);
+        let mut values = vec![0.0; self.columns.len()];
+        for (row, &time) in self.times.iter().enumerate() {
+            values.iter_mut().zip(&self.columns).for_each(|(value, column)| *value = column[row]);
+            let numbers = &self.nodes[row * per_row..(row + 1) * per_row];
+            let nodes: Vec<NodeState> = numbers.chunks_exact(NODE_NUMBERS).map(node_state).collect();
+            files.push(&Record { time, values: &values, nodes: &nodes })?;
+        }
+        Ok(files)
+    }
+}
+
+fn node_state(numbers: &[f64]) -> NodeState {
+    let three = |first: usize| [numbers[first], numbers[first + 1], numbers[first + 2]];
+    NodeState {
+        position: three(0),
+        rotation: [numbers[3], numbers[4], numbers[5], numbers[6]],
+        velocity: three(7),
+        angular_velocity: three(10),
+    }
+}
+
+/// A node in the flat form of a result.
+pub fn node_numbers(node: &NodeState) -> [f64; NODE_NUMBERS] {
+    let mut numbers = [0.0; NODE_NUMBERS];
+    let parts =
+        node.position.iter().chain(&node.rotation).chain(&node.velocity).chain(&node.angular_velocity);
+    numbers.iter_mut().zip(parts).for_each(|(number, part)| *number = *part);
+    numbers
+}
+
+fn setting_texts(given: HashMap<String, String>) -> PyResult<SettingTexts> {
+    let mut texts = SettingTexts::default();
+    for (name, text) in given {
+        let place = match name.as_str() {
+            "end_time" => &mut texts.end_time,
+            "step" => &mut texts.step,
+            "rtol" => &mut texts.rtol,
+            "atol" => &mut texts.atol,
+            "min_step" => &mut texts.min_step,
+            "max_step" => &mut texts.max_step,
+            "initial_step" => &mut texts.initial_step,
+            "output_step" => &mut texts.output_step,
+            "method" => &mut texts.method,
+            "parametrization" => &mut texts.parametrization,
+            "spectral_radius" => &mut texts.spectral_radius,
+            "group" => &mut texts.group,
+            _ => return Err(error::argument(format!("there is no setting `{name}`"))),
+        };
+        *place = Some(text);
+    }
+    Ok(texts)
+}

@@ -1,0 +1,148 @@
+"""Results: arrays, tables, pages, files."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+from pathlib import Path
+
+import kreisel
+import numpy as np
+import pytest
+from conftest import pendulum
+
+
+@pytest.fixture(scope="module")
+def result() -> kreisel.Result:
+    return pendulum().simulate(end_time=0.5, step=1e-3)
+
+
+def test_a_pendulum_keeps_its_energy_to_the_order_of_the_method(result: kreisel.Result) -> None:
+    # m g l is about 10 J; the method is of second order, and h ω is about 5e-3.
+    assert np.abs(result["energy.balance"]).max() < 1e-3
+    angle, rate = result["hinge.angle"], result["hinge.rate"]
+    # ω²/2 (m l² + J) = m g l sin φ
+    exact = np.sqrt(2 * 2 * 9.80665 * 0.5 * np.sin(angle) / (2 * 0.25 + 0.01))
+    assert np.abs(rate - exact).max() < 1e-4
+
+
+def test_names_units_and_lengths_belong_together(result: kreisel.Result) -> None:
+    assert set(result.units) == set(result.names) == set(result)
+    assert result.units["hinge.angle"] == "rad"
+    assert len(result) == 501 and all(result[name].shape == (501,) for name in result.names)
+    assert np.allclose(result.time, np.linspace(0, 0.5, 501)) and result["time"] is result.time
+    assert "hinge.angle" in result and "hinge.angel" not in result
+    with pytest.raises(KeyError, match="did you mean `hinge.angle`"):
+        result["hinge.angel"]
+
+
+def test_arrays_are_the_runs_own_memory_and_read_only(result: kreisel.Result) -> None:
+    first, second = result["hinge.angle"], result["hinge.angle"]
+    assert first is second and not first.flags.owndata
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 1.0
+
+
+def test_arrays_outlive_their_result() -> None:
+    angle = pendulum().simulate(end_time=0.1)["hinge.angle"]
+    gc.collect()
+    assert angle.shape == (1001,) and np.isfinite(angle).all()
+
+
+def test_frames_hold_every_signal_over_time(result: kreisel.Result) -> None:
+    frame = result.frame("pandas")
+    assert list(frame.columns) == result.names and frame.index.name == "time"
+    assert frame["hinge.angle"].iloc[-1] == result["hinge.angle"][-1]
+    polars = result.frame("polars")
+    assert polars.columns == ["time", *result.names]
+    with pytest.raises(kreisel.ArgumentError):
+        result.frame("excel")
+
+
+def test_a_frame_without_pandas_and_polars_says_what_to_install(
+    result: kreisel.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        result.frame()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        result.plot("hinge.angle")
+
+
+def test_plots_draw_signals_and_their_components(result: kreisel.Result) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    axes = result.plot("bob.position", "hinge.angle")
+    assert len(axes.lines) == 4 and axes.get_xlabel() == "time [s]"
+    with pytest.raises(KeyError, match="no signal `nobody`"):
+        result.plot("nobody")
+    with pytest.raises(kreisel.ArgumentError):
+        result.plot()
+
+
+def test_jupyter_shows_the_report_in_a_frame(result: kreisel.Result) -> None:
+    shown = result._repr_html_()
+    assert shown is not None and shown.startswith("<iframe srcdoc=") and shown.count("<") == 2
+    page = result.to_html()
+    assert page.lower().startswith("<!doctype html") and "hinge.angle" in page
+
+
+def test_saved_results_are_those_of_the_command(result: kreisel.Result, tmp_path: Path) -> None:
+    paths = result.save(tmp_path / "out")
+    names = {Path(path).name for path in paths}
+    assert names == {"trajectory.csv", "trajectory.vtkhdf", "scene.json", "report.html", "run.json"}
+    table = np.genfromtxt(tmp_path / "out" / "trajectory.csv", delimiter=",", names=None, skip_header=1)
+    assert np.allclose(table[:, 0], result.time, atol=1e-15)
+    column = 1 + result.names.index("hinge.angle")
+    assert np.array_equal(table[:, column], result["hinge.angle"])
+    result.save(tmp_path / "out")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "file").write_text("x")
+    with pytest.raises(kreisel.WriteError):
+        result.save(tmp_path / "foreign")
+
+
+def test_a_run_without_motion_has_signals_only(tmp_path: Path) -> None:
+    result = pendulum().simulate(end_time=0.01, motion=False)
+    assert result["hinge.angle"].size and result._repr_html_() is None
+    with pytest.raises(kreisel.Error, match="motion"):
+        result.save(tmp_path)
+
+
+def test_a_closed_result_says_so(tmp_path: Path) -> None:
+    with pendulum().simulate(end_time=0.01) as result:
+        kept = result["hinge.angle"]
+    assert "closed" in repr(result) and result._repr_html_() is None
+    for use in (lambda: result["hinge.angle"], lambda: result.time, lambda: result.frame(),
+                lambda: result.save(tmp_path), lambda: len(result), lambda: result.plot("hinge.angle")):
+        with pytest.raises(kreisel.ClosedError):
+            use()
+    assert np.isfinite(kept).all()
+
+
+def test_results_pickle(result: kreisel.Result, tmp_path: Path) -> None:
+    twin = pickle.loads(pickle.dumps(result))
+    assert twin.names == result.names and twin.summary == result.summary
+    assert all(np.array_equal(twin[name], result[name]) for name in result.names)
+    assert not twin["hinge.angle"].flags.writeable
+    assert twin.save(tmp_path / "twin")
+
+
+def test_the_summary_tells_how_the_run_went(result: kreisel.Result) -> None:
+    assert result.status == "done" and result.statistics["steps"] == 500
+    assert result.summary["settings"]["step"] == 1e-3
+    assert any("gravity" in words for words in result.summary["assumptions"])
+
+
+def test_arrays_of_another_run_are_refused(result: kreisel.Result, tmp_path: Path) -> None:
+    machine = pendulum()._machine({})
+    with pytest.raises(kreisel.ArgumentError):
+        machine.save(tmp_path, False, False, result.time[:3], [], np.empty(0), result._summary)
+    with pytest.raises(TypeError):
+        machine.save(tmp_path, False, False, np.zeros((2, 2)), [], np.empty(0), result._summary)
+    with pytest.raises(kreisel.ArgumentError):
+        machine.save(tmp_path, False, False, result.time[::2], [], np.empty(0), result._summary)

@@ -1,0 +1,36 @@
+"""The tutorial of the book is a notebook whose cells run, and its page is that notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BOOK = Path(__file__).parents[3] / "book" / "src"
+NOTEBOOK = BOOK / "python-tutorial.ipynb"
+PAGE = BOOK / "python-tutorial.md"
+
+
+def cells() -> list[tuple[str, str]]:
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
+
+
+@pytest.mark.filterwarnings("ignore::kreisel.ModelWarning")
+def test_every_cell_of_the_tutorial_runs() -> None:
+    space: dict[str, Any] = {"__name__": "tutorial"}
+    for number, (kind, source) in enumerate(cells()):
+        if kind == "code":
+            exec(compile(source, f"cell {number} of the tutorial", "exec"), space)
+
+
+def test_the_page_of_the_tutorial_is_the_notebook() -> None:
+    """With `KREISEL_REFRESH` set the page is written instead."""
+    parts = [source if kind == "markdown" else f"```python\n{source}\n```" for kind, source in cells()]
+    page = "\n\n".join(parts) + "\n"
+    if "KREISEL_REFRESH" in os.environ:
+        PAGE.write_text(page, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page, "run these tests with KREISEL_REFRESH=1"

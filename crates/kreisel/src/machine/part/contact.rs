@@ -1,0 +1,283 @@
+//! `[[contact]]`: two shapes that touch, with friction.
+
+use super::contact_law::{self, Laws};
+use crate::element::contact::{Contact, Friction, Surface};
+use crate::element::{Element, Motion};
+use crate::lie::{Pose, UnitQuaternion, Vector3};
+use crate::machine::Assembler;
+use crate::machine::assembler::{Attachment, ContactEntry};
+use crate::machine::shape::Geometry;
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
+use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
+use crate::system::NodeMotion;
+
+/// Keys of `first-shape` and `second-shape`.
+pub static SHAPE_KEYS: &[Key] = &[
+    key(
+        "kind",
+        ValueKind::Choice(&["plane", "point", "sphere", "capsule", "box", "cylinder"]),
+        Need::Required,
+        "What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.",
+    ),
+    key(
+        "radius",
+        ValueKind::Number(Dimension::LENGTH),
+        Need::Optional,
+        "Radius of a sphere, capsule or cylinder.",
+    ),
+    key(
+        "length",
+        ValueKind::Number(Dimension::LENGTH),
+        Need::Optional,
+        "Length of a cylinder; of a capsule the part between its half spheres.",
+    ),
+    key(
+        "size",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Optional,
+        "Full edge lengths of a box along x, y and z.",
+    ),
+    key(
+        "position",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Default("[0, 0, 0]"),
+        "Where the shape's centre (or a point of the plane) stands in axes of the body or marker.",
+    ),
+    key(
+        "orientation",
+        ValueKind::Orientation,
+        Need::Optional,
+        "Rotation from the shape's axes to those of the body or marker.",
+    ),
+];
+
+const BODIES: Key = key(
+    "bodies",
+    ValueKind::References(&[2]),
+    Need::Required,
+    "The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.",
+);
+const FIRST_SHAPE: Key = key(
+    "first-shape",
+    ValueKind::Table(SHAPE_KEYS),
+    Need::Optional,
+    "What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.",
+);
+const SECOND_SHAPE: Key = key(
+    "second-shape",
+    ValueKind::Table(SHAPE_KEYS),
+    Need::Optional,
+    "What of the second body touches; likewise.",
+);
+
+/// Keys of `[[contact]]`.
+pub static KIND: PartKind = PartKind {
+    name: "contact",
+    doc: "Two shapes that push each other where they overlap, and rub. Measures `force` (on the second body), `normal-force` and `depth`.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        BODIES,
+        FIRST_SHAPE,
+        SECOND_SHAPE,
+        contact_law::LAW,
+        contact_law::STIFFNESS,
+        contact_law::DAMPING,
+        contact_law::TRANSITION_DEPTH,
+        contact_law::YOUNGS_MODULUS,
+        contact_law::POISSON_RATIO,
+        contact_law::RESTITUTION,
+        contact_law::REST_SPEED,
+        contact_law::EFFECTIVE_RADIUS,
+        contact_law::FRICTION,
+        contact_law::STATIC_FRICTION,
+        contact_law::STRIBECK_SPEED,
+        contact_law::TRANSITION_SPEED,
+        contact_law::FRICTION_LAW,
+        contact_law::BRISTLE_STIFFNESS,
+        contact_law::BRISTLE_DAMPING,
+        contact_law::VISCOUS_FRICTION,
+        contact_law::STRIBECK_EXPONENT,
+    ],
+};
+
+/// A shape in a frame of something.
+#[derive(Clone, Copy, Debug)]
+struct Toucher {
+    at: Attachment,
+    /// Frame of the shape in axes of the node, or in the world.
+    frame: Pose,
+    surface: Surface,
+}
+
+/// Adds a contact.
+pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let references = reader.references("bodies")?;
+    let first = touchers(&reader, assembler, &references[0], "first-shape")?;
+    let second = touchers(&reader, assembler, &references[1], "second-shape")?;
+    let laws = Laws::read(&reader)?;
+    let mut elements = Vec::new();
+    for a in &first {
+        for b in &second {
+            if a.at.node != b.at.node {
+                let contact = contact(&reader, [a, b], &laws)?;
+                check_depth(&reader, [a, b], &references, &contact)?;
+                elements.extend(add_elements(part.name(), contact, &laws, assembler));
+            }
+        }
+    }
+    if elements.is_empty() {
+        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
+        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
+    }
+    let extents = first.iter().chain(&second).map(|toucher| toucher.surface.extent());
+    assembler.lengths.extend(extents.filter(|extent| extent.is_finite()));
+    assembler.show_contact(ContactEntry { name: part.name().to_string(), elements });
+    reader.finish()
+}
+
+/// Adds a contact as one element or, with bristles, as one per couple, each with three states.
+fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assembler) -> Vec<usize> {
+    let Friction::LuGre(friction) = laws.friction else {
+        return vec![assembler.add_element(name, contact)];
+    };
+    // The scale is what `atol` multiplies, 1e-8 if not given. Sliding bends bristles by μ/σ₀ and they come back to it by themselves:
+    // an error of a hundredth of that, over the run, is small enough.
+    let scale = 1e6 * friction.sliding / friction.stiffness;
+    let builder = &mut assembler.builder;
+    let state = |couple: usize| {
+        ["x", "y", "z"].map(|axis| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
+    };
+    let singles = contact.with_bristles(state);
+    singles.into_iter().map(|single| assembler.add_element(name, single)).collect()
+}
+
+fn contact(reader: &PartReader, touchers: [&Toucher; 2], laws: &Laws) -> Result<Contact, ModelErrors> {
+    let nodes = touchers.map(|toucher| toucher.at.node);
+    let frames = touchers.map(|toucher| toucher.frame);
+    let contact =
+        Contact::new(nodes, frames, touchers.map(|toucher| toucher.surface), laws.normal, laws.friction);
+    if contact.couples().is_empty() {
+        return Err(reader.unsuitable("bodies", "shapes that can touch", "two planes").into());
+    }
+    laws.fit(reader, contact, touchers.map(|toucher| toucher.surface.word()))
+}
+
+/// What of a body, marker, beam or the ground touches.
+fn touchers(
+    reader: &PartReader,
+    assembler: &Assembler,
+    reference: &Reference,
+    key: &str,
+) -> Result<Vec<Toucher>, ModelErrors> {
+    let given = reader.table(key)?.map(read_shape).transpose()?;
+    if let Some(beam) = assembler.beams().iter().find(|beam| beam.name == reference.name) {
+        let Some((surface @ Surface::Sphere { .. }, offset)) = given else {
+            let mistake = Mistake::Unsuitable {
+                what: format!("`{key}` of {}", reader.description()),
+                requirement: "a sphere or a point for a beam, which touches at its nodes".to_string(),
+                found: given.map_or("none", |(surface, _)| surface.word()).to_string(),
+            };
+            return Err(ModelError::new(mistake, reference.place.clone()).into());
+        };
+        let nodes = (0..beam.node_count()).filter_map(|index| beam.node(index));
+        return Ok(nodes
+            .map(|node| {
+                let at = Attachment { node: node.node, body: node.body, marker: Some(node.offset) };
+                Toucher { at, frame: node.offset.compose(&offset), surface }
+            })
+            .collect());
+    }
+    let at = assembler.attachment(reference)?;
+    let marker = at.marker.unwrap_or_default();
+    if let Some((surface, offset)) = given {
+        return Ok(vec![Toucher { at, frame: marker.compose(&offset), surface }]);
+    }
+    let own = match at.node {
+        None => Some((Surface::Plane, marker)),
+        Some(node) if assembler.is_point_mass(node) => Some((Surface::Sphere { radius: 0.0 }, marker)),
+        Some(node) => assembler.body_of(node).and_then(own_shape),
+    };
+    let Some((surface, frame)) = own else {
+        let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
+        let hint = format!(
+            "`{}` has no `shape` that can touch (sphere, box, cylinder or capsule): say what does, \
+             `{key} = {{ kind = \"sphere\", radius = … }}`",
+            reference.name
+        );
+        return Err(ModelError::new(mistake, reference.place.clone()).with_hint(&hint).into());
+    };
+    Ok(vec![Toucher { at, frame, surface }])
+}
+
+/// The shape of a body as one that touches, with its frame in body axes.
+pub(super) fn own_shape(body: &crate::machine::BodyEntry) -> Option<(Surface, Pose)> {
+    let shape = body.shape.as_ref()?;
+    let surface = match shape.geometry {
+        Geometry::Sphere { radius } => Surface::Sphere { radius },
+        Geometry::Box { size } => Surface::Box { half_size: 0.5 * size },
+        Geometry::Cylinder { radius, length } => Surface::Cylinder { radius, half_length: 0.5 * length },
+        Geometry::Capsule { radius, length } => Surface::Capsule { radius, half_length: 0.5 * length },
+        Geometry::Frustum { .. } | Geometry::Mesh(_) => return None,
+    };
+    Some((surface, shape.frame))
+}
+
+fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
+    let surface = match reader.choice("kind")? {
+        "plane" => Surface::Plane,
+        "point" => Surface::Sphere { radius: 0.0 },
+        "sphere" => Surface::Sphere { radius: reader.positive("radius")? },
+        "capsule" => Surface::Capsule {
+            radius: reader.positive("radius")?,
+            half_length: 0.5 * reader.not_negative("length")?,
+        },
+        "cylinder" => Surface::Cylinder {
+            radius: reader.positive("radius")?,
+            half_length: 0.5 * reader.positive("length")?,
+        },
+        _ => {
+            let size: Vector3 = reader.vector3("size")?;
+            if size.min() <= 0.0 {
+                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
+                return Err(reader.unsuitable("size", "three positive lengths", found).into());
+            }
+            Surface::Box { half_size: 0.5 * size }
+        }
+    };
+    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+    let frame = Pose::new(rotation, reader.vector3("position")?);
+    reader.finish()?;
+    Ok((surface, frame))
+}
+
+/// Part of the smaller shape's size that counts as deep: a sphere whose centre is inside is one radius deep.
+const DEEP: f64 = 0.5;
+
+/// Refuses shapes that start deep inside each other: they would fly apart.
+fn check_depth(
+    reader: &PartReader,
+    touchers: [&Toucher; 2],
+    references: &[Reference],
+    contact: &Contact,
+) -> Result<(), ModelErrors> {
+    // A point has no size: its distance from the body's origin stands for it.
+    let size = |toucher: &Toucher| match toucher.surface.extent() {
+        0.0 => toucher.frame.position.norm(),
+        extent => extent,
+    };
+    let sizes = touchers.map(size);
+    let smallest = sizes.into_iter().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
+    let poses = touchers.iter().filter(|toucher| toucher.at.node.is_some());
+    let motions: Vec<NodeMotion> = poses.map(|toucher| NodeMotion::at_rest(toucher.at.body)).collect();
+    let motion = Motion::new(0.0, &motions);
+    let depth = contact.touch(&motion).map_or(0.0, |touch| touch.depth);
+    if depth <= DEEP * smallest {
+        return Ok(());
+    }
+    let [first, second] = [0, 1].map(|side: usize| references[side].name.as_str());
+    let found = format!("`{first}` and `{second}` overlap by {depth:.4} m");
+    let error = reader.unsuitable("bodies", "bodies that start apart or barely touch", found);
+    Err(error.with_hint("move one of them, or check the sizes and places of their shapes").into())
+}

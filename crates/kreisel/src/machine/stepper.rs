@@ -1,0 +1,208 @@
+//! A machine that is stepped from outside, for control and co-simulation: set inputs, advance, read signals.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use self_cell::self_cell;
+
+use super::recorder::{Record, Recorder, Sink};
+use super::run::{Run, RunEnding, RunError};
+use super::sensor::SignalId;
+use super::settings::{RunPlan, SettingsError, StepSize};
+use super::{EventRecord, Machine};
+use crate::integrate::{Control, Integration, Observer, Statistics, StepError};
+use crate::results::{Channel, WriteError};
+use crate::system::System;
+
+/// Keeps no record: whoever steps a machine reads what is wanted.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+/// A run with what its sensors need of the past.
+struct Moving<'m> {
+    run: Run<'m>,
+    /// Books work, losses and full turns; its only record is that of the start.
+    books: Recorder<'m, Nowhere>,
+}
+
+self_cell!(
+    struct Owned {
+        owner: Arc<Machine>,
+        #[not_covariant]
+        dependent: Moving,
+    }
+);
+
+/// A machine under way that owns what it needs, so that it can be kept and stepped from anywhere.
+///
+/// ```
+/// use kreisel::machine::{Machine, RunEnding, Stepper};
+/// use std::sync::Arc;
+///
+/// let model = r#"
+///     [simulation]
+///     step = "1 ms"
+///     [[input]]
+///     name = "motor"
+///     [[body]]
+///     name = "wheel"
+///     mass = 1
+///     inertia = [2, 2, 2]
+///     [[revolute]]
+///     name = "shaft"
+///     bodies = ["ground", "wheel"]
+///     point = [0, 0, 0]
+///     axis = [0, 0, 1]
+///     [[joint-force]]
+///     joint = "shaft"
+///     torque = "motor"
+/// "#;
+/// let mut stepper = Stepper::start(Arc::new(Machine::from_text("wheel.toml", model)?))?;
+/// let rate = stepper.signal("shaft.rate").ok_or("no such signal")?;
+/// stepper.set_input(stepper.input("motor").ok_or("no such input")?, 4.0)?;
+/// assert_eq!(stepper.advance_to(0.5, |_| true), RunEnding::Done);
+/// // 4 Nm turn 2 kg m² for half a second.
+/// assert!((stepper.value(rate) - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Stepper {
+    owned: Owned,
+    signals: HashMap<String, SignalId>,
+    /// How far ahead corners of the inputs are looked for, in s.
+    window: f64,
+    /// Values of one sensor, for reuse.
+    values: Vec<f64>,
+}
+
+/// Steps for which corners of the inputs are looked for at once.
+const WINDOW: f64 = 1000.0;
+
+impl Stepper {
+    /// Starts a machine with its own settings; it needs an end time only where the step follows from it.
+    pub fn start(machine: Arc<Machine>) -> Result<Self, RunError> {
+        let plan = open_plan(&machine)?;
+        let window = plan.end_time - plan.start_time;
+        let owned = Owned::try_new(machine, |machine| {
+            let mut run = machine.start(&plan)?;
+            let mut books = Recorder::new(machine, Some(f64::INFINITY), Nowhere);
+            // Sensors read from the start on.
+            run.begin(&mut books).map_err(RunError::from)?;
+            Ok::<_, RunError>(Moving { run, books })
+        })?;
+        let signals = owned.borrow_owner().signals();
+        Ok(Self { owned, signals, window, values: Vec::new() })
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Arc<Machine> {
+        self.owned.borrow_owner()
+    }
+
+    /// Names and units of all signals.
+    pub fn channels(&self) -> Vec<Channel> {
+        self.machine().channels()
+    }
+
+    /// The signal of a name.
+    pub fn signal(&self, name: &str) -> Option<SignalId> {
+        self.signals.get(name).copied()
+    }
+
+    /// The input of a name, by its place in [`Machine::inputs`].
+    pub fn input(&self, name: &str) -> Option<usize> {
+        self.machine().inputs.iter().position(|input| input.name == name)
+    }
+
+    /// Time that was reached, in s.
+    pub fn time(&self) -> f64 {
+        self.owned.with_dependent(|_, moving| moving.run.integration().state().time)
+    }
+
+    /// Size of a step in s, or of the first one if the error decides.
+    pub fn step_size(&self) -> f64 {
+        self.owned.with_dependent(|_, moving| moving.run.integration().settings().step)
+    }
+
+    /// Work so far.
+    pub fn statistics(&self) -> Statistics {
+        self.owned.with_dependent(|_, moving| moving.run.statistics())
+    }
+
+    /// Events so far, in order of time.
+    pub fn events(&self) -> Vec<EventRecord> {
+        self.owned.with_dependent(|_, moving| moving.run.events().to_vec())
+    }
+
+    /// Value of an input.
+    pub fn input_value(&self, input: usize) -> f64 {
+        self.owned.with_dependent(|machine, moving| {
+            let entry = &machine.inputs[input];
+            let memory = &moving.run.integration().state().memory;
+            entry.value + entry.slots.first().map_or(0.0, |&slot| memory[slot])
+        })
+    }
+
+    /// Sets an input; the method starts anew if the value is another one, because forces jump.
+    pub fn set_input(&mut self, input: usize, value: f64) -> Result<(), StepError> {
+        self.owned.with_dependent_mut(|machine, Moving { run, books }| {
+            run.set_input(&machine.inputs[input], value, books)
+        })
+    }
+
+    /// Value of a signal at the last accepted step.
+    pub fn value(&mut self, signal: SignalId) -> f64 {
+        let values = &mut self.values;
+        self.owned
+            .with_dependent(|_, moving| moving.books.value(signal, moving.run.integration().state(), values))
+    }
+
+    /// Steps until a time; `watch` is asked after each step whether to go on.
+    pub fn advance_to(&mut self, time: f64, mut watch: impl FnMut(f64) -> bool) -> RunEnding {
+        let window = self.window;
+        self.owned.with_dependent_mut(|_, Moving { run, books }| {
+            let now = run.integration().state().time;
+            if !time.is_finite() || time < now {
+                return RunEnding::Failed(StepError::EndBeforeNow { end: time, time: now });
+            }
+            // The end stays ahead, so that a corner there is met as any other.
+            if run.end_time() < time + run.integration().settings().step {
+                run.extend(time + window);
+            }
+            run.advance_to(time, &mut Watched { books, watch: &mut watch })
+        })
+    }
+}
+
+/// The plan of a run whose end may be open: then corners are looked for in a window of steps.
+fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
+    let settings = &machine.settings;
+    match (settings.end_time, settings.step) {
+        (None, Some(StepSize::Fixed(step))) => {
+            let end_time = Some(settings.start_time + WINDOW * step);
+            super::RunSettings { end_time, ..settings.clone() }.plan()
+        }
+        _ => settings.plan(),
+    }
+}
+
+/// Books every step and asks whether to go on.
+struct Watched<'a, 'm, W> {
+    books: &'a mut Recorder<'m, Nowhere>,
+    watch: &'a mut W,
+}
+
+impl<W: FnMut(f64) -> bool> Observer<System> for Watched<'_, '_, W> {
+    fn started(&mut self, integration: &Integration<'_, System>) {
+        self.books.started(integration);
+    }
+
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        let control = self.books.accepted(integration);
+        if (self.watch)(integration.state().time) { control } else { Control::Stop }
+    }
+}

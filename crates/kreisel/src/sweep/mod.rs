@@ -1,0 +1,20 @@
+//! Many runs of one model: parameters vary, measures of the motion are kept.
+//!
+//! [`vary`] reads what varies, [`sample`] makes points of it, [`measure`] reads what is measured, [`run`] runs the
+//! points on all cores. A run depends on its point alone, so that a table holds the same bits whatever the number of
+//! threads and in whatever order the runs came to their end. [`journal`] keeps finished runs on disk while others are under
+//! way: a sweep that was interrupted goes on where it stopped.
+
+pub mod journal;
+pub mod measure;
+pub mod run;
+pub mod sample;
+mod table;
+pub mod vary;
+
+pub use journal::{Journal, JournalError};
+pub use measure::{Measure, MeasureError};
+pub use run::{Outcome, Plan, Row, run_point};
+pub use sample::{Sampling, points};
+pub use table::table;
+pub use vary::{Spread, Variation, VaryError};

@@ -1,0 +1,138 @@
+//! Runs the points of a sweep on all cores.
+
+use super::{Measure, Variation};
+use crate::integrate::{Control, Integration, Observer};
+use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
+use crate::model::ModelErrors;
+use crate::system::System;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Builds a machine for given parameters, as name and expression.
+pub type Build<'a> = dyn Fn(&[(&str, &str)]) -> Result<Machine, ModelErrors> + Sync + 'a;
+
+/// What is to be run.
+pub struct Plan<'a> {
+    /// Builds the machine for given parameters, as name and expression.
+    pub build: &'a Build<'a>,
+    /// What varies.
+    pub variations: &'a [Variation],
+    /// A value for each variation, run by run.
+    pub points: &'a [Vec<f64>],
+    /// What is measured.
+    pub measures: &'a [Measure],
+}
+
+/// What one run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Number of the run.
+    pub run: usize,
+    /// What the measures are; not numbers if the run failed.
+    pub measures: Vec<f64>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At its end time, or at an event that ends it.
+    Done,
+    /// Before, and why.
+    Failed(String),
+}
+
+impl Plan<'_> {
+    /// Runs the points of these numbers on `threads` threads (all cores if zero) and hands rows on as they come.
+    ///
+    /// A raised `stop` ends it after the present steps; runs that it cuts short are not handed on.
+    pub fn run(
+        &self,
+        numbers: &[usize],
+        threads: usize,
+        stop: &AtomicBool,
+        take: &(dyn Fn(Row) + Sync),
+    ) -> Result<(), rayon::ThreadPoolBuildError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        // One at a time: runs may take very different times.
+        let work = || {
+            numbers.par_iter().with_max_len(1).for_each(|&run| {
+                if let Some(row) = self.row(run, stop) {
+                    take(row);
+                }
+            });
+        };
+        pool.install(work);
+        Ok(())
+    }
+
+    fn row(&self, run: usize, stop: &AtomicBool) -> Option<Row> {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let texts: Vec<String> = (self.variations.iter().zip(&self.points[run]))
+            .map(|(variation, value)| variation.text(*value))
+            .collect();
+        let parameters: Vec<(&str, &str)> = self
+            .variations
+            .iter()
+            .zip(&texts)
+            .map(|(one, text)| (one.name.as_str(), text.as_str()))
+            .collect();
+        let machine = match (self.build)(&parameters) {
+            Ok(machine) => machine,
+            Err(errors) => return Some(self.failed(run, first_line(&errors.to_string()))),
+        };
+        match run_point(&machine, stop) {
+            Ok(Some(trajectory)) => {
+                let measures = self.measures.iter().map(|measure| measure.of(&trajectory)).collect();
+                Some(Row { run, measures, outcome: Outcome::Done })
+            }
+            Ok(None) => None,
+            Err(reason) => Some(self.failed(run, reason)),
+        }
+    }
+
+    fn failed(&self, run: usize, reason: String) -> Row {
+        Row { run, measures: vec![f64::NAN; self.measures.len()], outcome: Outcome::Failed(reason) }
+    }
+}
+
+/// Runs a machine and keeps its signals; none if it was stopped, the reason if it failed.
+pub fn run_point(machine: &Machine, stop: &AtomicBool) -> Result<Option<Trajectory>, String> {
+    let plan = machine.plan().map_err(|errors| first_line(&errors.to_string()))?;
+    let mut run = machine.start(&plan).map_err(|error| first_line(&error.to_string()))?;
+    let recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
+    let mut watch = Watch { recorder, stop };
+    let ending = run.advance(&mut watch);
+    let kept = watch.recorder.finish(run.integration()).map_err(|error| error.to_string());
+    match ending {
+        RunEnding::Done | RunEnding::Event(_) => kept.map(Some),
+        RunEnding::Stopped => kept.map(|_| None),
+        RunEnding::Failed(error) => Err(first_line(&error.to_string())),
+        RunEnding::Refused(error) => Err(first_line(&error.to_string())),
+    }
+}
+
+/// Records, and stops when asked to.
+struct Watch<'m, 's> {
+    recorder: Recorder<'m, Trajectory>,
+    stop: &'s AtomicBool,
+}
+
+impl Observer<System> for Watch<'_, '_> {
+    fn started(&mut self, integration: &Integration<'_, System>) {
+        self.recorder.started(integration);
+    }
+
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        let control = self.recorder.accepted(integration);
+        if self.stop.load(Ordering::Relaxed) { Control::Stop } else { control }
+    }
+}
+
+/// A reason that fits into a table.
+fn first_line(words: &str) -> String {
+    words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,224 @@
+//! Crowds in a system: pairs that may touch come and go, and with them blocks of the equations.
+//!
+//! Which pairs may touch follows from what the system remembers (see [`Crowd`]), so the equations stay a function of
+//! state and memory. The pairs of the last memory asked for are kept, with their pattern; this is a workspace and can be
+//! rebuilt at any time, to the last bit.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::assembly::LocalPart;
+use super::{NodeMotion, SwitchId, System};
+use crate::dae::{Couplings, Point, Tangent, TangentWeights};
+use crate::element::contact::{Contact, Crowd};
+use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, Power};
+use crate::lie::Vector3;
+use crate::solve::block::{BlockId, BlockPattern};
+
+/// A crowd with its name and its place in the memory.
+pub(super) struct CrowdEntry {
+    pub crowd: Crowd,
+    pub name: String,
+    pub switch: Option<SwitchId>,
+    pub memory: Range<usize>,
+}
+
+/// The pairs that were found last.
+pub(super) type Kept = RwLock<Option<Arc<Found>>>;
+
+/// Pairs that may touch as long as a memory stays as it is.
+pub(super) struct Found {
+    /// The remembered numbers from which the pairs follow.
+    key: Vec<f64>,
+    contacts: Vec<PairEntry>,
+    couplings: Couplings,
+    /// Where each block of the pattern without pairs is in that with them.
+    places: Vec<BlockId>,
+}
+
+struct PairEntry {
+    contact: Contact,
+    crowd: usize,
+    /// Block (i, j) of the local nodes, at `i · n + j`.
+    blocks: Vec<BlockId>,
+}
+
+impl System {
+    /// Where the blocks of elements and joints are in a pattern, if it is not the one without pairs.
+    pub(super) fn places_in<'f>(
+        &self,
+        found: Option<&'f Arc<Found>>,
+        pattern: &Arc<BlockPattern>,
+    ) -> Option<Cow<'f, [BlockId]>> {
+        let found = found?;
+        if Arc::ptr_eq(pattern, &found.couplings.force_node) {
+            return Some(Cow::Borrowed(&found.places));
+        }
+        let base = &self.couplings.force_node;
+        // A pattern of another search: found anew, or of another memory.
+        (!Arc::ptr_eq(pattern, base)).then(|| {
+            let place = |(_, row, column)| pattern.find(row, column).expect("every pattern has these blocks");
+            Cow::Owned(base.blocks().map(place).collect())
+        })
+    }
+}
+
+impl System {
+    /// What all crowds remember of where their members were.
+    fn crowd_key(&self, memory: &[f64]) -> Vec<f64> {
+        let places = |entry: &CrowdEntry| entry.memory.start..entry.memory.end - 1;
+        self.crowds.iter().flat_map(|entry| memory[places(entry)].iter().copied()).collect()
+    }
+
+    fn is_key(&self, key: &[f64], memory: &[f64]) -> bool {
+        let mut rest = key;
+        self.crowds.iter().all(|entry| {
+            let places = &memory[entry.memory.start..entry.memory.end - 1];
+            let (own, others) = rest.split_at(places.len());
+            rest = others;
+            own == places
+        })
+    }
+
+    /// The pairs that may touch with this memory; nothing without crowds.
+    pub(super) fn found(&self, memory: &[f64]) -> Option<Arc<Found>> {
+        if self.crowds.is_empty() {
+            return None;
+        }
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(found) = kept.filter(|found| self.is_key(&found.key, memory)) {
+            return Some(found);
+        }
+        let found = Arc::new(self.find_pairs(memory));
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
+        Some(found)
+    }
+
+    fn find_pairs(&self, memory: &[f64]) -> Found {
+        let mut contacts = Vec::new();
+        for (crowd, entry) in self.crowds.iter().enumerate() {
+            let pairs = entry.crowd.pairs(&memory[entry.memory.clone()]);
+            contacts.extend(pairs.into_iter().map(|pair| PairEntry {
+                contact: entry.crowd.contact(pair),
+                crowd,
+                blocks: Vec::new(),
+            }));
+        }
+        let base = &self.couplings.force_node;
+        let sizes = self.shape.node_sizes();
+        let between = contacts.iter().flat_map(|pair| {
+            let nodes = pair.contact.nodes();
+            nodes.iter().flat_map(move |i| nodes.iter().map(move |j| (i.0, j.0)))
+        });
+        let blocks = base.blocks().map(|(_, row, column)| (row, column)).chain(between);
+        let pattern = BlockPattern::new(&sizes, &sizes, blocks);
+        let place =
+            |row: usize, column: usize| pattern.find(row, column).expect("the pair is in the pattern");
+        let places = base.blocks().map(|(_, row, column)| place(row, column)).collect();
+        for pair in &mut contacts {
+            let nodes = pair.contact.nodes();
+            let blocks = nodes.iter().flat_map(|i| nodes.iter().map(|j| place(i.0, j.0)));
+            pair.blocks = blocks.collect();
+        }
+        let couplings = Couplings { force_node: Arc::new(pattern), ..self.couplings.clone() };
+        Found { key: self.crowd_key(memory), contacts, couplings, places }
+    }
+
+    /// Couplings with the pairs of a memory.
+    pub(super) fn crowd_couplings(&self, memory: &[f64]) -> Couplings {
+        self.found(memory).map_or_else(|| self.couplings.clone(), |found| found.couplings.clone())
+    }
+
+    /// Does something with each pair that may touch.
+    fn with_pairs(&self, at: &Point, mut action: impl FnMut(&PairEntry, &Motion)) {
+        let Some(found) = self.found(at.memory) else { return };
+        let on = |crowd: usize| self.crowds[crowd].switch.is_none_or(|switch| self.is_on(switch, at.memory));
+        for pair in found.contacts.iter().filter(|pair| on(pair.crowd)) {
+            self.with_motion(pair.contact.nodes(), at, &(0..0), |motion| action(pair, motion));
+        }
+    }
+
+    pub(super) fn add_crowd_forces(&self, at: &Point, out: &mut [f64]) {
+        self.with_pairs(at, |pair, motion| {
+            let mut forces = LocalForces::zeros();
+            pair.contact.residual(motion, &mut forces);
+            self.add_forces(pair.contact.nodes(), motion.nodes, &forces.wrenches, out);
+        });
+    }
+
+    /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations needs none.
+    pub(super) fn add_crowd_tangents(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+        let Some(found) = self.found(at.memory) else { return };
+        let pattern = Arc::clone(out.dynamic.pattern());
+        if Arc::ptr_eq(&pattern, &self.couplings.force_node) {
+            return;
+        }
+        let own = Arc::ptr_eq(&pattern, &found.couplings.force_node);
+        let mut tangent = LocalTangent::zeros(0);
+        self.with_pairs(at, |pair, motion| {
+            let nodes = pair.contact.nodes();
+            let searched: Option<Vec<BlockId>> = match own {
+                true => None,
+                false => nodes.iter().flat_map(|i| nodes.iter().map(|j| pattern.find(i.0, j.0))).collect(),
+            };
+            let Some(blocks) = (if own { Some(&pair.blocks) } else { searched.as_ref() }) else { return };
+            tangent.reset(nodes.len());
+            pair.contact.tangent(motion, weights, &mut tangent);
+            let residual = || {
+                let mut forces = LocalForces::zeros();
+                pair.contact.residual(motion, &mut forces);
+                forces.wrenches
+            };
+            let part = LocalPart { nodes, motions: motion.nodes, blocks, places: None };
+            self.add_tangent(&part, &tangent, residual, weights, out);
+        });
+    }
+
+    pub(super) fn crowd_energies(&self, at: &Point) -> Energies {
+        let mut sum = Energies::default();
+        self.with_pairs(at, |pair, motion| sum += pair.contact.energies(motion));
+        sum
+    }
+
+    pub(super) fn crowd_power(&self, at: &Point) -> Power {
+        let mut sum = Power::default();
+        self.with_pairs(at, |pair, motion| sum += pair.contact.power(motion));
+        sum
+    }
+
+    pub(super) fn remember_crowds(&self, at: &Point, memory: &mut [f64]) {
+        for entry in &self.crowds {
+            let motion = |member: &crate::element::contact::Member| -> (Vector3, f64) {
+                match member.node {
+                    None => (member.frame.position, 0.0),
+                    Some(node) => {
+                        let motion: NodeMotion = self.motion(node, at);
+                        let point = &member.frame.position;
+                        (motion.point(point), motion.point_velocity(point).norm())
+                    }
+                }
+            };
+            entry.crowd.remember(at.time, motion, &mut memory[entry.memory.clone()]);
+        }
+    }
+
+    /// Whether two memories stand for different pairs.
+    pub(super) fn crowds_differ(&self, before: &[f64], after: &[f64]) -> bool {
+        self.crowds
+            .iter()
+            .any(|entry| entry.crowd.differs(&before[entry.memory.clone()], &after[entry.memory.clone()]))
+    }
+
+    /// Number of pairs that may touch, and of those that do, of the crowd of a name.
+    pub fn crowd_pairs(&self, name: &str, at: &Point) -> [usize; 2] {
+        let mut counts = [0; 2];
+        self.with_pairs(at, |pair, motion| {
+            if self.crowds[pair.crowd].name == name {
+                counts[0] += 1;
+                counts[1] += usize::from(pair.contact.touch(motion).is_some_and(|touch| touch.depth > 0.0));
+            }
+        });
+        counts
+    }
+}

@@ -1,0 +1,41 @@
+//! What the tests of whole machines share: models by name or by text, and signals against what is expected.
+
+#![allow(dead_code, reason = "every test takes a part of it")]
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use std::path::Path;
+
+use kreisel::machine::{Machine, SettingTexts, Trajectory};
+
+/// The machine of a text, or what is wrong with it.
+pub fn read(text: &str) -> Result<Machine, String> {
+    Machine::from_text("model.toml", text).map_err(|errors| errors.render(false))
+}
+
+/// A file of `models/` with other parameters and settings.
+pub fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
+    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
+}
+
+/// A signal at all output times.
+pub fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
+    run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
+}
+
+/// A signal at the end.
+pub fn last(run: &Trajectory, signal: &str) -> f64 {
+    *column(run, signal).last().unwrap()
+}
+
+/// Largest difference between a signal and a function of time.
+pub fn difference(run: &Trajectory, signal: &str, expected: impl Fn(f64) -> f64) -> f64 {
+    let rows = column(run, signal).iter().zip(&run.times);
+    rows.map(|(value, time)| (value - expected(*time)).abs()).fold(0.0, f64::max)
+}
+
+/// Asserts that an error is within its tolerance, and shows it.
+#[track_caller]
+pub fn within(what: &str, error: f64, tolerance: f64) {
+    assert!(error <= tolerance, "{what}: error {error:.3e}, tolerance {tolerance:.1e}");
+}

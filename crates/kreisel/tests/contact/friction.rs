@@ -1,0 +1,221 @@
+//! Bristles, and friction in joints by the force that they transmit.
+
+use kreisel::machine::Trajectory;
+
+use super::read;
+
+fn run(text: &str) -> Trajectory {
+    read(text).unwrap().simulate().unwrap()
+}
+
+fn last(run: &Trajectory, name: &str) -> f64 {
+    *run.signal(name).unwrap().last().unwrap()
+}
+
+#[test]
+fn bristles_hold_a_body_on_a_slope_without_creep() {
+    let text = "
+        [simulation]
+        end-time = 1
+        step = 1e-3
+        [gravity]
+        acceleration = [2, 0, -10]
+        [[point-mass]]
+        name = 'block'
+        mass = 1
+        position = [0, 0, -1e-5]
+        [[contact]]
+        name = 'slope'
+        bodies = ['ground', 'block']
+        stiffness = 1e6
+        damping = 1e3
+        friction = 0.3
+        friction-law = 'lugre'
+        bristle-stiffness = 1e4
+        bristle-damping = 100
+        [[sensor]]
+        of = 'block'
+        quantity = 'velocity'
+    ";
+    let run = run(text);
+    // Bristles that bend to σ₀ z = 0.2 without turning back let the body go dx = dz/(1 − σ₀ z/μ), in all μ/σ₀ ln 3.
+    assert!(
+        (last(&run, "block.position.x") - 3e-5 * 3.0_f64.ln()).abs() < 1e-7,
+        "{}",
+        last(&run, "block.position.x")
+    );
+    assert!(last(&run, "block.velocity.x").abs() < 1e-7, "{}", last(&run, "block.velocity.x"));
+    assert!((last(&run, "slope.force.x") + 2.0).abs() < 1e-3, "{}", last(&run, "slope.force.x"));
+}
+
+/// Data of the oscillator: pulled at a speed by a spring, normal force 10 N, mass 1 kg.
+const SPRING: f64 = 2.0;
+const PULL: f64 = 0.1;
+const BRISTLES: [f64; 3] = [1e4, 31.6, 0.04];
+
+/// Position of the oscillator at a time, by the classical method of fourth order with small steps.
+fn stick_slip(end: f64) -> f64 {
+    let rates = |t: f64, [x, v, z]: [f64; 3]| -> [f64; 3] {
+        let level = 0.1 + 0.05 * (-(v / 1e-3) * (v / 1e-3)).exp();
+        let bending = v - BRISTLES[0] * v.abs() / level * z;
+        let friction = 10.0 * (BRISTLES[0] * z + BRISTLES[1] * bending + BRISTLES[2] * v);
+        [v, SPRING * (PULL * t - x) - friction, bending]
+    };
+    let along =
+        |a: [f64; 3], factor: f64, b: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| a[i] + factor * b[i]) };
+    // The fastest rate is σ₁ N/m + … ≈ 400/s in sticking and σ₀ v/μ ≈ 1e4/s in sliding at 0.1 m/s.
+    let count = (end / 2e-5).round() as usize;
+    let h = end / count as f64;
+    let mut y = [0.0; 3];
+    for n in 0..count {
+        let t = n as f64 * h;
+        let a = rates(t, y);
+        let b = rates(t + 0.5 * h, along(y, 0.5 * h, a));
+        let c = rates(t + 0.5 * h, along(y, 0.5 * h, b));
+        let d = rates(t + h, along(y, h, c));
+        y = std::array::from_fn(|i| y[i] + h / 6.0 * (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]));
+    }
+    y[0]
+}
+
+#[test]
+fn the_stick_slip_oscillator_keeps_the_limit_cycle_of_its_equations() {
+    let text = format!(
+        "[simulation]
+        end-time = 20
+        step = 'auto'
+        rtol = 1e-5
+        atol = 1e-6
+        output-step = 1
+        [gravity]
+        acceleration = [0, 0, -10]
+        [[point-mass]]
+        name = 'block'
+        mass = 1
+        position = [0, 0, -1e-5]
+        [[force]]
+        name = 'pull'
+        body = 'block'
+        force = ['{SPRING}*({PULL}*t - block.position.x)', 0, 0]
+        [[contact]]
+        name = 'floor'
+        bodies = ['ground', 'block']
+        stiffness = 1e6
+        damping = 1e3
+        friction-law = 'lugre'
+        friction = 0.1
+        static-friction = 0.15
+        stribeck-speed = 1e-3
+        bristle-stiffness = {}
+        bristle-damping = {}
+        viscous-friction = {}",
+        BRISTLES[0], BRISTLES[1], BRISTLES[2]
+    );
+    let run = run(&text);
+    let position = run.signal("block.position.x").unwrap();
+    let mut moved = 0.0;
+    for (time, x) in run.times.iter().zip(position).skip(1) {
+        let expected = stick_slip(*time);
+        // Slips of up to half a metre per second amplify the tolerance.
+        assert!((x - expected).abs() < 2e-3, "{time} s: {x} instead of {expected}");
+        moved = expected;
+    }
+    assert!(moved > 1.0);
+}
+
+#[test]
+fn friction_in_a_slide_follows_the_force_that_presses() {
+    let text = "
+        [simulation]
+        end-time = 1
+        step = 1e-2
+        [gravity]
+        acceleration = [3, 0, -8]
+        [[body]]
+        name = 'block'
+        mass = 2
+        inertia = [1, 1, 1]
+        velocity = [1, 0, 0]
+        [[prismatic]]
+        name = 'slide'
+        bodies = ['ground', 'block']
+        axis = [1, 0, 0]
+        [[joint-friction]]
+        joint = 'slide'
+        friction = 0.25
+        transition-speed = 1e-3
+    ";
+    let run = run(text);
+    // a = 3 − 0.25·8 = 1, exact for a constant acceleration up to Newton's tolerance.
+    assert!((last(&run, "slide.rate") - 2.0).abs() < 1e-6, "{}", last(&run, "slide.rate"));
+    let lost = last(&run, "energy.dissipated");
+    // Friction of 0.25·16 N over 1.5 m.
+    assert!((lost - 6.0).abs() < 1e-6, "{lost}");
+}
+
+#[test]
+fn friction_in_a_bearing_brakes_a_rotor_by_its_weight() {
+    let rotor = |joint: &str, friction: &str| {
+        let text = format!(
+            "[simulation]
+            end-time = 1
+            step = 1e-2
+            [gravity]
+            acceleration = [0, 0, -10]
+            [[body]]
+            name = 'rotor'
+            mass = 2
+            inertia = [0.05, 0.05, 0.05]
+            angular-velocity = [0, 0, 8]
+            {joint}
+            name = 'bearing'
+            bodies = ['ground', 'rotor']
+            point = [0, 0, 0]
+            [[joint-friction]]
+            joint = 'bearing'
+            friction = 0.1
+            radius = 0.02
+            {friction}
+            [[sensor]]
+            of = 'rotor'
+            quantity = 'angular-velocity'"
+        );
+        last(&run(&text), "rotor.angular-velocity.z")
+    };
+    // ω̇ = −μ r m g/J = −0.1·0.02·20/0.05 = −0.8 rad/s².
+    let revolute = rotor("[[revolute]]", "transition-rate = 1e-3");
+    assert!((revolute - 7.2).abs() < 1e-3, "{revolute}");
+    let spherical = rotor("[[spherical]]", "transition-rate = 1e-3");
+    assert!((spherical - 7.2).abs() < 1e-3, "{spherical}");
+}
+
+#[test]
+fn a_moment_presses_a_bearing_at_its_ends() {
+    let text = "
+        [simulation]
+        end-time = 1
+        step = 1e-2
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[body]]
+        name = 'block'
+        mass = 2
+        inertia = [1, 1, 1]
+        velocity = [0, 0, 3]
+        [[prismatic]]
+        name = 'slide'
+        bodies = ['ground', 'block']
+        axis = [0, 0, 1]
+        [[force]]
+        name = 'twist'
+        body = 'block'
+        torque = [5, 0, 0]
+        [[joint-friction]]
+        joint = 'slide'
+        friction = 0.1
+        bearing-length = 0.5
+    ";
+    // The ends press with 5/0.5 = 10 N each: a = −0.1·20/2 = −1.
+    let rate = last(&run(text), "slide.rate");
+    assert!((rate - 2.0).abs() < 1e-3, "{rate}");
+}

@@ -1,0 +1,61 @@
+//! The memory of a run does not grow with its length: results go to the files as they come.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+mod common;
+
+use kreisel::machine::{Recorder, ResultFiles, RunEnding};
+use kreisel::report::Motion;
+use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
+
+/// Most bytes that a run and its files hold at a time, and that reading the motion back holds.
+fn peaks(end: f64) -> [u64; 2] {
+    let machine = common::read(&format!(
+        "[simulation]
+        end-time = {end}
+        step = 1e-3
+        [[body]]
+        name = 'rod'
+        mass = 1
+        inertia = [1e-3, 0.1, 0.1]
+        position = [0.5, 0, 0]
+        [[revolute]]
+        name = 'pin'
+        bodies = ['ground', 'rod']
+        point = [0, 0, 0]
+        axis = [0, 1, 0]"
+    ));
+    let machine = machine.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("results");
+    let identity = ModelIdentity::new("rod.toml", b"");
+    let run = allocation_counter::measure(|| {
+        let plan = machine.settings.plan().unwrap();
+        let files = ResultFiles::begin(&folder, identity.clone(), false, &machine).unwrap();
+        let mut run = machine.start(&plan).unwrap();
+        let mut recorder = Recorder::new(&machine, plan.output_step, files);
+        assert_eq!(run.advance(&mut recorder), RunEnding::Done);
+        let files = recorder.finish(run.integration()).unwrap();
+        let mut summary = RunSummary::new(identity.clone());
+        summary.status = EndStatus::Done;
+        files.finish(&mut summary, false).unwrap();
+    });
+    let size = std::fs::metadata(folder.join("trajectory.vtkhdf")).unwrap().len();
+    assert!(size as f64 > 300.0 * end / 1e-3, "every step is in the file of {size} bytes");
+    let picture = allocation_counter::measure(|| {
+        Motion::read(&folder.join("trajectory.vtkhdf"), 1, 1000).unwrap();
+    });
+    [run.bytes_max, picture.bytes_max]
+}
+
+#[test]
+fn a_run_of_ten_times_the_length_needs_no_more_memory() {
+    let [short, short_picture] = peaks(2.0);
+    let [long, long_picture] = peaks(20.0);
+    // What is held is one chunk of each table and the right edge of its index: a level more takes some kB a table.
+    assert!(long < short + 100_000, "{short} bytes for 2,000 steps, {long} for 20,000");
+    // The picture reads all times, 8 bytes a step in a few copies, and no more of the motion than it shows; the file has
+    // several hundred bytes a step.
+    let per_step = (long_picture as f64 - short_picture as f64) / 18_000.0;
+    assert!(per_step < 100.0, "{short_picture} bytes for 2,000 steps, {long_picture} for 20,000");
+}
