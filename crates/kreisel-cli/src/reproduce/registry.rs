@@ -38,7 +38,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-group-fig6", "Flexible four-bar with a misaligned hinge: iterations, order", LieGroup, Seconds, lie_group::fig6::run_all),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
-    row("scaling-fig1", "Pendulum by BDF2 without scaling: corrections fall, then stay", Scaling, Instant, scaling::fig1),
     row("scaling-fig2", "Pendulum by BDF2, three fields: last decreasing corrections over h", Scaling, Seconds, scaling::fig2),
     row("scaling-fig3", "Pendulum by BDF2, three fields: last decreasing corrections by field", Scaling, Seconds, scaling::fig3),
     row("scaling-fig4", "Pendulum by BDF2, three fields: condition numbers over h", Scaling, Seconds, scaling::fig4),

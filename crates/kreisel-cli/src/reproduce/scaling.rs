@@ -120,34 +120,6 @@ impl Curves<'_> {
     }
 }
 
-/// Corrections of one step without scaling: they fall, then stay [BottassoBauchauCardona2007, Fig. 1].
-pub fn fig1(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    progress.expect(1);
-    let settings =
-        Bdf2Settings { extra_iterations: 6, ..settings(Form::ThreeField, Scaling::Unscaled, 1e-7) };
-    let mut run = start(settings)?;
-    // The step in the middle of the run.
-    for _ in 0..4999 {
-        run.step()?;
-    }
-    let report = run.step()?;
-    progress.advance();
-    let mut outcome = Outcome::new(Table::new(["iteration", "correction"]), FigureStyle::log_log());
-    let iterations: Vec<f64> = (1..=report.corrections.len()).map(|iteration| iteration as f64).collect();
-    for (iteration, correction) in iterations.iter().zip(&report.corrections) {
-        outcome.table.row([*iteration, *correction].map(number));
-    }
-    // The paper shows some 4e-3; another compiler and another step round otherwise.
-    outcome.check(Check::within("saturation value", 4e-4..=4e-2, report.last_decreasing));
-    let later = &report.corrections[report.corrections.len() - 6..];
-    let spread = later.iter().fold(0.0_f64, |largest, value| largest.max(*value))
-        / later.iter().fold(f64::INFINITY, |smallest, value| smallest.min(*value));
-    outcome.check(Check::at_most("spread of the corrections after it", 1e3, spread));
-    let series = Series::new("unscaled", iterations, report.corrections);
-    outcome.curve(series.labelled("iteration", "correction"));
-    Ok(outcome)
-}
-
 use Power::{AtMost, Is};
 use Scaling::{Left, LeftRight, LeftRightVelocities, Unscaled};
 

@@ -195,10 +195,13 @@ impl<'d, D: Dae + ?Sized> Bdf2<'d, D> {
         &self.multipliers
     }
 
-    /// Ratio of the largest to the smallest singular value of the last scaled iteration matrix.
+    /// Condition number of the last scaled iteration matrix in the 2-norm, as the product of the largest singular values of
+    /// the matrix and of its inverse: the smallest one itself is lost in rounding beyond 1/ε.
     pub fn condition(&self) -> f64 {
-        let values = self.matrix.singular_values();
-        values.max() / values.min()
+        match self.matrix.clone().try_inverse() {
+            Some(inverse) => self.matrix.singular_values().max() * inverse.singular_values().max(),
+            None => f64::INFINITY,
+        }
     }
 
     /// One step.
