@@ -1,6 +1,7 @@
 //! Calls cargo at the root of the workspace.
 
 use crate::root;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs cargo with these arguments.
@@ -11,12 +12,33 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
 /// Runs cargo with these arguments and environment variables.
 pub fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let words = arguments.join(" ");
     let mut command = Command::new(program);
-    let status = command.args(arguments).envs(variables.iter().copied()).current_dir(root()).status();
-    match status {
+    command.args(arguments).envs(variables.iter().copied());
+    finish(&mut command, &format!("cargo {}", arguments.join(" ")))
+}
+
+/// Runs tests with the crates of the whole workspace, as the step `test` builds them: other choices of crates have other
+/// features, and all that depends on them would be built anew.
+pub fn test(test: &str, more: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
+    run_with(&[&["test", "--workspace", "--test", test], more].concat(), variables)
+}
+
+/// Runs the `kreisel` that the tests use.
+pub fn kreisel(arguments: &[&str]) -> Result<(), String> {
+    run(&["test", "--quiet", "--workspace", "--test", "run", "--no-run"])?;
+    let mut command = Command::new(target().join("debug/kreisel"));
+    finish(command.args(arguments), &format!("kreisel {}", arguments.join(" ")))
+}
+
+/// Where cargo builds.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+fn finish(command: &mut Command, words: &str) -> Result<(), String> {
+    match command.current_dir(root()).status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`cargo {words}` failed: {status}")),
-        Err(error) => Err(format!("`cargo {words}` did not start: {error}")),
+        Ok(status) => Err(format!("`{words}` failed: {status}")),
+        Err(error) => Err(format!("`{words}` did not start: {error}")),
     }
 }

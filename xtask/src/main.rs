@@ -65,11 +65,10 @@ fn conclude(result: Result<(), String>) -> ExitCode {
 
 /// Tests that compare what is generated write it when asked to; the command draws the book's figures.
 fn refresh() -> Result<(), String> {
-    for (package, test) in [("kreisel-cli", "book"), ("kreisel-py", "parts")] {
-        let arguments = ["test", "--quiet", "--package", package, "--test", test];
-        cargo::run_with(&arguments, &[("KREISEL_REFRESH", "1")])?;
+    for test in ["book", "parts"] {
+        cargo::test(test, &["--quiet"], &[("KREISEL_REFRESH", "1")])?;
     }
-    cargo::run(&["run", "--quiet", "--", "reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])
+    cargo::kreisel(&["reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])
 }
 
 /// The root of the workspace.

@@ -41,8 +41,7 @@ const TEST_PACKAGES: [&str; 6] = ["matplotlib", "mypy", "numpy", "pandas", "pola
 /// Tests the Python package as it is built for development, without a build of its own: the library is in `target/` already.
 pub fn check_package() -> Result<(), String> {
     let python = environment("python-tests", &TEST_PACKAGES)?;
-    // With the crates of the whole workspace, as the step `test` builds them: other choices would be built anew.
-    cargo::run(&["test", "--workspace", "--test", "parts", "--no-run"])?;
+    cargo::test("parts", &["--no-run"], &[])?;
     let package = assemble_package()?;
     let (source, tests) = (root().join("crates/kreisel-py"), root().join("crates/kreisel-py/tests"));
     // -B: no compiled copies beside the files; the settings are those of crates/kreisel-py.
@@ -79,8 +78,7 @@ fn assemble_package() -> Result<PathBuf, String> {
         "macos" => ("lib_kreisel.dylib", "_kreisel.abi3.so"),
         _ => ("lib_kreisel.so", "_kreisel.abi3.so"),
     };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    std::fs::copy(target.join("debug/deps").join(built), inside.join(wanted)).map_err(failed)?;
+    std::fs::copy(cargo::target().join("debug/deps").join(built), inside.join(wanted)).map_err(failed)?;
     Ok(folder)
 }
 

@@ -29,15 +29,13 @@ const STEPS: &[Step] = &[
         let python = python::environment("read-back", &["h5py", "numpy", "vtk"])?;
         let variables = [("KREISEL_PYTHON", python.to_string_lossy())];
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
-        cargo::run_with(&["test", "--package", "kreisel", "--test", "results_vtkhdf"], &variables)
+        cargo::test("results_vtkhdf", &[], &variables)
     }),
     step("python", "the Python package works: its tests, its examples, its types", python::check_package),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
-        cargo::run(&["test", "--package", "kreisel", "--test", "redundancy", "--", "--ignored"])
+        cargo::test("redundancy", &["--", "--ignored"], &[])
     }),
-    step("reproduce", "every experiment of the papers comes out", || {
-        cargo::run(&["run", "--", "reproduce", "all"])
-    }),
+    step("reproduce", "every experiment of the papers comes out", || cargo::kreisel(&["reproduce", "all"])),
 ];
 
 const fn step(name: &'static str, what: &'static str, run: fn() -> Result<(), String>) -> Step {

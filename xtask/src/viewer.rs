@@ -47,7 +47,7 @@ pub fn browse() -> Result<(), String> {
     let _ = fs::remove_dir_all(&folder);
     for name in TESTED {
         run_model(&root().join(format!("models/{name}.toml")), &folder.join(name), &[])?;
-        kreisel(&["export", &folder.join(name).to_string_lossy(), "--gltf"])?;
+        cargo::kreisel(&["export", &folder.join(name).to_string_lossy(), "--gltf"])?;
     }
     run_model(&hostile_model(&folder)?, &folder.join("hostile"), &["--end-time", "10 ms"])?;
     let words = output(Command::new("node").arg("viewer/test/browser.mjs").arg(&folder))?;
@@ -102,13 +102,9 @@ fn build_to(path: &Path) -> Result<(), String> {
     output(Command::new("node").arg("viewer/build.mjs").arg(path)).map(|_| ())
 }
 
-fn kreisel(arguments: &[&str]) -> Result<(), String> {
-    cargo::run(&[&["run", "--quiet", "--package", "kreisel-cli", "--"], arguments].concat())
-}
-
 fn run_model(model: &Path, folder: &Path, more: &[&str]) -> Result<(), String> {
     let (model, folder) = (model.to_string_lossy(), folder.to_string_lossy());
-    kreisel(&[&["run", &model, "--out", &folder, "--force", "--quiet"], more].concat())
+    cargo::kreisel(&[&["run", &model, "--out", &folder, "--force", "--quiet"], more].concat())
 }
 
 /// The heavy top with markup for a title.
