@@ -36,8 +36,6 @@ const LIMITS: &str = "limits";
 struct Request {
     rounds: usize,
     runs: usize,
-    /// Fewer steps of what Kreisel promises of itself.
-    quick: bool,
     json: Option<PathBuf>,
 }
 
@@ -68,8 +66,7 @@ fn measure(request: Request) -> Result<(), String> {
             results.take(round, &output(kreisel(target).args(["--runs", &runs]))?);
         }
     }
-    let mut limits = kreisel(LIMITS);
-    results.take(0, &output(limits.args(request.quick.then_some("--quick")))?);
+    results.take(0, &output(&mut kreisel(LIMITS))?);
     let rows = results.rows();
     say(&table(&rows));
     say(&results.remarks());
@@ -87,10 +84,10 @@ fn kreisel(target: &str) -> Command {
 }
 
 fn parse(words: &[&str]) -> Result<Request, String> {
-    let mut request = Request { rounds: 7, runs: 5, quick: false, json: None };
+    let mut request = Request { rounds: 7, runs: 5, json: None };
     for word in words {
         match word.split_once('=') {
-            None if *word == "--quick" => (request.rounds, request.runs, request.quick) = (1, 1, true),
+            None if *word == "--quick" => (request.rounds, request.runs) = (2, 1),
             Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
             _ => {
                 return Err(format!("`{word}` is no option; there are --quick and --json=FILE"));
@@ -290,7 +287,7 @@ mod tests {
 
     #[test]
     fn unknown_options_are_refused() {
-        assert!(parse(&["--quick"]).unwrap().quick && !parse(&[]).unwrap().quick);
+        assert_eq!(parse(&["--quick"]).unwrap().rounds, 2);
         assert_eq!(parse(&["--json=a.json"]).unwrap().json, Some("a.json".into()));
         assert!(parse(&["--json"]).is_err() && parse(&["--json="]).is_err() && parse(&["quick"]).is_err());
     }
