@@ -88,7 +88,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     ("[[joint-force]]\njoint = \"axle\"", &["exactly one of `force`, `torque`"]),
     ("[[joint-force]]\njoint = \"axle\"\nforce = 1", &["must be one with a displacement"]),
-    ("[[joint-force]]\njoint = \"axle\"\ntorque = \"axle.torque.z\"", &["positions and velocities"]),
+    ("[[joint-force]]\njoint = \"axle\"\ntorque = \"axle.torque.z\"", &["positions, velocities and states"]),
     ("[[force]]\nbody = \"ground\"\nforce = [1, 0, 0]", &["a body that can move", "the ground"]),
     ("[[force]]\nbody = \"wheel\"", &["needs the key `force`", "`torque`"]),
     ("[[force]]\nbody = \"dot\"\ntorque = [1, 0, 0]", &["point mass", "does not turn"]),
@@ -99,11 +99,11 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("[[force]]\nbody = \"wheel\"\nforce = [\"axle.anlge\", 0, 0]", &["`axle.anlge`", "axle.angle"]),
     (
         "[[force]]\nbody = \"wheel\"\nforce = [\"-wheel.acceleration.x\", 0, 0]",
-        &["positions and velocities", "added mass"],
+        &["positions, velocities and states", "added mass"],
     ),
     (
         "[[force]]\nbody = \"wheel\"\nforce = [\"2*axle.force.x\", 0, 0]",
-        &["positions and velocities", "bushing"],
+        &["positions, velocities and states", "bushing"],
     ),
     (
         "[[force]]\nbody = \"wheel\"\nforce = [\"p0.position.x + p1.position.x + p2.position.x + p3.position.x\", 0, 0]",
