@@ -129,8 +129,12 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             let state = &mut self.state;
             move_along(&mut state.algorithmic_acceleration, &state.previous_algorithmic_acceleration, shift);
             move_along(&mut state.inertia_force, &state.previous_inertia_force, shift);
-            let shift = StateParameters::new(&self.settings.parameters).offset() * (ratio - 1.0);
-            move_along(&mut state.algorithmic_state_rates, &state.previous_algorithmic_state_rates, shift);
+            let state_shift = StateParameters::new(&self.settings.parameters).offset() * (ratio - 1.0);
+            move_along(
+                &mut state.algorithmic_state_rates,
+                &state.previous_algorithmic_state_rates,
+                state_shift,
+            );
             if self.settings.method == Method::UpdatedLagrangian {
                 let State { velocity, acceleration, algorithmic_acceleration: a, .. } = state;
                 let (space, change) = (&self.work.shape.space, shift * before);
