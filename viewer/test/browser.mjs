@@ -68,7 +68,8 @@ async function checkModel(browser, name) {
 
   const time = await setTime(page, 0.4321);
   await page.locator("#plots").scrollIntoViewIfNeeded();
-  await page.waitForSelector(".plot .uplot");
+  // Plots are drawn as they come into sight, one frame after the other.
+  await page.waitForFunction(() => [...document.querySelectorAll(".series .value")].filter((one) => one.textContent !== "").length >= 5);
   const shown = await page.$$eval(".series", (series) => series.map((one) => [one.dataset.signal, one.querySelector(".value").textContent]));
   const visible = shown.filter(([, text]) => text !== "");
   assert(visible.length >= 5, `only ${visible.length} values are shown`);
