@@ -8,7 +8,7 @@ use super::beam::{BeamEntry, Station};
 use super::configuration::Configurations;
 use super::event::Event;
 use super::part::event::EventDraft;
-use super::sensor::Sensor;
+use super::sensor::{Sensor, SensorFrame};
 use super::settings::{RunSettings, SettingTexts};
 use super::shape::Shape;
 use super::{Machine, part};
@@ -121,6 +121,8 @@ pub struct ContactEntry {
     pub name: String,
     /// Indices of its elements in the system.
     pub elements: Vec<usize>,
+    /// Where its force is shown: on the second body, or on the first if the second is the ground.
+    pub shown_at: SensorFrame,
 }
 
 /// Where something is attached.

@@ -5,7 +5,7 @@
 
 use super::assembler::BodyEntry;
 use super::beam::BeamEntry;
-use super::sensor::{Measurement, SensorFrame, WrenchPart};
+use super::sensor::{ContactQuantity, Measurement, SensorFrame, WrenchPart};
 use super::shape::{Geometry, Shape};
 use super::{Machine, sensor::Sensor};
 use crate::element::NodeId;
@@ -123,7 +123,7 @@ impl Machine {
         self.springs.iter().map(spring).collect()
     }
 
-    /// The arrow of a sensor that measures a force, a torque or a reaction in world axes.
+    /// The arrow of a sensor that measures a force, a torque, a reaction or a contact in world axes.
     fn arrow(&self, sensor: &Sensor) -> Option<SceneArrow> {
         let (kind, node, point) = match &sensor.measurement {
             Measurement::Applied { part, of, .. } => {
@@ -133,6 +133,9 @@ impl Machine {
             Measurement::Reaction { joint, part: WrenchPart::Force, axes } if is_world(axes) => {
                 let joint = self.joints.iter().find(|entry| entry.index == *joint)?;
                 (ArrowKind::Reaction, joint.nodes[1], joint.offsets[1].position)
+            }
+            Measurement::Contact { quantity: ContactQuantity::Force, shown_at, .. } => {
+                (ArrowKind::Reaction, shown_at.node, shown_at.offset.position)
             }
             _ => return None,
         };

@@ -129,6 +129,8 @@ pub enum Measurement {
         elements: Vec<usize>,
         /// What of it.
         quantity: ContactQuantity,
+        /// Where its force is shown.
+        shown_at: SensorFrame,
     },
     /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
     Within {
@@ -308,7 +310,7 @@ impl Sensor {
                 let wanted = if *part == WrenchPart::Force { force } else { torque };
                 out.extend_from_slice(wanted.as_slice());
             }
-            Measurement::Contact { elements, quantity } => read_contact(at, elements, *quantity, out),
+            Measurement::Contact { elements, quantity, .. } => read_contact(at, elements, *quantity, out),
             Measurement::Within { quantity, ends, part, relative_to } => {
                 let from = SensorFrame { node: None, offset: *relative_to };
                 let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];

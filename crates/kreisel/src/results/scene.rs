@@ -214,7 +214,7 @@ pub enum ArrowKind {
     Force,
     /// A torque that the model applies.
     Torque,
-    /// What a joint exerts on its second body.
+    /// What a joint or a contact exerts on its second body.
     Reaction,
 }
 

@@ -74,3 +74,14 @@ fn the_cam_strikes_the_beam_when_the_paper_says() {
     // v √(k m) with 0.75 m/s and 2 kg of reduced mass is 50 kN.
     assert!(largest(&run, "strike.normal-force") > 1e3, "{}", largest(&run, "strike.normal-force"));
 }
+
+#[test]
+fn forces_of_contacts_are_arrows_on_what_moves() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/bouncing-ball.toml");
+    let machine = Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap();
+    let scene = machine.scene();
+    let names: Vec<String> = machine.channels().into_iter().map(|channel| channel.name).collect();
+    let arrow = scene.arrows.iter().find(|arrow| names.contains(&format!("{}.depth", arrow.name))).unwrap();
+    assert_eq!(arrow.node.map(|node| scene.nodes[node].name.as_str()), Some("ball"));
+    assert!(names.contains(&format!("{}.x", arrow.signal)), "{}", arrow.signal);
+}

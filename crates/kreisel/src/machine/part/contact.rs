@@ -6,6 +6,7 @@ use crate::element::{Element, Motion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::Assembler;
 use crate::machine::assembler::{Attachment, ContactEntry};
+use crate::machine::sensor::SensorFrame;
 use crate::machine::shape::Geometry;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
@@ -133,7 +134,12 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     }
     let extents = first.iter().chain(&second).map(|toucher| toucher.surface.extent());
     assembler.lengths.extend(extents.filter(|extent| extent.is_finite()));
-    assembler.show_contact(ContactEntry { name: part.name().to_string(), elements });
+    let shown = [&second[0], &first[0]].into_iter().find(|toucher| toucher.at.node.is_some());
+    let shown_at = shown.map_or_else(SensorFrame::default, |toucher| SensorFrame {
+        node: toucher.at.node,
+        offset: toucher.frame,
+    });
+    assembler.show_contact(ContactEntry { name: part.name().to_string(), elements, shown_at });
     reader.finish()
 }
 

@@ -123,7 +123,11 @@ fn measurement(
         let found = CONTACT_QUANTITIES.iter().find(|(word, _)| *word == quantity);
         let words = CONTACT_QUANTITIES.iter().map(|(word, _)| *word);
         let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
-        return Ok(Measurement::Contact { elements: contact.elements.clone(), quantity: *quantity });
+        return Ok(Measurement::Contact {
+            elements: contact.elements.clone(),
+            quantity: *quantity,
+            shown_at: contact.shown_at,
+        });
     }
     if let Some(measurement) = of_beam(request, of, assembler) {
         return measurement;
@@ -390,7 +394,8 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
         }
         for contact in assembler.contacts() {
             sensors.extend(CONTACT_QUANTITIES.iter().map(|&(word, quantity)| {
-                let measurement = Measurement::Contact { elements: contact.elements.clone(), quantity };
+                let (elements, shown_at) = (contact.elements.clone(), contact.shown_at);
+                let measurement = Measurement::Contact { elements, quantity, shown_at };
                 Sensor { name: format!("{}.{word}", contact.name), measurement }
             }));
         }
