@@ -115,8 +115,9 @@ impl Machine {
     pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.joints.is_empty() {
+            let counts = self.system.touch_counts();
             let free = self.bodies.iter().filter(|body| {
-                let (elements, joints) = self.system.touching(body.node);
+                let (elements, joints) = counts[body.node.0];
                 // The body itself is one element.
                 joints == 0 && elements <= 1
             });

@@ -270,12 +270,17 @@ impl System {
         squares.map(f64::sqrt)
     }
 
-    /// Number of elements and of joints that touch a node.
-    pub fn touching(&self, node: NodeId) -> (usize, usize) {
+    /// Numbers of elements and of joints that touch each node.
+    pub fn touch_counts(&self) -> Vec<(usize, usize)> {
+        let mut counts = vec![(0, 0); self.nodes.len()];
         let originals = self.elements.iter().enumerate().filter(|(index, entry)| entry.original == *index);
-        let elements = originals.filter(|(_, entry)| entry.element.nodes().contains(&node)).count();
-        let joints = self.joints.iter().filter(|entry| entry.joint.nodes().contains(&node)).count();
-        (elements, joints)
+        for node in originals.flat_map(|(_, entry)| entry.element.nodes()) {
+            counts[node.0].0 += 1;
+        }
+        for node in self.joints.iter().flat_map(|entry| entry.joint.nodes()) {
+            counts[node.0].1 += 1;
+        }
+        counts
     }
 
     /// Times between two others at which forces or drives are not smooth, in order.
