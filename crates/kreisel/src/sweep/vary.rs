@@ -62,6 +62,16 @@ pub enum VaryError {
     /// A range on a grid that does not say how many values.
     #[error("`{0}` does not say how many values; write it as name=10:20:8, or take samples of it")]
     NoCount(String),
+    /// More parameters than Sobol's sequence is known for.
+    #[error(
+        "{count} parameters vary; Sobol points are known for {most}, take random ones or a Latin hypercube"
+    )]
+    TooMany {
+        /// How many vary.
+        count: usize,
+        /// How many may.
+        most: usize,
+    },
 }
 
 impl Variation {
