@@ -48,7 +48,7 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     output_step: Option<String>,
 
-    /// Method in place of the model's: `index2`, `index3` or `updated-lagrangian`
+    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2` or `updated-lagrangian`
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
