@@ -72,20 +72,7 @@ fn python_type(value: &ValueKind) -> String {
 }
 
 fn unit(value: &ValueKind) -> Option<String> {
-    let dimension: &Dimension = match value {
-        ValueKind::Number(dimension)
-        | ValueKind::NumberOr(dimension, _)
-        | ValueKind::Vector3(dimension)
-        | ValueKind::Numbers(dimension, _)
-        | ValueKind::Matrix(dimension, ..)
-        | ValueKind::Symmetric3(dimension)
-        | ValueKind::Law(dimension)
-        | ValueKind::Law3(dimension)
-        | ValueKind::Signal(dimension)
-        | ValueKind::Signal3(dimension) => dimension,
-        _ => return None,
-    };
-    Some(dimension.unit()).filter(|unit| !unit.is_empty())
+    value.dimension().map(Dimension::unit).filter(|unit| !unit.is_empty())
 }
 
 /// Text that may stand inside a docstring.

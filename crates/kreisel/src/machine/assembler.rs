@@ -6,172 +6,23 @@ use std::sync::Arc;
 
 use super::beam::{BeamEntry, Station};
 use super::configuration::Configurations;
+use super::entry::{
+    Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, SpringEntry, StateSignal,
+};
 use super::event::Event;
 use super::part::event::EventDraft;
-use super::sensor::{Sensor, SensorFrame};
+use super::sensor::Sensor;
 use super::settings::{RunSettings, SettingTexts};
-use super::shape::Shape;
 use super::{Machine, part};
 use crate::dae::Scales;
-use crate::element::{Element, NodeId, SignalFunction, StateId};
+use crate::element::{Element, NodeId, SignalFunction};
 use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference};
 use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
-
-/// A body with its node and markers.
-#[derive(Clone, Debug)]
-pub struct BodyEntry {
-    /// Name.
-    pub name: String,
-    /// Node that moves with it.
-    pub node: NodeId,
-    /// Lie group of the node; a point mass has no rotation.
-    pub group: Group,
-    /// Mass in kg.
-    pub mass: f64,
-    /// Inertia about the centre of mass in body axes, in kg m².
-    pub inertia: Matrix3,
-    /// What it looks like, if the model says so.
-    pub shape: Option<Shape>,
-    /// Initial pose of the body frame (at the centre of mass) in the world.
-    pub pose: Pose,
-    /// Markers: name and pose in body axes.
-    pub markers: Vec<(String, Pose)>,
-    /// Whether it is a node of a beam.
-    pub beam_node: bool,
-}
-
-/// A joint with the frames it stands between.
-#[derive(Clone, Debug)]
-pub struct JointEntry {
-    /// Name.
-    pub name: String,
-    /// Kind, as in the model file.
-    pub kind: &'static str,
-    /// Index in the system.
-    pub index: usize,
-    /// Nodes of the first and second frame; `None` is the ground.
-    pub nodes: [Option<NodeId>; 2],
-    /// Frames in body axes, or in the world on the ground.
-    pub offsets: [Pose; 2],
-    /// Free coordinates that can be measured, driven and coupled: name and coordinate.
-    pub coordinates: &'static [(&'static str, Coordinate)],
-}
-
-/// A spring, damper or bushing between two points, for those who draw it.
-#[derive(Clone, Debug)]
-pub struct SpringEntry {
-    /// Name.
-    pub name: String,
-    /// Nodes of its ends; `None` is the ground.
-    pub nodes: [Option<NodeId>; 2],
-    /// Its ends in body axes, or in the world on the ground.
-    pub points: [Vector3; 2],
-}
-
-/// A force or torque on a body, for those who draw and measure it.
-#[derive(Clone, Debug)]
-pub struct ForceEntry {
-    /// Name.
-    pub name: String,
-    /// Index of its element in the system.
-    pub element: usize,
-    /// Node on which it acts.
-    pub node: NodeId,
-    /// Where it acts, in body axes.
-    pub point: Vector3,
-    /// Whether the model gives a force.
-    pub has_force: bool,
-    /// Whether the model gives a torque.
-    pub has_torque: bool,
-}
-
-/// A number that is set from outside while a machine runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InputEntry {
-    /// Name.
-    pub name: String,
-    /// Value until it is set.
-    pub value: f64,
-    /// Places in the memory of the system that hold how much it differs from that value, one for each force that uses it.
-    pub slots: Vec<usize>,
-}
-
-/// A function that is given from outside of the model.
-#[derive(Clone, Debug)]
-pub struct FunctionEntry {
-    /// Name.
-    pub name: String,
-    /// What it is given.
-    pub arguments: Vec<Reference>,
-    /// The function.
-    pub function: Arc<dyn SignalFunction>,
-}
-
-/// Functions given from outside of a model, by the name of their `[[function]]`.
-pub type Functions = HashMap<String, Arc<dyn SignalFunction>>;
-
-/// A contact, for those who measure it.
-#[derive(Clone, Debug)]
-pub struct ContactEntry {
-    /// Name.
-    pub name: String,
-    /// Indices of its elements in the system.
-    pub elements: Vec<usize>,
-    /// Where its force is shown: on the second body, or on the first if the second is the ground.
-    pub shown_at: SensorFrame,
-}
-
-/// Where something is attached.
-#[derive(Clone, Copy, Debug)]
-pub struct Attachment {
-    /// Node, or `None` for the ground.
-    pub node: Option<NodeId>,
-    /// Initial pose of the node in the world (identity for the ground).
-    pub body: Pose,
-    /// Frame in body axes, if a marker was named.
-    pub marker: Option<Pose>,
-}
-
-impl Attachment {
-    /// Pose in body axes of a frame given in the world of the initial configuration.
-    pub fn offset_of(&self, world: &Pose) -> Pose {
-        self.body.inverse().compose(world)
-    }
-}
-
-/// A scalar coordinate between two frames, or its rate.
-#[derive(Clone, Copy, Debug)]
-pub struct MeasuredCoordinate {
-    /// Nodes of the frames.
-    pub nodes: [Option<NodeId>; 2],
-    /// Frames in body axes.
-    pub offsets: [Pose; 2],
-    /// The coordinate.
-    pub coordinate: Coordinate,
-    /// Whether its rate is meant.
-    pub rate: bool,
-    /// Unit of the value.
-    pub unit: &'static str,
-}
-
-/// A state of the model as a signal.
-#[derive(Clone, Debug)]
-pub struct StateSignal {
-    /// Name of the signal: `charge.value`, `controller.output`.
-    pub name: String,
-    /// The state.
-    pub state: StateId,
-    /// Unit in result files.
-    pub unit: String,
-    /// Whether it is algebraic.
-    pub algebraic: bool,
-    /// Where the model says its part.
-    pub place: Place,
-}
 
 /// Parts read so far.
 pub struct Assembler {

@@ -3,8 +3,8 @@
 //! A body without a shape is drawn as a cylinder, ball or box of its inertia, with a bar from the centre of mass to
 //! each point at which something is attached.
 
-use super::assembler::BodyEntry;
 use super::beam::BeamEntry;
+use super::entry::BodyEntry;
 use super::sensor::{ContactQuantity, Measurement, SensorFrame, WrenchPart};
 use super::shape::{Geometry, Shape};
 use super::{Machine, sensor::Sensor};

@@ -8,6 +8,7 @@ mod assembler;
 pub mod beam;
 mod configuration;
 mod curve;
+mod entry;
 mod event;
 mod explanation;
 mod files;
@@ -26,9 +27,10 @@ mod statics;
 mod stepper;
 pub mod stl;
 
-pub use assembler::{
-    Assembler, Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry,
-    JointEntry, MeasuredCoordinate, SpringEntry,
+pub use assembler::Assembler;
+pub use entry::{
+    Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Assembler;
-use super::assembler::MeasuredCoordinate;
+use super::entry::MeasuredCoordinate;
 use crate::element::{
     ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, MotionSignal, NodeId, Quantity, Signal, SignalFunction,
 };

@@ -146,6 +146,25 @@ pub(crate) const OUTSIDES: &[&str] = &["hold", "continue"];
 pub(crate) const ORIENTATION_KEYS: &[&str] =
     &["quaternion", "axis", "angle", "euler", "sequence", "matrix", "z-axis", "x-axis"];
 
+impl ValueKind {
+    /// The dimension of its numbers, where all have the same.
+    pub fn dimension(&self) -> Option<Dimension> {
+        match self {
+            Self::Number(dimension)
+            | Self::NumberOr(dimension, _)
+            | Self::Vector3(dimension)
+            | Self::Numbers(dimension, _)
+            | Self::Matrix(dimension, ..)
+            | Self::Symmetric3(dimension)
+            | Self::Law(dimension)
+            | Self::Law3(dimension)
+            | Self::Signal(dimension)
+            | Self::Signal3(dimension) => Some(*dimension),
+            _ => None,
+        }
+    }
+}
+
 impl PartKind {
     /// The key with a name, common keys included.
     pub fn key(&self, name: &str) -> Option<&'static Key> {

@@ -132,16 +132,6 @@ fn documented(key: &Key) -> String {
 /// The base unit of a key's numbers.
 fn unit(kind: ValueKind) -> Option<String> {
     match kind {
-        ValueKind::Number(dimension)
-        | ValueKind::NumberOr(dimension, _)
-        | ValueKind::Vector3(dimension)
-        | ValueKind::Numbers(dimension, _)
-        | ValueKind::Matrix(dimension, ..)
-        | ValueKind::Symmetric3(dimension)
-        | ValueKind::Law(dimension)
-        | ValueKind::Law3(dimension)
-        | ValueKind::Signal(dimension)
-        | ValueKind::Signal3(dimension) => Some(dimension.unit()),
         ValueKind::Curve(argument, value) => {
             let shown = |dimension: Dimension| match dimension.unit() {
                 unit if unit.is_empty() => "1".to_string(),
@@ -149,7 +139,7 @@ fn unit(kind: ValueKind) -> Option<String> {
             };
             Some(format!("{} → {}", shown(argument), shown(value)))
         }
-        _ => None,
+        _ => kind.dimension().map(Dimension::unit),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::element::contact::{Contact, Friction, Surface};
 use crate::element::{Element, Motion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::Assembler;
-use crate::machine::assembler::{Attachment, ContactEntry};
+use crate::machine::entry::{Attachment, ContactEntry};
 use crate::machine::sensor::SensorFrame;
 use crate::machine::shape::Geometry;
 use crate::model::error::{Mistake, ModelError, ModelErrors};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::joint::Frame;
 use crate::lie::{Pose, UnitQuaternion, se3};
-use crate::machine::assembler::StateSignal;
 use crate::machine::beam::Station;
+use crate::machine::entry::StateSignal;
 use crate::machine::sensor::{
     ContactQuantity, FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart,
 };

@@ -7,7 +7,7 @@ use crate::dae::{Dae, Point, Tangent, TangentWeights};
 use crate::element::{MOST_STATES, StateEquations, StateId};
 use crate::integrate::Initial;
 use crate::machine::Assembler;
-use crate::machine::assembler::StateSignal;
+use crate::machine::entry::StateSignal;
 use crate::machine::signal::SignalCollector;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind};
