@@ -59,5 +59,5 @@ fn repetition(joint: &str, count: usize, steps: usize, method: Method, exact: &V
     let configuration = &run.state().configuration;
     let last = pose(&configuration[configuration.len() - 7..]);
     let error = (last.transform_point(&Vector3::new(HALF_A_LINK, 0.0, 0.0)) - exact).norm();
-    Measurement { seconds, steps, error }
+    Measurement { seconds, steps, error, work: run.statistics() }
 }

@@ -23,25 +23,25 @@ fn chain(model: &str, links: usize, method: Method, steps: usize) -> Statistics 
     run.statistics()
 }
 
-/// One matrix a step (the first may take two), each with one factorisation, and a residual for each iteration: nothing is evaluated twice, and
-/// no step is cut by the line search.
-fn check(work: Statistics, most_iterations_per_step: f64) {
-    assert!(work.matrices <= work.steps + 1, "{work:?}");
+/// A factorisation for each matrix and a residual for each iteration: nothing is evaluated twice, and no step is cut by the
+/// line search.
+fn check(work: Statistics, most_iterations: f64, most_matrices: f64) {
     assert_eq!(work.factorisations, work.matrices, "{work:?}");
     assert_eq!(work.residuals, work.iterations, "{work:?}");
     assert_eq!(work.line_search_cuts, 0, "{work:?}");
-    let iterations = work.iterations as f64 / work.steps as f64;
-    assert!(iterations <= most_iterations_per_step, "{iterations} iterations a step");
+    let per_step = |count: u64| count as f64 / work.steps as f64;
+    let (iterations, matrices) = (per_step(work.iterations), per_step(work.matrices));
+    assert!(iterations <= most_iterations && matrices <= most_matrices, "{iterations} {matrices}");
 }
 
-/// A fresh matrix and values on a line from the last two leave an error below the tolerance after one iteration in
-/// most steps; a second one is made where the estimate of the contraction has grown old.
+/// A matrix costs as much as six iterations in a chain: it is kept for several steps, each of which takes one or two
+/// iterations more.
 #[test]
-fn steps_of_chains_take_few_iterations() {
-    check(chain("chain-spherical", 10, Method::Index3, 200), 1.7);
-    check(chain("chain-spherical", 40, Method::Index3, 100), 2.0);
-    check(chain("chain-revolute", 20, Method::Index3, 100), 2.0);
-    check(chain("chain-spherical", 20, Method::Index2, 100), 2.0);
+fn steps_of_chains_take_few_iterations_and_fewer_matrices() {
+    check(chain("chain-spherical", 10, Method::Index3, 200), 4.0, 0.4);
+    check(chain("chain-spherical", 40, Method::Index3, 100), 4.0, 0.4);
+    check(chain("chain-revolute", 20, Method::Index3, 100), 4.0, 0.4);
+    check(chain("chain-spherical", 20, Method::Index2, 100), 5.0, 0.4);
 }
 
 #[test]
@@ -53,6 +53,7 @@ fn steps_of_the_heavy_top_take_one_iteration_nearly_always() {
         for _ in 0..2000 {
             run.step().expect("every step converges");
         }
-        check(run.statistics(), 1.3);
+        // Dense factors are cheap and renewed in every step; the first knows nothing yet and may need two.
+        check(run.statistics(), 1.3, 1.001);
     }
 }

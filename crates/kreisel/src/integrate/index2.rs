@@ -20,7 +20,7 @@ use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Target, add_product_transposed};
-use crate::solve::newton::NonlinearSystem;
+use crate::solve::newton::{NonlinearSystem, largest_ratio};
 
 /// One product of two blocks and where it goes in the Newton matrix.
 #[derive(Clone, Copy, Debug)]
@@ -232,15 +232,22 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.correct_states(increment, fraction, coefficients, trial);
     }
 
+    /// Tolerances of x and λ; ζ has none of its own, see [`Self::size`].
     fn tolerances(&self, out: &mut [f64]) {
+        out.fill(f64::INFINITY);
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
-        let atol = self.settings.newton_atol.max(self.work.round_off) * self.work.length;
-        let mut first = 0;
-        for (start, size) in self.work.layout.multiplier_starts(Kind::Holonomic, 1) {
-            for row in first..first + size {
-                out[start + row - first] = atol + self.work.shared_round_off(row);
-            }
-            first += size;
-        }
+    }
+
+    /// ζ is neither shown nor carried on: it is judged by the velocities Bᵀ(q_n) ζ that it changes. Long chains have
+    /// ζ that change next to none.
+    fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
+        let work = &mut *self.work;
+        let changes = &mut work.constraint_scratch;
+        work.layout.gather(Kind::Holonomic, 1, increment, changes);
+        work.scratch.fill(0.0);
+        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
+        let of_stabilizers = largest_ratio(&work.scratch, tolerances);
+        let of_unknowns = largest_ratio(increment, tolerances);
+        if of_stabilizers <= of_unknowns { of_unknowns } else { of_stabilizers }
     }
 }

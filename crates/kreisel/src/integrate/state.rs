@@ -2,6 +2,8 @@
 
 use super::control::ControlMemory;
 use super::error::StateError;
+use super::guess::Guess;
+use crate::solve::newton::Memory;
 
 /// State of an integration between two steps.
 ///
@@ -35,6 +37,8 @@ pub struct State {
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
     pub previous_algorithmic_acceleration: Vec<f64>,
+    /// The one before that, for the first guess of the next step.
+    pub earlier_algorithmic_acceleration: Vec<f64>,
     /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
     pub inertia_force: Vec<f64>,
     /// M a before the last step, for a change of step size; as long as `inertia_force`.
@@ -43,6 +47,10 @@ pub struct State {
     pub multipliers: Vec<f64>,
     /// Multipliers before the last step, for the first guess of the next.
     pub previous_multipliers: Vec<f64>,
+    /// The ones before those, for the same.
+    pub earlier_multipliers: Vec<f64>,
+    /// How the next step is guessed.
+    pub guess: Guess,
     /// Multipliers ψ_n of the nonholonomic constraints.
     pub slip_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
@@ -63,8 +71,8 @@ pub struct State {
     pub compliance: Vec<f64>,
     /// How the linear solvers order their work, which decides the rounding.
     pub merged: Merged,
-    /// Contraction rate of Newton's iteration, measured lately.
-    pub newton_rate: f64,
+    /// What Newton's iteration remembers of the steps before.
+    pub newton: Memory,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
 }
@@ -113,7 +121,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Appends numbers in little-endian form.
 struct Writer(Vec<u8>);
@@ -150,12 +158,25 @@ impl Reader<'_> {
         Ok(f64::from_le_bytes(self.bytes()?))
     }
 
+    fn some_numbers<const N: usize>(&mut self) -> Result<[f64; N], StateError> {
+        let mut numbers = [0.0; N];
+        for number in &mut numbers {
+            *number = self.number()?;
+        }
+        Ok(numbers)
+    }
+
     fn flag(&mut self) -> Result<bool, StateError> {
         match self.bytes()? {
             [0] => Ok(false),
             [1] => Ok(true),
             _ => Err(StateError::Damaged),
         }
+    }
+
+    fn guess(&mut self) -> Result<Guess, StateError> {
+        let [number] = self.bytes()?;
+        Guess::ALL.get(usize::from(number)).copied().ok_or(StateError::Damaged)
     }
 
     fn numbers(&mut self) -> Result<Vec<f64>, StateError> {
@@ -217,11 +238,11 @@ impl State {
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
         let ControlMemory { next_step, last_error, last_ratio } = self.control;
         let clock = [self.time, self.step, self.prepared_step, self.origin];
-        for value in clock.into_iter().chain([next_step, last_error, last_ratio, self.newton_rate]) {
-            writer.number(value);
-        }
+        let numbers = clock.into_iter().chain([next_step, last_error, last_ratio]);
+        numbers.chain(self.newton.numbers()).for_each(|value| writer.number(value));
         writer.0.extend_from_slice(&self.count.to_le_bytes());
         writer.0.push(u8::from(self.after_corner));
+        writer.0.push(self.guess as u8);
         for values in self.arrays() {
             writer.numbers(values);
         }
@@ -258,9 +279,10 @@ impl State {
                 last_error: reader.number()?,
                 last_ratio: reader.number()?,
             },
-            newton_rate: reader.number()?,
+            newton: Memory::from_numbers(reader.some_numbers()?),
             count: u64::from_le_bytes(reader.bytes()?),
             after_corner: reader.flag()?,
+            guess: reader.guess()?,
             ..State::default()
         };
         for values in state.arrays_mut() {
@@ -281,7 +303,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 19] {
+    fn arrays(&self) -> [&Vec<f64>; 21] {
         [
             &self.configuration,
             &self.velocity,
@@ -289,10 +311,12 @@ impl State {
             &self.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
+            &self.earlier_algorithmic_acceleration,
             &self.inertia_force,
             &self.previous_inertia_force,
             &self.multipliers,
             &self.previous_multipliers,
+            &self.earlier_multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
@@ -305,7 +329,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 19] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 21] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -313,10 +337,12 @@ impl State {
             &mut self.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
+            &mut self.earlier_algorithmic_acceleration,
             &mut self.inertia_force,
             &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.previous_multipliers,
+            &mut self.earlier_multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,
@@ -411,8 +437,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        // The length of the first array, after mark, version, eight numbers, the count and a flag.
-        huge[85..93].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, 13 numbers, the count and two bytes.
+        huge[126..134].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;
