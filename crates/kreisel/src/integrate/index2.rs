@@ -161,19 +161,12 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
 impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
     fn residual(&mut self, out: &mut [f64]) {
         let work = &mut *self.work;
-        work.evaluate(self.dae, self.base, self.trial);
+        work.evaluate_with_rates(self.dae, self.base, self.trial);
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
-        hidden.fill(0.0);
-        if work.shape.rheonomic {
-            self.dae.violation_rate(&self.trial.point(), hidden);
-        }
-        work.tangent.gradient.fill(0.0);
-        self.dae.gradient(&self.trial.point(), &mut work.tangent.gradient);
-        work.tangent.gradient.multiply_add(1.0, &self.trial.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Holonomic, 1, hidden, out);

@@ -238,6 +238,25 @@ impl Workspace {
         self.rest = rest;
     }
 
+    /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial values.
+    pub fn evaluate_with_rates<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        let rates = &mut self.constraint_scratch;
+        for values in
+            [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates, &mut *rates]
+        {
+            values.fill(0.0);
+        }
+        let out = &mut Equations {
+            equilibrium: &mut self.equilibrium,
+            violation: &mut self.violation,
+            slip: &mut self.slip,
+            state_rates: &mut self.state_rates,
+        };
+        let gradient = &mut self.tangent.gradient;
+        dae.evaluate_with_rates(&trial.point(), out, gradient, self.shape.rheonomic, rates);
+    }
+
     /// Evaluates the equations at a point.
     pub fn evaluate_at<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {

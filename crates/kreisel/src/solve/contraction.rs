@@ -1,8 +1,8 @@
 //! How fast Newton's increments shrink, and what one solve tells the next.
 //!
 //! A matrix of the present solve contracts quadratically, θ = C‖δ‖; one of an earlier solve linearly, with a rate θ that
-//! hardly depends on ‖δ‖. Both are measured and remembered, so that the first increment alone shows whether a second one is
-//! needed. So is what the matrix in use has cost and how often it was used: whether another one is worth its price.
+//! hardly depends on ‖δ‖ but on the direction: what the old matrix fits worst shrinks slowest, and is seen only when the rest is
+//! gone. Both are measured and remembered, so that the first increment alone shows whether a second one is needed. So is what the matrix in use has cost and how often it was used: whether another one is worth its price.
 
 /// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
 const UNKNOWN_RATE: f64 = 0.9;
@@ -16,13 +16,19 @@ const AGEING: f64 = 1.25;
 const TELLING: f64 = 0.01;
 /// Part of the last rate below which a newly measured one is not believed.
 const FORGETTING: f64 = 0.3;
+/// Part of the tolerance that may be left with an old matrix. What a fresh one leaves is squared by the next increment and
+/// mostly far below its estimate; an old one leaves what is estimated, in the same directions solve after solve, and
+/// multipliers of the index-3 formulation magnify it by 1/h².
+const SHARE: f64 = 0.1;
+/// Part of the largest rate of earlier solves below which that of an old matrix is not believed in the next one.
+const FADING: f64 = 0.7;
 /// Most solves for which an old matrix is not tried again after it was of no use.
 const LONGEST_PAUSE: f64 = 64.0;
 
 /// What one solve tells the next; part of the state that a restart needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// Rate at which increments shrank lately with a matrix of an earlier solve.
+    /// Slowest rate at which increments shrank lately with a matrix of an earlier solve.
     pub rate: f64,
     /// Constant C of the quadratic contraction with a matrix of the same solve.
     pub constant: f64,
@@ -72,6 +78,13 @@ impl Memory {
         rate.min(UNKNOWN_RATE)
     }
 
+    /// Rate to count on where increments shrank at `measured`.
+    pub fn cautious_rate(&self, measured: f64, fresh: bool) -> f64 {
+        // The first increments with an old matrix are large where it fits, and shrink fast; what is left behind them is small and
+        // shrinks slowly. So the slowest rate of the solves before counts as well.
+        if fresh { measured } else { measured.max(self.rate) }
+    }
+
     /// Takes up a solve: `kept` if it began with an old matrix, which costs `price` iterations to renew.
     ///
     /// The mean cost of a solve falls as long as the last one cost less than the mean: a matrix is kept until then.
@@ -79,12 +92,11 @@ impl Memory {
         let iterations = iterations as f64;
         let tried_once = self.uses <= 1.0;
         if contraction.renewed {
-            // A matrix of this solve fits better here than it will in the next.
-            self.rate = UNKNOWN_RATE;
             self.constant = contraction.next_constant(AGEING * self.constant);
             (self.spent, self.uses) = (price + iterations, 1.0);
         } else {
-            self.rate = contraction.largest.unwrap_or((2.0 * self.rate).min(UNKNOWN_RATE));
+            self.rate = contraction.next_rate(self.rate);
+            self.constant *= AGEING;
             (self.spent, self.uses) = (self.spent + iterations, self.uses + 1.0);
         }
         match (kept, contraction.renewed) {
@@ -110,8 +122,10 @@ pub struct Contraction {
     constant: Option<f64>,
     /// Estimate from the last pairs of increments.
     rate: Option<f64>,
-    /// Largest rate of the solve, which is the one after the first increment.
+    /// Largest rate of the solve.
     largest: Option<f64>,
+    /// How many rates were measured.
+    pairs: usize,
     /// Whether the matrix was evaluated in this solve.
     pub renewed: bool,
 }
@@ -126,15 +140,33 @@ impl Contraction {
             // Increments turn as they shrink, and a single pair of them can shrink by chance.
             let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
             self.rate = Some(rate);
+            self.pairs += 1;
             self.largest = Some(self.largest.map_or(rate, |largest| largest.max(rate)));
         }
         self.previous_norm = Some(norm);
         self.rate
     }
 
+    /// Part of the tolerance that the error after the last correction may take.
+    pub fn share(&self) -> f64 {
+        if self.renewed { 1.0 } else { SHARE }
+    }
+
     /// Forgets the increments so far: the next one is not their successor.
     pub fn restart(&mut self) {
         *self = Self { renewed: self.renewed, ..Self::default() };
+    }
+
+    /// The rate with an old matrix for the next solve, of which `last` is what this one counted on.
+    fn next_rate(&self, last: f64) -> f64 {
+        let Some(largest) = self.largest else { return (AGEING * last).min(UNKNOWN_RATE) };
+        // A single pair of increments says nothing about what shrinks slowly; before a first measurement nothing is known.
+        let remembered = match (self.pairs > 1, last < UNKNOWN_RATE) {
+            (true, true) => FADING * last,
+            (true, false) => 0.0,
+            (false, _) => AGEING * last,
+        };
+        largest.max(remembered).min(UNKNOWN_RATE)
     }
 
     /// The constant C for the next solve, of which `last` is what this one counted on.
@@ -160,9 +192,9 @@ mod tests {
     #[test]
     fn a_matrix_is_kept_until_a_solve_costs_more_than_the_mean() {
         let mut memory = Memory::default();
-        let kept = [1, 2, 3, 3, 4, 4].map(|iterations| solve(&mut memory, iterations, false));
-        assert_eq!(kept, [false, true, true, true, true, true]);
-        // (6 + 17)/6 = 3.8 < 4.
+        let kept = [1, 2, 3, 3, 4].map(|iterations| solve(&mut memory, iterations, false));
+        assert_eq!(kept, [false, true, true, true, true]);
+        // (6 + 1 + 2 + 3 + 3 + 4)/5 = 3.8 < 4.
         assert!(!memory.is_worth_keeping());
     }
 
@@ -171,6 +203,21 @@ mod tests {
         let mut memory = Memory::default();
         let tries = (0..1000).filter(|_| solve(&mut memory, 3, true)).count();
         assert!(tries < 25, "{tries}");
+    }
+
+    #[test]
+    fn one_fast_pair_of_increments_does_not_make_an_old_matrix_better() {
+        let mut memory = Memory { rate: 0.1, uses: 1.0, ..Memory::default() };
+        let mut contraction = Contraction::default();
+        [1e6, 1.0].map(|norm| contraction.measure(norm));
+        memory.take(&contraction, 2, true, 6.0);
+        assert_eq!(memory.rate, AGEING * 0.1);
+        assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
+        // A third increment shows what is left behind the first two.
+        let mut contraction = Contraction::default();
+        [1e6, 1.0, 0.01].map(|norm| contraction.measure(norm));
+        memory.take(&contraction, 3, true, 6.0);
+        assert_eq!(memory.rate, FADING * (AGEING * 0.1));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as it pays, also from one time step to the next.
 //! Convergence is judged on the increments: with the rate θ at which they shrink, θ/(1−θ)‖δ‖ estimates the error that
-//! remains after the last correction, and it must be below the tolerance in every unknown. How θ is known:
-//! [`super::contraction`].
+//! remains after the last correction, and it must be below the tolerance in every unknown, with a matrix of an earlier solve
+//! far below. How θ is known: [`super::contraction`].
 
 use std::sync::Arc;
 
@@ -264,7 +264,7 @@ impl Newton {
             return rate > SLOW;
         }
         // Iterations until norm · rateᵏ is below the tolerance, against what a new matrix costs.
-        rate > HOPELESS || norm * rate.powf(self.solver.factor_price()) > 1.0
+        rate > HOPELESS || norm * rate.powf(self.solver.factor_price()) > contraction.share()
     }
 
     /// Iterates from the system's present unknowns; gives the number of iterations.
@@ -299,10 +299,13 @@ impl Newton {
             system.correct(&self.increment, 1.0);
             iterations += 1;
             self.counts.iterations += 1;
-            let rate = rate.unwrap_or_else(|| self.memory.expected_rate(norm, contraction.renewed));
+            let rate = match rate {
+                Some(measured) => self.memory.cautious_rate(measured, contraction.renewed),
+                None => self.memory.expected_rate(norm, contraction.renewed),
+            };
             let converged = match settings.stop {
-                Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0,
-                Stop::SmallIncrement => norm <= 1.0,
+                Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= contraction.share(),
+                Stop::SmallIncrement => norm <= contraction.share(),
             };
             if converged {
                 self.memory.take(&contraction, iterations, kept, self.solver.factor_price());
@@ -435,6 +438,39 @@ mod tests {
         newton.solve(&mut system, &settings).unwrap();
         assert!(newton.counts().matrices > before);
         assert!(system.x.abs() <= 1e-12);
+    }
+
+    /// Two unknowns for which an old matrix, the unit matrix, leaves a part of 1e-4 and of 0.1 behind.
+    struct TwoRates([f64; 2]);
+
+    impl NonlinearSystem for TwoRates {
+        fn residual(&mut self, out: &mut [f64]) {
+            out.copy_from_slice(&[(1.0 - 1e-4) * self.0[0], 0.9 * self.0[1]]);
+        }
+        fn matrix(&mut self, out: &mut BlockMatrix) {
+            out.values_mut().copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        }
+        fn correct(&mut self, increment: &[f64], fraction: f64) {
+            self.0.iter_mut().zip(increment).for_each(|(x, change)| *x += fraction * change);
+        }
+        fn tolerances(&self, out: &mut [f64]) {
+            out.fill(1e-8);
+        }
+    }
+
+    /// Increments shrink from 1e8 to 1e4 and 90 tolerances while the first unknown leads: their ratio promises that less than one
+    /// remains, and it is ten.
+    #[test]
+    fn what_shrinks_slowly_is_not_hidden_by_what_shrinks_fast() {
+        let settings = NewtonSettings { refresh: Refresh::WhenSlow, ..Default::default() };
+        let mut newton = Newton::new(Arc::new(BlockPattern::dense(&[2], &[2])), &[Role::Primary]);
+        newton.solve(&mut TwoRates([1e-9, 0.0]), &settings).unwrap();
+        for _ in 0..30 {
+            let mut system = TwoRates([1.0, 1e-4]);
+            newton.solve(&mut system, &settings).unwrap();
+            assert!(system.0.iter().all(|x| x.abs() <= 1e-8), "{:?}", system.0);
+        }
+        assert_eq!(newton.counts().matrices, 1);
     }
 
     #[test]
