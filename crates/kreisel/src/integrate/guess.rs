@@ -40,12 +40,13 @@ impl Guess {
         }
     }
 
-    /// Weights of the last three values, the last one first; `ahead` is the new step in units of the last.
-    pub(super) fn weights(self, ahead: f64) -> [f64; 3] {
+    /// The next value after the last three, the last one first; `ahead` is the new step in units of the last.
+    #[inline]
+    pub(super) fn follow(self, [last, previous, earlier]: [f64; 3], ahead: f64) -> f64 {
         match self {
-            Self::Zero | Self::Constant => [1.0, 0.0, 0.0],
-            Self::Line => [1.0 + ahead, -ahead, 0.0],
-            Self::Parabola => [3.0, -3.0, 1.0],
+            Self::Zero | Self::Constant => last,
+            Self::Line => last + ahead * (last - previous),
+            Self::Parabola => 3.0 * (last - previous) + earlier,
         }
     }
 
@@ -92,11 +93,9 @@ mod tests {
     }
 
     #[test]
-    fn weights_reproduce_polynomials() {
-        let of = |guess: Guess, values: [f64; 3]| -> f64 {
-            guess.weights(1.0).iter().zip(values).map(|(weight, value)| weight * value).sum()
-        };
-        assert_eq!(of(Guess::Line, [5.0, 3.0, 100.0]), 7.0);
-        assert_eq!(of(Guess::Parabola, [9.0, 4.0, 1.0]), 16.0);
+    fn lines_and_parabolas_are_followed() {
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 1.0), 7.0);
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 0.5), 6.0);
+        assert_eq!(Guess::Parabola.follow([9.0, 4.0, 1.0], 1.0), 16.0);
     }
 }

@@ -110,13 +110,12 @@ impl Trial {
         self.memory.copy_from_slice(&state.memory);
         self.predict_states(state, parameters, ahead(state, predictor, step), step);
         let guess = Guess::next(state, predictor, step);
-        let [of_last, of_previous, of_earlier] = guess.weights(step / state.step.max(f64::MIN_POSITIVE));
+        let ahead = step / state.step.max(f64::MIN_POSITIVE);
         let with_multipliers = predictor != Predictor::ZeroAcceleration;
         for (i, lambda) in self.multipliers.iter_mut().enumerate() {
             let (last, previous) = (state.multipliers[i], state.previous_multipliers[i]);
             let earlier = state.earlier_multipliers[i];
-            let guess = of_last * last + of_previous * previous + of_earlier * earlier;
-            *lambda = if with_multipliers { guess } else { 0.0 };
+            *lambda = if with_multipliers { guess.follow([last, previous, earlier], ahead) } else { 0.0 };
         }
         for (psi, last) in self.slip_multipliers.iter_mut().zip(&state.slip_multipliers) {
             *psi = if with_multipliers { *last } else { 0.0 };
@@ -126,9 +125,9 @@ impl Trial {
             let (a_next, v_dot_next) = if guess == Guess::Zero {
                 ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0)
             } else {
-                let previous = of_previous * state.previous_algorithmic_acceleration[i];
-                let earlier = of_earlier * state.earlier_algorithmic_acceleration[i];
-                let a_next = of_last * a + previous + earlier;
+                let previous = state.previous_algorithmic_acceleration[i];
+                let earlier = state.earlier_algorithmic_acceleration[i];
+                let a_next = guess.follow([a, previous, earlier], ahead);
                 (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
             };
             self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));
@@ -343,11 +342,8 @@ impl Workspace {
         let before = if kind == Kind::Slip { self.shape.constraint_count() } else { 0 };
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(kind, which) {
-            // A small component is worth no more digits than the large ones of the same reaction.
-            let rows = &multipliers[first..first + size];
-            let largest = rows.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-            let scaled = largest / coefficients.scale;
             for row in first..first + size {
+                let scaled = multipliers[row].abs() / coefficients.scale;
                 let shared = self.shared_round_off(before + row);
                 out[start + row - first] =
                     atol * self.length + settings.multiplier_slack * rtol * scaled + shared;
