@@ -346,7 +346,8 @@ impl<'d, D: Dae + ?Sized> Bdf2<'d, D> {
             },
         );
         self.tangent.clear();
-        let weights = TangentWeights { mass: LEADING / h, damping: 1.0, stiffness: true };
+        let weights =
+            TangentWeights { mass: LEADING / h, damping: 1.0, stiffness: true, remembered_forces: false };
         self.dae.tangent(&at, weights, &mut self.tangent);
         self.memory = memory;
         self.assemble(trial, before);

@@ -128,15 +128,24 @@ pub struct Contraction {
     pairs: usize,
     /// Whether the matrix was evaluated in this solve.
     pub renewed: bool,
+    /// Whether the last increment came from a matrix of its own point.
+    fresh: bool,
+    /// Largest constant C of increments from matrices of their own points.
+    quadratic: Option<f64>,
 }
 
 impl Contraction {
-    /// Takes up the size of an increment; gives the rate if there was one before it.
-    pub fn measure(&mut self, norm: f64) -> Option<f64> {
+    /// Takes up the size of an increment, and whether its matrix is one of its own point; gives the rate that the next one
+    /// can be expected to shrink at, if there was one before it.
+    pub fn measure(&mut self, norm: f64, fresh: bool) -> Option<f64> {
         if let Some(previous) = self.previous_norm {
             let measured = norm / previous;
             let first = *self.first_norm.get_or_insert(previous);
             self.constant.get_or_insert(norm.max(TELLING) / (first * first));
+            if self.fresh {
+                let constant = norm.max(TELLING) / (previous * previous);
+                self.quadratic = Some(self.quadratic.map_or(constant, |largest| largest.max(constant)));
+            }
             // Increments turn as they shrink, and a single pair of them can shrink by chance.
             let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
             self.rate = Some(rate);
@@ -144,7 +153,10 @@ impl Contraction {
             self.largest = Some(self.largest.map_or(rate, |largest| largest.max(rate)));
         }
         self.previous_norm = Some(norm);
-        self.rate
+        self.fresh = fresh;
+        let quadratic =
+            self.quadratic.filter(|_| fresh).map_or(f64::INFINITY, |constant| SAFETY * constant * norm);
+        self.rate.map(|rate| rate.min(quadratic))
     }
 
     /// Part of the tolerance that the error after the last correction may take.
@@ -209,13 +221,13 @@ mod tests {
     fn one_fast_pair_of_increments_does_not_make_an_old_matrix_better() {
         let mut memory = Memory { rate: 0.1, uses: 1.0, ..Memory::default() };
         let mut contraction = Contraction::default();
-        [1e6, 1.0].map(|norm| contraction.measure(norm));
+        [1e6, 1.0].map(|norm| contraction.measure(norm, false));
         memory.take(&contraction, 2, true, 6.0);
         assert_eq!(memory.rate, AGEING * 0.1);
         assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
         // A third increment shows what is left behind the first two.
         let mut contraction = Contraction::default();
-        [1e6, 1.0, 0.01].map(|norm| contraction.measure(norm));
+        [1e6, 1.0, 0.01].map(|norm| contraction.measure(norm, false));
         memory.take(&contraction, 3, true, 6.0);
         assert_eq!(memory.rate, FADING * (AGEING * 0.1));
     }
@@ -224,8 +236,8 @@ mod tests {
     fn a_first_measurement_is_not_held_back_by_what_was_assumed_before() {
         let mut memory = Memory::default();
         let mut contraction = Contraction { renewed: true, ..Contraction::default() };
-        contraction.measure(1e4);
-        contraction.measure(1.0);
+        contraction.measure(1e4, true);
+        contraction.measure(1.0, false);
         memory.take(&contraction, 2, false, 6.0);
         assert_eq!(memory.constant, SAFETY * 1e-8);
     }
