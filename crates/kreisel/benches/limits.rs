@@ -68,7 +68,7 @@ name = 'link-{i}'
 repeat = N
 mass = 1
 shape = { kind = 'box', size = [0.1, 0.05, 0.05] }
-position = ['0.1*floor(log(i + 1)/log(2) + 1e-9) + 0.05', '0.02*mod(i, 2)', 0]
+position = ['0.1*floor(ln(i + 1)/ln(2) + 1e-9) + 0.05', '0.02*mod(i, 2)', 0]
 markers = [{ name = 'end', position = [0.05, 0, 0] }]
 [[spherical]]
 name = 'root'
