@@ -221,13 +221,16 @@ mod tests {
     fn one_fast_pair_of_increments_does_not_make_an_old_matrix_better() {
         let mut memory = Memory { rate: 0.1, uses: 1.0, ..Memory::default() };
         let mut contraction = Contraction::default();
-        [1e6, 1.0].map(|norm| contraction.measure(norm, false));
+        contraction.measure(1e6, false);
+        contraction.measure(1.0, false);
         memory.take(&contraction, 2, true, 6.0);
         assert_eq!(memory.rate, AGEING * 0.1);
         assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
         // A third increment shows what is left behind the first two.
         let mut contraction = Contraction::default();
-        [1e6, 1.0, 0.01].map(|norm| contraction.measure(norm, false));
+        contraction.measure(1e6, false);
+        contraction.measure(1.0, false);
+        contraction.measure(0.01, false);
         memory.take(&contraction, 3, true, 6.0);
         assert_eq!(memory.rate, FADING * (AGEING * 0.1));
     }
