@@ -21,7 +21,8 @@ use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Document, PartReader, Place, Reference};
+use crate::model::{Document, PartReader, Place, Reference, SourceFile};
+use crate::results::ModelIdentity;
 use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
 
 /// Parts read so far.
@@ -594,6 +595,7 @@ impl Assembler {
             configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
+            sources: sources(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -645,6 +647,12 @@ impl Default for Assembler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The texts of a document.
+fn sources(document: &Document) -> Vec<ModelIdentity> {
+    let identity = |source: &Arc<SourceFile>| ModelIdentity::new(source.name(), source.text().as_bytes());
+    document.sources().iter().map(identity).collect()
 }
 
 /// Where a document says each part.

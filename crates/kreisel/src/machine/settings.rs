@@ -97,6 +97,8 @@ pub struct SettingTexts {
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
     pub group: Option<String>,
+    /// Lets the model use files outside of its folder.
+    pub allow_outside: bool,
 }
 
 /// Steps of a run when no step is given.
