@@ -21,6 +21,10 @@ pub(super) struct Coefficients {
     pub velocity: f64,
     /// s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)].
     pub scale: f64,
+    /// Factor of the balance of forces: 1/s, unless a scaling is to be studied.
+    pub force: f64,
+    /// Change of a multiplier per change of its unknown: s, unless a scaling is to be studied.
+    pub multiplier: f64,
     /// σ: change of a first-order state per change of its rate.
     pub state_per_rate: f64,
 }
@@ -28,11 +32,14 @@ pub(super) struct Coefficients {
 impl Coefficients {
     pub fn new(parameters: &Parameters, step: f64, mass_scale: f64, stiffness_scale: f64) -> Self {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let scale = stiffness_scale + mass_scale / (step * step);
         Self {
             step,
             acceleration: (1.0 - alpha_m) / (parameters.beta() * step * step * (1.0 - alpha_f)),
             velocity: parameters.gamma() / (parameters.beta() * step),
-            scale: stiffness_scale + mass_scale / (step * step),
+            scale,
+            force: 1.0 / scale,
+            multiplier: scale,
             state_per_rate: StateParameters::new(parameters).state_per_rate(step),
         }
     }

@@ -322,6 +322,7 @@ pub fn method_word(method: Method) -> &'static str {
         Method::HhtI3 => "hht-i3",
         Method::HhtSoi2 => "hht-soi2",
         Method::UpdatedLagrangian => "updated-lagrangian",
+        Method::Bdf2 => "bdf2",
     }
 }
 
