@@ -92,8 +92,8 @@ fn the_heavy_top_converges_with_order_two_on_both_groups_from_the_first_step_on(
     for group in [Group::So3xR3, Group::Se3] {
         for form in FORMS {
             let settings = Settings { form, ..settings(1.0) };
-            let errors =
-                [200, 400].map(|count| top_errors(group, settings, &vec![0.5 / f64::from(count); count as usize]));
+            let errors = [200, 400]
+                .map(|count| top_errors(group, settings, &vec![0.5 / f64::from(count); count as usize]));
             assert_order_two(&format!("{group:?} {form:?}"), errors, 0.2);
         }
     }

@@ -183,13 +183,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         if (growth - 1.0).abs() <= SAME_STEP {
             return Ok(());
         }
-        let before = self.state.velocity.clone();
-        self.scale_hidden_residual(growth, step)?;
-        let State { velocity, previous_velocity, .. } = &mut self.state;
-        for ((past, v), before) in previous_velocity.iter_mut().zip(&*velocity).zip(&before) {
-            *past += v - before;
-        }
-        Ok(())
+        self.scale_hidden_residual(growth, step)
     }
 
     /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
@@ -280,13 +274,18 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         Ok(())
     }
 
+    /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one does.
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
         self.kkt.set_states(&state.states, &state.memory);
-        self.kkt
-            .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
-            .map(|_| ())
-            .map_err(|failure| self.kkt_error(failure, step))
+        let change = |past: &mut [f64], velocity: &[f64], sign: f64| {
+            past.iter_mut().zip(velocity).for_each(|(past, v)| *past += sign * v);
+        };
+        change(&mut state.previous_velocity, &state.velocity, -1.0);
+        let (configuration, velocity) = (&state.configuration, &mut state.velocity);
+        let outcome = self.kkt.scale_hidden_residual(self.dae, state.time, configuration, velocity, factor);
+        change(&mut state.previous_velocity, &state.velocity, 1.0);
+        outcome.map(|_| ()).map_err(|failure| self.kkt_error(failure, step))
     }
 }
 

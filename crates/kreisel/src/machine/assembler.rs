@@ -14,6 +14,7 @@ use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::{RunSettings, SettingTexts};
+use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, NodeId, SignalFunction};
@@ -565,11 +566,12 @@ impl Assembler {
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
         configurations.add_versions(&mut self, document, given)?;
-        let (system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
+        let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
         part::state::check(&system, &initial, &self.states)?;
+        system.set_stiffness_scale(mean_stiffness(&system, &initial));
         self.locate_inputs(&system);
         for input in self.inputs.iter().filter(|input| input.slots.is_empty()) {
             self.warnings.push(format!("no force uses the input `{}`", input.name));
@@ -613,7 +615,7 @@ impl Assembler {
         Ok(events)
     }
 
-    /// Mean mass, and the extent of bodies, markers and joints as length.
+    /// Mean mass, and the extent of bodies, markers and joints as length; the stiffness is known when the system is built.
     fn scales(&self) -> Scales {
         let masses: Vec<f64> = self.bodies.iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
         let mean = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
@@ -688,12 +690,14 @@ impl Default for RunSettings {
             output_step: None,
             method: newton.method,
             parametrization: newton.parametrization,
+            form: newton.form,
+            scaling: newton.scaling,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             mass_scale: None,
-            stiffness_scale: 0.0,
+            stiffness_scale: None,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
             start: super::settings::StartFrom::Given,

@@ -82,6 +82,11 @@ struct JointEntry {
 }
 
 impl System {
+    /// Sets k_ave of the scaling of forces, which is known only when the system is built.
+    pub(crate) fn set_stiffness_scale(&mut self, stiffness: f64) {
+        self.scales.stiffness = stiffness;
+    }
+
     /// Motion of a node at a point.
     #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {

@@ -162,6 +162,11 @@ impl System {
         &self.states[state].name
     }
 
+    /// Names of all states.
+    pub fn state_names(&self) -> Vec<String> {
+        self.states.iter().map(|state| state.name.clone()).collect()
+    }
+
     /// Number of states.
     pub fn state_count(&self) -> usize {
         self.states.len()

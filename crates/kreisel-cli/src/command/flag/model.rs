@@ -48,13 +48,21 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     output_step: Option<String>,
 
-    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2` or `updated-lagrangian`
+    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2`, `updated-lagrangian` or `bdf2`
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
     /// Local coordinates of `updated-lagrangian` in place of the model's: `rotation-vector` or `crv`
     #[arg(long, value_name = "WORD")]
     parametrization: Option<String>,
+
+    /// Unknowns of `bdf2` in place of the model's: `two-field` or `three-field`
+    #[arg(long, value_name = "WORD")]
+    form: Option<String>,
+
+    /// Scaling of `bdf2` in place of the model's: `left-right-velocities`, `left-right`, `left` or `unscaled`
+    #[arg(long, value_name = "WORD")]
+    scaling: Option<String>,
 
     /// Spectral radius in place of the model's: 1 damps nothing, 0 most
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -97,6 +105,8 @@ impl Model {
             ("output-step", settings.output_step),
             ("method", settings.method),
             ("parametrization", settings.parametrization),
+            ("form", settings.form),
+            ("scaling", settings.scaling),
             ("spectral-radius", settings.spectral_radius),
             ("group", settings.group),
         ];
@@ -116,6 +126,8 @@ impl Model {
             output_step: self.output_step.clone(),
             method: self.method.clone(),
             parametrization: self.parametrization.clone(),
+            form: self.form.clone(),
+            scaling: self.scaling.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
         }
