@@ -310,6 +310,9 @@ fn mistakes_are_told_with_their_line() {
     let rows =
         mistake("[[state-space]]\nname = 'c'\ninputs = [1, 2]\na = [1, 2, 3, 4]\nb = [1, 2]\nc = [1, 2]\n");
     assert!(rows.contains("4 numbers, 2 × 2") && rows.contains("b = [1, 2]"), "{rows}");
+    // A gain without states.
+    let gain = "[[state-space]]\nname = 'g'\ninput = 3\na = []\nb = []\nc = []\nd = [2]\n";
+    assert!((after_a_second(gain, "g.output") - 6.0).abs() < 1e-12);
     let none = mistake("[[state-space]]\nname = 'c'\na = [1]\nb = [1]\nc = [1]\n");
     assert!(none.contains("`input`, `inputs`"), "{none}");
     let drive = mistake(

@@ -114,7 +114,7 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
     worst
 }
 
-/// The error of states, given its rates, in units of the tolerance.
+/// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale where it is small.
 fn weigh_states(
     work: &Workspace,
     states: &[f64],
@@ -123,8 +123,8 @@ fn weigh_states(
     worst: &mut Error,
 ) {
     for (i, rate) in rates.enumerate() {
-        let tolerance =
-            (control.rtol * states[i].abs() + control.atol * work.state_scales[i]) / control.horizon;
+        let scale = work.state_scales[i];
+        let tolerance = (control.rtol * states[i].abs().max(scale) + control.atol * scale) / control.horizon;
         worst.consider(rate.abs() / tolerance, || Equation::State(i));
     }
 }

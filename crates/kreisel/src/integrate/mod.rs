@@ -49,7 +49,7 @@ pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
-pub use saturation::Saturation;
+pub use saturation::{Saturation, Watch};
 pub use settings::{
     Form, Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Settings, Start,
     StepChange,

@@ -13,6 +13,15 @@ use std::sync::Arc;
 /// Most iterations of a step.
 const MOST_ITERATIONS: usize = 50;
 
+/// How an iteration is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// Iterations after corrections stopped decreasing.
+    pub extra_iterations: usize,
+    /// How far from the predicted values the iteration begins, in every scaled unknown.
+    pub displacement: f64,
+}
+
 /// What the iteration of a step did until its corrections stopped decreasing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saturation {
@@ -37,15 +46,18 @@ impl Saturation {
     }
 }
 
-/// Iterates until corrections stop decreasing, and some times more to watch them; gives the last decreasing one too.
+/// Iterates until corrections stop decreasing; gives the last decreasing one too.
 pub(super) fn saturate(
     equations: &mut dyn NonlinearSystem,
     pattern: &Arc<BlockPattern>,
-    extra_iterations: usize,
+    watch: Watch,
 ) -> Result<(Saturation, DVector<f64>), NewtonFailure> {
     let size = pattern.row_count();
     let (mut found, mut best, mut extra) = (Saturation::default(), None::<DVector<f64>>, None);
     let (mut residual, mut blocks) = (DVector::zeros(size), BlockMatrix::zeros(Arc::clone(pattern)));
+    if watch.displacement != 0.0 {
+        equations.correct(&vec![watch.displacement; size], 1.0);
+    }
     for _ in 0..MOST_ITERATIONS {
         equations.residual(residual.as_mut_slice());
         if let Some(equation) = residual.iter().position(|value| !value.is_finite()) {
@@ -60,7 +72,7 @@ pub(super) fn saturate(
         let norm = correction.norm();
         found.corrections.push(norm);
         if extra.is_none() && best.as_ref().is_some_and(|best| norm >= best.norm()) {
-            extra = Some(extra_iterations);
+            extra = Some(watch.extra_iterations);
         }
         match &mut extra {
             Some(0) => break,
@@ -79,12 +91,12 @@ pub(super) fn saturate(
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
     /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until corrections stop
-    /// decreasing [BottassoBauchauCardona2007, §3.3] and `extra_iterations` times more; it is taken however large they still are.
-    pub fn saturating_step(&mut self, extra_iterations: usize) -> Result<Saturation, StepError> {
+    /// decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still are.
+    pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {
         let step = self.settings.step;
         let outcome = self.attempt_with(step, |integration| {
             let pattern = Arc::clone(&integration.work.layout.pattern);
-            integration.solve_with(step, |equations, _| saturate(equations, &pattern, extra_iterations))
+            integration.solve_with(step, |equations, _| saturate(equations, &pattern, watch))
         });
         let (mut found, last) = outcome?;
         for (row, value) in last.iter().enumerate() {

@@ -279,10 +279,12 @@ fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), 
         let requirement = "a square matrix, row by row: 1, 4, 9, … numbers";
         return Err(reader.unsuitable("a", requirement, a.len()).into());
     }
-    let outputs = if order == 0 { 0 } else { c.len() / order };
-    let d = reader.optional_numbers("d")?.unwrap_or_else(|| vec![0.0; outputs * inputs]);
-    let outputs = if order == 0 { d.len() / inputs } else { outputs.max(1) };
-    check_size(reader, "a", order + outputs - outputs.min(1))?;
+    let direct = reader.optional_numbers("d")?;
+    // Without states the direct part alone says how many outputs there are.
+    let outputs =
+        c.len().checked_div(order).or_else(|| Some(direct.as_ref()?.len() / inputs)).unwrap_or(1).max(1);
+    let d = direct.unwrap_or_else(|| vec![0.0; outputs * inputs]);
+    check_size(reader, "a", order + outputs - 1)?;
     let initial = reader.optional_numbers("initial")?.unwrap_or_else(|| vec![0.0; order]);
     for (key, count, rows, columns) in [
         ("b", b.len(), order, inputs),
