@@ -382,7 +382,7 @@ fn derivatives_of_and_by_states_and_multipliers_are_those_of_the_equations() {
             states: &numbers(2, 4.0),
             memory: &[],
         };
-        let weights = TangentWeights { mass: 0.7, damping: 0.4, stiffness: true };
+        let weights = TangentWeights { mass: 0.7, damping: 0.4, stiffness: true, remembered_forces: false };
         let [mut exact, mut differenced] = [(); 2].map(|()| Tangent::zeros(&system.couplings()));
         system.tangent(&at, weights, &mut exact);
         Differenced(&system).tangent(&at, weights, &mut differenced);

@@ -40,7 +40,8 @@ pub struct Point<'a> {
     pub slip_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
     pub states: &'a [f64],
-    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step.
+    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but for section
+    /// forces, by [`Dae::follow`].
     pub memory: &'a [f64],
 }
 
@@ -66,6 +67,8 @@ pub struct TangentWeights {
     pub damping: f64,
     /// Whether ∂/∂q is wanted at all (the simplified Newton matrix does without).
     pub stiffness: bool,
+    /// Whether ∂/∂q may hold the section forces that the system remembers in place of those of the present configuration.
+    pub remembered_forces: bool,
 }
 
 /// Derivatives of the equations; every matrix holds zeros on entry to [`Dae::tangent`].
@@ -286,6 +289,12 @@ pub trait Dae {
     /// where `memory` holds zeros.
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         let _ = (at, memory);
+    }
+
+    /// Moves remembered section forces on within a step, from the point of one iteration matrix to that of the next, along the
+    /// tangent at the first: what they will be if the iteration went where the first matrix sent it.
+    fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
+        let _ = (before, at, memory);
     }
 
     /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.

@@ -230,7 +230,7 @@ impl<D: Dae + ?Sized> Bdf2<'_, D> {
                 layout.add_nodes(&work.tangent.dynamic, None, force * velocity, Part::new(1, 1), out);
             }
         }
-        if self.settings.iteration_matrix == IterationMatrix::Exact {
+        if self.settings.iteration_matrix.is_complete() {
             let part = Part::new(second, 0);
             layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), force, part, out);
         }
@@ -255,7 +255,7 @@ impl<D: Dae + ?Sized> Bdf2<'_, D> {
                 layout.add_rows(Kind::Slip, &tangent.slip, None, h * velocity, Part::new(0, 1), out);
             }
         }
-        if self.settings.iteration_matrix == IterationMatrix::Exact {
+        if self.settings.iteration_matrix.is_complete() {
             layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, h, Part::FIRST, out);
         }
         if !work.compliance.is_empty() {
@@ -308,7 +308,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        let exact = self.settings.iteration_matrix == IterationMatrix::Exact;
+        let exact = self.settings.iteration_matrix.is_complete();
         let (work, trial) = (&mut *self.work, &mut *self.trial);
         self.steps.map(&work.shape.space, self.coefficients.step, trial);
         self.steps.differentiate(&work.shape.space, &trial.increment);
@@ -316,7 +316,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
             mass: self.coefficients.velocity,
             damping: f64::from(u8::from(exact)),
             stiffness: exact,
+            remembered_forces: self.settings.iteration_matrix == IterationMatrix::Mixed,
         };
+        trial.follow(self.dae);
         work.tangent.gradient_rate_wanted = false;
         work.tangent.clear();
         self.dae.tangent(&trial.point(), weights, &mut work.tangent);

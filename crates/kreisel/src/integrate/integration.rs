@@ -501,6 +501,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.slip_multiplier_changes.copy_from_slice(&point.slip_multiplier_changes);
         trial.states.copy_from_slice(&point.states);
         trial.memory.copy_from_slice(&point.memory);
+        trial.has_matrix = false;
         let mut noted = MatrixPoint::default();
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
         let (base, matrix_point, time) = (&point.base, &mut noted, point.time - point.step);

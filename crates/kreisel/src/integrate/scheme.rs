@@ -46,8 +46,13 @@ impl Coefficients {
 
     /// Weights of the derivatives of forces without inertia.
     pub fn force_weights(&self, matrix: IterationMatrix) -> TangentWeights {
-        let exact = matrix == IterationMatrix::Exact;
-        TangentWeights { mass: 0.0, damping: if exact { self.velocity } else { 0.0 }, stiffness: exact }
+        let stiffness = matrix.is_complete();
+        TangentWeights {
+            mass: 0.0,
+            damping: if stiffness { self.velocity } else { 0.0 },
+            stiffness,
+            remembered_forces: matrix == IterationMatrix::Mixed,
+        }
     }
 }
 
@@ -76,6 +81,11 @@ pub(super) struct Trial {
     /// Which states are algebraic.
     pub algebraic: Vec<bool>,
     pub memory: Vec<f64>,
+    /// Configuration at the last matrix of the step; of no meaning before there is one.
+    matrix_configuration: Vec<f64>,
+    pub has_matrix: bool,
+    /// As long as the memory.
+    followed: Vec<f64>,
 }
 
 impl Trial {
@@ -97,7 +107,26 @@ impl Trial {
             state_rates: vec![0.0; shape.state_count()],
             algebraic: shape.algebraic_states().collect(),
             memory: vec![0.0; shape.memory],
+            matrix_configuration: vec![0.0; shape.space.coordinate_count()],
+            has_matrix: false,
+            followed: vec![0.0; shape.memory],
         }
+    }
+
+    /// Lets remembered section forces follow the corrections since the last matrix of this step.
+    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
+        if self.memory.is_empty() {
+            return;
+        }
+        if self.has_matrix {
+            let mut followed = std::mem::take(&mut self.followed);
+            followed.copy_from_slice(&self.memory);
+            let before = Point { configuration: &self.matrix_configuration, ..self.point() };
+            dae.follow(&before, &self.point(), &mut followed);
+            self.followed = std::mem::replace(&mut self.memory, followed);
+        }
+        self.matrix_configuration.copy_from_slice(&self.configuration);
+        self.has_matrix = true;
     }
 
     /// First guess: values at t_n + h that satisfy the linear update formulas.
@@ -114,6 +143,7 @@ impl Trial {
             values.fill(0.0);
         }
         self.memory.copy_from_slice(&state.memory);
+        self.has_matrix = false;
         // How far the line through the last two values is followed: not at all before there are two.
         let ahead = ahead(state, predictor, step);
         self.predict_states(state, parameters, ahead, step);
@@ -260,12 +290,13 @@ impl Workspace {
     pub fn differentiate<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
-        trial: &Trial,
+        trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
+        trial.follow(dae);
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -275,10 +306,11 @@ impl Workspace {
     pub fn differentiate_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
-        trial: &Trial,
+        trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
+        trial.follow(dae);
         let rest = std::mem::take(&mut self.rest);
         self.tangent.clear();
         let at = Point { acceleration: &rest, ..trial.point() };
@@ -361,7 +393,7 @@ impl Workspace {
         let (tangent, part) = (&self.tangent, Part::FIRST);
         let factor = coefficients.step * coefficients.velocity;
         self.layout.add_rows(Kind::Slip, &tangent.slip, None, factor, part, out);
-        if matrix == IterationMatrix::Exact {
+        if matrix.is_complete() {
             let (operators, factor) = (Some(&self.operators), coefficients.step);
             self.layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, factor, part, out);
         }

@@ -120,11 +120,22 @@ pub enum Predictor {
 /// Matrix of Newton's iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IterationMatrix {
-    /// The exact derivative [ArnoldCardonaBruls2015, Eqs. (60), (62)].
+    /// The exact derivative, but with section forces of beams as unknowns of their own: their geometric stiffness follows the
+    /// forces of the last step and the corrections since, not those of a first guess that stretches them
+    /// [MagisanoLeonettiGarcea2017, Sec. 3]. The limit is the exact derivative, and so is every matrix without beams.
     #[default]
+    Mixed,
+    /// The exact derivative [ArnoldCardonaBruls2015, Eqs. (60), (62)].
     Exact,
     /// Without damping, stiffness and curvature terms [ArnoldCardonaBruls2015, §3.5]: for non-stiff systems and small steps.
     Simplified,
+}
+
+impl IterationMatrix {
+    /// Whether damping, stiffness and curvature are in it.
+    pub fn is_complete(self) -> bool {
+        self != Self::Simplified
+    }
 }
 
 /// What is corrected where the step size changes: everything, unless an experiment is to show what for.

@@ -20,7 +20,11 @@ pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
         memory: &vec![0.0; shape.memory],
     };
     let mut tangent = Tangent::zeros(&system.couplings());
-    system.tangent(&at, TangentWeights { mass: 0.0, damping: 0.0, stiffness: true }, &mut tangent);
+    system.tangent(
+        &at,
+        TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false },
+        &mut tangent,
+    );
     let length = system.scales().length;
     let scales = coordinate_scales(&shape, length);
     let (pattern, mut sum) = (tangent.stiffness.pattern(), 0.0);

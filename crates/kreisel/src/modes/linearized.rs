@@ -47,11 +47,19 @@ impl Linearized {
             return Err(ModesError::Unsupported("forces that depend on reactions"));
         }
         let mut tangent = Tangent::zeros(&couplings);
-        dae.tangent(at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: true }, &mut tangent);
+        dae.tangent(
+            at,
+            TangentWeights { mass: 1.0, damping: 0.0, stiffness: true, remembered_forces: false },
+            &mut tangent,
+        );
         let (mass, mut stiffness) = (tangent.dynamic.clone(), tangent.stiffness.clone());
         let gradient = tangent.gradient.clone();
         tangent.clear();
-        dae.tangent(at, TangentWeights { mass: 0.0, damping: 1.0, stiffness: false }, &mut tangent);
+        dae.tangent(
+            at,
+            TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false },
+            &mut tangent,
+        );
         let mut damping = tangent.dynamic.clone();
         let space = &shape.space;
         add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);

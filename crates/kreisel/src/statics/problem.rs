@@ -213,7 +213,12 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         let point = at.point();
         let spins = self.spin != Vector6::zeros();
         self.tangent.clear();
-        let weights = TangentWeights { mass: 0.0, damping: if spins { 1.0 } else { 0.0 }, stiffness: true };
+        let weights = TangentWeights {
+            mass: 0.0,
+            damping: if spins { 1.0 } else { 0.0 },
+            stiffness: true,
+            remembered_forces: false,
+        };
         self.dae.tangent(&point, weights, &mut self.tangent);
         if at.load_factor != 1.0 {
             self.load_tangent.stiffness.fill(0.0);

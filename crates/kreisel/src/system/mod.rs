@@ -446,6 +446,15 @@ impl Dae for System {
         }
     }
 
+    fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
+        for entry in self.elements_on(at).filter(|entry| !entry.memory.is_empty()) {
+            let own = &mut memory[entry.memory.clone()];
+            self.with_element(entry, before, |before| {
+                self.with_element(entry, at, |motion| entry.element.follow(before, motion, own));
+            });
+        }
+    }
+
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
         let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
         let first_slip = self.shape.constraint_count();

@@ -176,7 +176,7 @@ fn the_tangent_is_the_derivative_of_the_force_for_every_pair_and_law() {
             assert!((own - Vector6::from(other)).amax() < 1e-10 * size.max(1.0), "{}", sample.name);
         }
         let mut tangent = LocalTangent::zeros(n);
-        let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true };
+        let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
         sample.contact.tangent(&motion, weights, &mut tangent);
         let largest = (0..n * n).map(|b| tangent.block(b / n, b % n).2.amax()).fold(1.0, f64::max);
         for j in 0..n {
@@ -312,7 +312,8 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                 );
             }
             assert!((0..3).all(|i| (rates[i] - rate[i]).abs() < 1e-10), "{}", sample.name);
-            let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true };
+            let weights =
+                TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
             let (mut tangent, mut state_tangent) = (LocalTangent::zeros(2), LocalStateTangent::zeros());
             contact.tangent(&motion, weights, &mut tangent);
             contact.state_tangent(&motion, weights, &mut state_tangent);

@@ -412,7 +412,11 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
         states: &initial.states,
         memory: &vec![0.0; shape.memory],
     };
-    system.tangent(&at, TangentWeights { mass: 0.0, damping: 0.0, stiffness: false }, &mut tangent);
+    system.tangent(
+        &at,
+        TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
+        &mut tangent,
+    );
     let all = tangent.state_state.to_dense();
     let matrix =
         DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| all[(unknown[i].state.0, unknown[j].state.0)]);
