@@ -6,6 +6,7 @@ use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::results::WriteError;
 use kreisel::statics::StaticsError;
+use kreisel::sweep::{MeasureError, SweepError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,6 +20,7 @@ pub mod class {
     import_exception!(kreisel._errors, StepError);
     import_exception!(kreisel._errors, StaticsError);
     import_exception!(kreisel._errors, ModesError);
+    import_exception!(kreisel._errors, SweepError);
     import_exception!(kreisel._errors, WriteError);
     import_exception!(kreisel._errors, ArgumentError);
     import_exception!(kreisel._errors, InternalError);
@@ -70,6 +72,16 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
         RunError::Statics(error) => statics(machine, error),
         RunError::Modes(error) => modes(error),
         RunError::Write(error) => write(error),
+    }
+}
+
+/// A sweep that makes no sense, or came to no end.
+pub fn sweep(error: &SweepError) -> PyErr {
+    match error {
+        SweepError::Measure(MeasureError::Expression(error)) => {
+            class::SweepError::new_err(error.render(false))
+        }
+        error => class::SweepError::new_err(format!("error: {error}")),
     }
 }
 
