@@ -87,10 +87,36 @@ fn assemble_package() -> Result<PathBuf, String> {
 
 /// Builds a wheel with maturin into `target/wheels`.
 pub fn wheel() -> Result<(), String> {
+    let path = build_wheel()?;
+    say(&format!("the wheel is {}\n", path.display()));
+    Ok(())
+}
+
+fn build_wheel() -> Result<PathBuf, String> {
     let python = environment("maturin", &["maturin"])?;
+    let folder = cargo::target().join("wheels");
+    let _ = std::fs::remove_dir_all(&folder);
     let mut command = Command::new(python);
     command.args(["-m", "maturin", "build", "--release", "--manifest-path", "crates/kreisel-py/Cargo.toml"]);
-    output(&mut command)?;
-    say("the wheel is in target/wheels\n");
-    Ok(())
+    output(command.arg("--out").arg(&folder))?;
+    let files = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = files.filter_map(|file| Some(file.ok()?.path()));
+    let mut wheels = paths.filter(|path| path.extension().is_some_and(|end| end == "whl"));
+    wheels.next().ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// Installs the wheel and measures what the package costs, in a release build.
+pub fn bench(options: &[&str]) -> Result<(), String> {
+    let wheel = build_wheel()?;
+    let python = environment("python-bench", &["distributed", "numpy", "pyarrow"])?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]);
+    output(install.arg(&wheel))?;
+    let mut measure = Command::new(&python);
+    let status = measure.arg("benches/python.py").args(options).current_dir(root()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("benches/python.py failed: {status}")),
+        Err(error) => Err(format!("Python did not start: {error}")),
+    }
 }

@@ -1,5 +1,6 @@
 //! Errors of the library as exceptions of the package, one class per stage, mapped here and nowhere else.
 
+use crate::guard::guarded;
 use kreisel::integrate::{StartError, StepError};
 use kreisel::machine::{self, RunError};
 use kreisel::model::ModelErrors;
@@ -8,7 +9,6 @@ use kreisel::results::WriteError;
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{MeasureError, SweepError};
 use pyo3::prelude::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The classes, which are written in Python: `python/kreisel/_errors.py`.
 #[allow(missing_docs, reason = "the macro makes types whose documentation is that of the Python classes")]
@@ -91,11 +91,8 @@ pub fn argument(words: impl Into<String>) -> PyErr {
 }
 
 /// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.
+///
+/// What is done with the lock is guarded by PyO3, which raises its `PanicException`.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        let text = text.unwrap_or_else(|| "unknown".to_owned());
-        class::InternalError::new_err(format!("a mistake in Kreisel, please report it: {text}"))
-    })
+    py.detach(|| guarded(work)).map_err(class::InternalError::new_err)
 }

@@ -5,6 +5,7 @@
 
 mod error;
 mod function;
+mod guard;
 mod machine;
 mod modes;
 mod run;
