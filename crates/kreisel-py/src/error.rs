@@ -90,6 +90,14 @@ pub fn argument(words: impl Into<String>) -> PyErr {
     class::ArgumentError::new_err(words.into())
 }
 
+/// Refuses an array whose numbers do not lie where the processor reads them, as views into bytes of a file may.
+pub fn check_aligned(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    if array.getattr("flags")?.getattr("aligned")?.extract()? {
+        return Ok(());
+    }
+    Err(argument("the array is not aligned in memory; make a copy of it"))
+}
+
 /// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.
 ///
 /// What is done with the lock is guarded by PyO3, which raises its `PanicException`.

@@ -133,6 +133,7 @@ impl Machine {
         let Some(mut summary) = RunSummary::from_json(summary.as_bytes()) else {
             return Err(error::argument("this is no summary of a run"));
         };
+        columns.iter().chain([&times, &nodes]).try_for_each(|array| error::check_aligned(array))?;
         let contiguous = |_| error::argument("the arrays of a result must be contiguous");
         let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>();
         let (times, columns) = (times.as_slice().map_err(contiguous)?, columns.map_err(contiguous)?);

@@ -130,6 +130,7 @@ impl Sweep {
         mut reasons: HashMap<usize, String>,
     ) -> PyResult<String> {
         let points = self.all_points()?;
+        error::check_aligned(&measures)?;
         let (measures, width) = (measures.as_array(), self.study.measures.len());
         if measures.dim() != (runs.len(), width) || runs.iter().any(|run| *run >= points.len()) {
             return Err(error::argument("these measures are not those of the runs"));
@@ -171,6 +172,7 @@ impl Sweep {
     }
 
     fn rows_of(&self, points: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Vec<f64>>> {
+        error::check_aligned(points)?;
         let points = points.as_array();
         if points.ncols() != self.study.variations.len() {
             let wanted = self.study.variations.len();

@@ -59,7 +59,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 def test_a_sweep_loses_nothing_when_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     vary = {"mass": "-0.2:3", "spring-rate": "log(4, 8)"}
-    more: dict[str, Any] = {"sample": 300, "sampling": "latin-hypercube", "seed": 3, **SETTINGS}
+    more: dict[str, Any] = {"sample": 160, "sampling": "latin-hypercube", "seed": 3, **SETTINGS}
     local = kreisel.sweep(spring(), vary, MEASURES, out=tmp_path / "local", **more)
     seen: list[int] = []
 
@@ -70,14 +70,14 @@ def test_a_sweep_loses_nothing_when_a_worker_is_killed(cluster: Cluster, tmp_pat
             cluster.workers[0].wait()
 
     result = kreisel.sweep(spring(), vary, MEASURES, out=tmp_path / "far", scheduler=cluster.address, progress=kill, **more)
-    assert cluster.workers[0].poll() is not None and seen[0] == 0 and seen[-1] == 300
+    assert cluster.workers[0].poll() is not None and seen[0] == 0 and seen[-1] == 160
     tables = [(tmp_path / where / "sweep.csv").read_bytes() for where in ("local", "far")]
     assert tables[0] == tables[1] and b",failed," in tables[0]
     # Not a number is equal to nothing, but its bits are.
     assert all(result[name].tobytes() == local[name].astype(result[name].dtype).tobytes() for name in local)
     assert result.reasons == local.reasons and len(result.reasons) > 0
     rows = parquet.read_table(result.path)
-    assert rows["run"].to_pylist() == list(range(300)) and not (tmp_path / "far" / "parts").exists()
+    assert rows["run"].to_pylist() == list(range(160)) and not (tmp_path / "far" / "parts").exists()
     # Done is done: the same call reads its table, without a worker.
     cluster.workers[1].kill()
     again = kreisel.sweep(spring(), vary, MEASURES, out=tmp_path / "far", scheduler=cluster.address, **more)

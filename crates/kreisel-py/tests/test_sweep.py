@@ -192,7 +192,7 @@ def test_the_best_parameters_are_found_within_their_bounds() -> None:
 
 def test_the_example_of_the_book_finds_the_best_linear_buffer() -> None:
     page = (MODELS.parent / "book" / "src" / "sweeps.md").read_text(encoding="utf-8")
-    code = next(part for part in page.split("```python\n")[1:] if "kreisel.minimize" in part).split("```")[0]
+    code = next(part for part in page.split("```python\n")[1:] if "kreisel.minimize(" in part.split("```")[0]).split("```")[0]
     space: dict[str, Any] = {"kreisel": kreisel}
     exec(compile(code, "the example of the book", "exec"), space)
     found = space["found"]

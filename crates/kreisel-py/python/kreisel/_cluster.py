@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _kreisel
-from ._errors import ArgumentError, ClusterError, Error, Interrupted
+from ._errors import ArgumentError, ClusterError, Interrupted
 from ._sweep import Array, Request, SweepResult
 from ._tables import Table
 
@@ -74,7 +74,8 @@ def run_batch(payload: bytes, points: Array) -> Rows:
             model._name, model._path = model._path, None
         request = Request(model, {}, measures, settings)
         request.variations = variations
-        is_done, numbers, reasons, _, error = request.sweep().batch(points)
+        # An array that came through a network need not be aligned in memory.
+        is_done, numbers, reasons, _, error = request.sweep().batch(np.require(points, float, ["C", "A"]))
     if error is not None:
         raise error
     if not all(is_done):
@@ -243,8 +244,6 @@ class _Runs:
             raise ClusterError("the scheduler has gone; finished runs are kept, the same call goes on with the rest") from error
         except ImportError as error:
             raise ClusterError(f"a worker cannot run kreisel: {error}; install the same version there") from error
-        except Error:
-            raise
         width = len(self.checked.columns[1])
         measures = np.full((1, width), np.nan) if numbers is None else np.frombuffer(numbers).reshape(count, width)
         self.table.add(start, measures, {start + place: reason for place, reason in reasons})
