@@ -17,6 +17,9 @@ use std::time::Duration;
 /// how many were taken over from a journal, and the exception that ended the sweep, if one did.
 type Runs = (Vec<bool>, Py<PyArray1<f64>>, Vec<(usize, String)>, usize, Option<Py<PyAny>>);
 
+/// Runs of a journal: numbers, measures one after the other, reasons by number.
+type Kept = (Vec<usize>, Py<PyArray1<f64>>, HashMap<usize, String>);
+
 /// A sweep that was checked against its model.
 #[pyclass(module = "kreisel._kreisel", frozen)]
 pub struct Sweep {
@@ -103,11 +106,7 @@ impl Sweep {
     }
 
     /// Runs in a journal, which is begun if there is none: numbers, measures one after the other, reasons by number.
-    fn kept(
-        &self,
-        py: Python<'_>,
-        journal: PathBuf,
-    ) -> PyResult<(Vec<usize>, Py<PyArray1<f64>>, HashMap<usize, String>)> {
+    fn kept(&self, py: Python<'_>, journal: PathBuf) -> PyResult<Kept> {
         let count = self.all_points()?.len();
         let (_, rows) = Journal::open(&journal, &self.study.identity, count)
             .map_err(|error| error::sweep(&error.into()))?;

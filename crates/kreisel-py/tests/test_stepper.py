@@ -77,7 +77,8 @@ def test_an_input_in_an_event_moves_the_place_at_which_it_happens() -> None:
     model.gravity(acceleration=[0, 0, 0])
     model.event("hit", zero_of="cart.position.x - wall", stop=True)
     # 1 m/s: the wall is reached after as many seconds as it is metres away.
-    assert model.simulate(end_time=3, step=1e-2).events == [(pytest.approx(1.0, abs=1e-8), "hit")]
+    events = model.simulate(end_time=3, step=1e-2).events
+    assert [name for _, name in events] == ["hit"] and events[0][0] == pytest.approx(1.0, abs=1e-8)
     stepper = model.stepper(step=1e-2)
     stepper["wall"] = 2.5
     assert stepper["wall"] == 2.5
@@ -90,6 +91,7 @@ def flying_beam(force: str) -> kreisel.Model:
     model = kreisel.Model("wing")
     model.gravity(acceleration=[0, 0, 0])
     model.input("wind")
+    model.point_mass("ball", mass=1)
     section = {"shape": "rectangle", "width": 0.1, "height": 0.1, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "density": 1000}
     model.beam("wing", from_=[0, 0, 0], to=[2, 0, 0], elements=2, section=section, load={"force": [0, 0, force]})
     return model.sensor(quantity="velocity", of="wing.at-0.5")
@@ -104,7 +106,7 @@ def test_an_input_is_a_load_of_a_beam() -> None:
     # 60 N/m on 10 kg/m for half a second; load and mass are spread alike, so that nothing bends.
     assert stepper["wing.at-0.5.velocity.z"] == pytest.approx(3.0, rel=1e-9)
     with pytest.raises(kreisel.ModelError, match="of time and inputs only"):
-        flying_beam("30*wind - wing.at-0.5.velocity.z").check()
+        flying_beam("30*wind - ball.position.z").check()
 
 
 def test_an_input_in_a_prescribed_motion_is_refused_with_the_reason() -> None:

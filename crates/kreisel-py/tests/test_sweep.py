@@ -52,7 +52,7 @@ def test_the_table_is_that_of_the_command_bit_for_bit(tmp_path: Path) -> None:
     model = spring(**SHORT)
     model.write(tmp_path / "spring.toml")
     arguments = ["--vary", "mass=-1:3", "--vary", "spring-rate=log(4,8)", "--sample", "12", "--sampling", "sobol", "--seed", "7",
-                 "--measure", "low = min(bob.position.x)", "--out", tmp_path / "command", "-q"]
+                 "--measure", "low = min(bob.position.x)", "--out", str(tmp_path / "command"), "-q"]
     subprocess.run([command, "sweep", tmp_path / "spring.toml", *arguments], check=True)
     result = kreisel.sweep(
         kreisel.Model.read(tmp_path / "spring.toml"), {"mass": "-1:3", "spring-rate": "log(4,8)"},
@@ -62,7 +62,7 @@ def test_the_table_is_that_of_the_command_bit_for_bit(tmp_path: Path) -> None:
     assert tables[0] == tables[1] and b",failed," in tables[0]
     assert 0 < len(result.reasons) < 12 and np.isnan(result["low"][list(result.reasons)]).all()
     # Finished runs of the one are finished runs of the other.
-    subprocess.run([command, "sweep", tmp_path / "spring.toml", *arguments[:-2], tmp_path / "python", "-q"], check=True)
+    subprocess.run([command, "sweep", tmp_path / "spring.toml", *arguments[:-2], str(tmp_path / "python"), "-q"], check=True)
     assert (tmp_path / "python" / "sweep.html").exists()
 
 
@@ -142,7 +142,7 @@ def test_requests_that_make_no_sense_are_refused_with_a_reason(tmp_path: Path) -
             kreisel.sweep(model, vary, measure)  # type: ignore[arg-type]
     for wrong in ({"sample": 0}, {"sample": -1}, {"sample": 3, "sampling": "even"}, {"threads": -1}, {"sample": 3, "seed": -1}):
         with pytest.raises(kreisel.ArgumentError):
-            kreisel.sweep(model, {"mass": "1:2"}, QUARTER, **wrong)  # type: ignore[arg-type]
+            kreisel.sweep(model, {"mass": "1:2"}, QUARTER, **wrong)
     with pytest.raises(kreisel.ArgumentError, match="there is no setting `stop`"):
         kreisel.sweep(model, {"mass": [1]}, QUARTER, stop=3)
     with pytest.raises(kreisel.ModelError, match="end-time"):

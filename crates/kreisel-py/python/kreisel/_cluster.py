@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import tempfile
@@ -10,6 +11,7 @@ import uuid
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,12 +121,17 @@ def sweep(
     return SweepResult(*checked.columns, path=path)
 
 
-@contextmanager
-def _client(scheduler: Any) -> Iterator[Any]:
+def _dask() -> Any:
+    """Dask's package, whose functions have no types."""
     try:
-        import distributed
+        return importlib.import_module("distributed")
     except ImportError as error:
         raise ImportError("a cluster needs Dask: `pip install distributed`") from error
+
+
+@contextmanager
+def _client(scheduler: Any) -> Iterator[Any]:
+    distributed = _dask()
     if isinstance(scheduler, distributed.Client):
         yield scheduler
         return
@@ -149,14 +156,12 @@ class _Runs:
     """
 
     def __init__(self, client: Any, payload: bytes, checked: _kreisel.Sweep, table: Table) -> None:
-        from distributed import as_completed
-
         self.client, self.payload, self.checked, self.table = client, payload, checked, table
         self.width = len(checked.columns[0])
         self.missing = table.missing()
         self.left = sum(stop - start for start, stop in self.missing)
         self.flying: dict[Any, Batch] = {}
-        self.queue = as_completed(loop=client.loop)
+        self.queue = _dask().as_completed(loop=client.loop)
         self.seconds: float | None = None
         self.token = uuid.uuid4().hex
         self.threads, self.asked, self.seen = 1, -np.inf, time.monotonic()
@@ -188,16 +193,14 @@ class _Runs:
         self.asked = now
         if self.client.status != "running":
             raise ClusterError("the scheduler has gone; finished runs are kept, the same call goes on with the rest")
-        threads = sum(self.client.scheduler_info(n_workers=-1)["workers"][one]["nthreads"] for one in self._workers())
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        threads = sum(worker["nthreads"] for worker in workers)
         self.threads = max(1, threads)
         if threads:
             self.seen = now
         elif now - self.seen > PATIENCE and not self.warned:
             self.warned = True
             warnings.warn("the scheduler has no workers; still waiting for one", stacklevel=2)
-
-    def _workers(self) -> list[str]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _hand_out(self) -> None:
         while self.missing and len(self.flying) < 2 * self.threads:
@@ -225,15 +228,11 @@ class _Runs:
 
     def _take_in(self, future: Any, batch: Batch) -> int:
         """Writes the rows of a batch; gives their number, none if it has to be done again."""
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-
         start, stop = batch
         count = stop - start
         try:
             numbers, reasons, seconds = future.result()
-        except KilledWorker:
+        except _dask().KilledWorker:
             if count > 1:
                 middle = start + count // 2
                 self._submit((start, middle))

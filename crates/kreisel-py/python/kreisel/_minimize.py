@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -82,8 +83,13 @@ def minimize(
         if runs is not None:
             given.setdefault("maxiter" if method == "SLSQP" else "maxfev" if method in ("Nelder-Mead", "Powell") else "maxfun", runs)
         try:
-            found = scipy.optimize.minimize(objective, first, method=method, bounds=bounds, tol=tolerance, options=given)
-        except ValueError as error:
+            with warnings.catch_warnings():
+                # A method without bounds would leave the ranges.
+                warnings.filterwarnings("error", message=".*cannot handle bounds")
+                found = scipy.optimize.minimize(
+                    objective, first, method=method, bounds=bounds, tol=tolerance, options=given
+                )
+        except (ValueError, RuntimeWarning) as error:
             raise ArgumentError(f"SciPy: {error}") from error
     return objective.minimum(found)
 

@@ -212,8 +212,8 @@ def sweep(
     >>> model = Model("fall").parameters(height=1.0)
     >>> model.point_mass("stone", mass=1, position=[0, 0, "height"])
     <kreisel.Model fall>
-    >>> result = sweep(model, {"height": [1, 4]}, {"ground": "first(stone.position.z, 0)"}, end_time=1, step=1e-3)
-    >>> result["ground"].round(4).tolist()  # √(2 h / g)
+    >>> result = sweep(model, {"height": [1, 4]}, {"landing": "first(stone.position.z, 0)"}, end_time=1, step=1e-3)
+    >>> result["landing"].round(4).tolist()  # √(2 h / g)
     [0.4516, 0.9032]
     """
     request = Request(model, vary, measure, settings, sample, sampling, seed)
