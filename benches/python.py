@@ -146,6 +146,8 @@ def table_memory() -> None:
     """Memory and time of a table of a million runs, whose rows come from nowhere."""
     import resource
 
+    import pyarrow.dataset  # noqa: F401  (its own memory does not count)
+    import pyarrow.parquet  # noqa: F401
     from kreisel._tables import Table
 
     count = 1_000_000 if not QUICK else 50_000
