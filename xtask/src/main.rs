@@ -23,6 +23,7 @@ cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
 cargo xtask wheel          build the Python package as a wheel into target/wheels
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
+cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
 fn main() -> ExitCode {
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         ["gallery"] => conclude(viewer::gallery()),
         ["wheel"] => conclude(python::wheel()),
         ["bench", ref options @ ..] => bench::run(options),
+        ["bench-python", ref options @ ..] => conclude(python::bench(options)),
         _ => {
             say(USAGE);
             ExitCode::from(2)

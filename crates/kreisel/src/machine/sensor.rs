@@ -157,6 +157,13 @@ pub enum Measurement {
         /// Unit of the value.
         unit: String,
     },
+    /// An input from outside.
+    Input {
+        /// The element that holds how much it differs from its initial value.
+        element: usize,
+        /// Its initial value.
+        initial: f64,
+    },
     /// Kinetic, potential, strain energy, work, dissipated, total, balance.
     Energies,
     /// Norms of the constraints' residuals at position and velocity level.
@@ -246,6 +253,7 @@ impl Sensor {
             Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
             Measurement::State { unit, .. } => vec![Channel::new(name, unit)],
+            Measurement::Input { .. } => vec![Channel::new(name, "1")],
             Measurement::Reaction { part, .. } | Measurement::Applied { part, .. } => {
                 components(&xyz, part.unit())
             }
@@ -331,6 +339,9 @@ impl Sensor {
                 }
             }
             Measurement::State { state, .. } => out.push(at.point.states[state.0]),
+            Measurement::Input { element, initial } => {
+                out.push(initial + at.point.memory[at.system.element_memory(*element).start]);
+            }
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
                 let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);

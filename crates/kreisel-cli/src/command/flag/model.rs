@@ -93,25 +93,8 @@ impl Model {
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
     pub fn changes(&self) -> Vec<String> {
-        let settings = self.settings();
-        let flags = [
-            ("end-time", settings.end_time),
-            ("step", settings.step),
-            ("rtol", settings.rtol),
-            ("atol", settings.atol),
-            ("min-step", settings.min_step),
-            ("max-step", settings.max_step),
-            ("initial-step", settings.initial_step),
-            ("output-step", settings.output_step),
-            ("method", settings.method),
-            ("parametrization", settings.parametrization),
-            ("form", settings.form),
-            ("scaling", settings.scaling),
-            ("spectral-radius", settings.spectral_radius),
-            ("group", settings.group),
-        ];
-        let given = flags.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text?)));
-        self.assignments.iter().map(|(name, value)| format!("{name}={value}")).chain(given).collect()
+        let own = self.assignments.iter().map(|(name, value)| format!("{name}={value}"));
+        own.chain(self.settings().flags()).collect()
     }
 
     fn settings(&self) -> SettingTexts {
