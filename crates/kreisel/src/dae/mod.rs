@@ -319,6 +319,12 @@ pub trait Dae {
         Scales::default()
     }
 
+    /// Name of the part of a system whose forces are not finite numbers at a point, if they come from one.
+    fn part_not_finite(&self, at: &Point) -> Option<String> {
+        let _ = at;
+        None
+    }
+
     /// Name of a group of constraints (those of one joint) in the words of the system's author.
     fn describe_group(&self, group: usize) -> String {
         format!("group {group} of the constraints")

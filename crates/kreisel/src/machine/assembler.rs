@@ -22,7 +22,8 @@ use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Document, PartReader, Place, Reference};
+use crate::model::{Document, PartReader, Place, Reference, SourceFile};
+use crate::results::ModelIdentity;
 use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
 
 /// Why an input may not stand where motion is prescribed, and what to do.
@@ -616,6 +617,7 @@ impl Assembler {
             configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
+            sources: sources(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -667,6 +669,12 @@ impl Default for Assembler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The texts of a document.
+fn sources(document: &Document) -> Vec<ModelIdentity> {
+    let identity = |source: &Arc<SourceFile>| ModelIdentity::new(source.name(), source.text().as_bytes());
+    document.sources().iter().map(identity).collect()
 }
 
 /// Where a document says each part.

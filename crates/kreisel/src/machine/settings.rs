@@ -105,6 +105,8 @@ pub struct SettingTexts {
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
     pub group: Option<String>,
+    /// Lets the model use files outside of its folder.
+    pub allow_outside: bool,
 }
 
 impl SettingTexts {

@@ -4,6 +4,7 @@
 //! in body twists on a few nodes; here their parts become rows and blocks in the coordinates of each node's group.
 
 mod assembly;
+mod blame;
 mod builder;
 mod crowd;
 mod motion;
@@ -478,6 +479,10 @@ impl Dae for System {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
         }
+    }
+
+    fn part_not_finite(&self, at: &Point) -> Option<String> {
+        blame::part_not_finite(self, at)
     }
 
     fn describe_group(&self, group: usize) -> String {
