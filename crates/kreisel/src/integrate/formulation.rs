@@ -98,6 +98,15 @@ impl Formulation {
         self.with_equations(step, |equations| newton.solve(equations, &settings))
     }
 
+    /// Goes on with the iteration of a prepared step until corrections no longer decrease.
+    pub fn saturate<D: Dae + ?Sized>(
+        &mut self,
+        newton: &mut Newton,
+        step: Step<D>,
+    ) -> Result<f64, NewtonFailure> {
+        self.with_equations(step, |equations| newton.saturate(equations))
+    }
+
     /// Makes the factors again that were in use at a point of the matrix.
     pub fn restore<D: Dae + ?Sized>(
         &mut self,

@@ -368,20 +368,38 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Newton's iteration from the predicted values.
     pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+        let iterations = self.iterate(step, |formulation, newton, data| formulation.solve(newton, data))?;
+        self.formulation.settle(&self.work.shape, &self.settings, &self.state, &mut self.trial);
+        Ok(iterations)
+    }
+
+    /// Shows the equations of a step at the trial values to an iteration.
+    fn iterate<R>(
+        &mut self,
+        step: f64,
+        iteration: impl FnOnce(&mut Formulation, &mut Newton, Step<D>) -> Result<R, NewtonFailure>,
+    ) -> Result<R, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
         self.formulation.prepare(dae, &work.shape, settings, step, &mut self.state);
         let matrix_point = self.state.matrix_point.get_or_insert_default();
         let (time, base) = (self.state.time, &self.state.configuration);
-        let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
-        let outcome = self.formulation.solve(&mut self.newton, step_data);
-        let iterations = outcome.map_err(|failure| {
+        let data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
+        iteration(&mut self.formulation, &mut self.newton, data).map_err(|failure| {
             self.newton.forget();
             self.step_error(failure, step)
-        })?;
-        self.formulation.settle(&self.work.shape, &self.settings, &self.state, &mut self.trial);
-        Ok(iterations)
+        })
+    }
+
+    /// How far Newton's corrections fall in a step from here, which is not taken: the norm of the last decreasing one, in scaled
+    /// unknowns [BottassoBauchauCardona2007, Eq. (33)]. What is left is round-off.
+    pub fn last_decreasing_correction(&mut self, step: f64) -> Result<f64, StepError> {
+        self.attempt(step)?;
+        let outcome = self.iterate(step, |formulation, newton, data| formulation.saturate(newton, data));
+        self.newton.forget();
+        self.discard();
+        outcome
     }
 
     fn step_error(&self, failure: NewtonFailure, step: f64) -> StepError {

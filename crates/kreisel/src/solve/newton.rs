@@ -190,6 +190,9 @@ fn expected_rate(carried: f64, norm: f64, refresh: Refresh) -> (f64, f64) {
     }
 }
 
+/// Most corrections until they no longer decrease.
+const MOST_SATURATING: usize = 30;
+
 /// The iteration with its factors and arrays.
 #[derive(Clone, Debug)]
 pub struct Newton {
@@ -381,6 +384,29 @@ impl Newton {
         self.solver.solve(&mut self.next);
         let next = self.next.iter().zip(&self.tolerances).fold(0.0_f64, |norm, (i, t)| norm.max(i.abs() / t));
         next <= (1.0 - 0.25 * fraction) * norm
+    }
+
+    /// Goes on from the system's present unknowns, with a new matrix each time, until corrections no longer decrease; gives the
+    /// norm of the last one that did [BottassoBauchauCardona2007, Eq. (33)].
+    ///
+    /// What is left then is round-off, whose size shows how well equations and unknowns are scaled.
+    pub fn saturate<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST_SATURATING {
+            self.evaluate(system)?;
+            self.refresh(system)?;
+            self.solve_increment(system);
+            let norm = self.increment.iter().map(|value| value * value).sum::<f64>().sqrt();
+            if !norm.is_finite() {
+                return Err(NewtonFailure::Singular { unknown: self.first_bad_increment() });
+            }
+            if norm >= last {
+                break;
+            }
+            system.correct(&self.increment, 1.0);
+            last = norm;
+        }
+        Ok(last)
     }
 
     fn first_bad_increment(&self) -> usize {
