@@ -4,6 +4,7 @@
 //! It returns an [`Outcome`] and prints nothing. A new one gets a line in `registry.rs`; the command line, the
 //! list, JSON, figures and the tests that hold for every experiment follow from that line.
 
+mod cam;
 mod check;
 mod heavy_top;
 mod ladder;

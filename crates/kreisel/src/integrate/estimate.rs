@@ -122,7 +122,7 @@ fn weigh_states(
     rates: impl Iterator<Item = f64>,
     worst: &mut Error,
 ) {
-    for (i, rate) in rates.enumerate() {
+    for (i, rate) in rates.enumerate().filter(|(i, _)| !work.forgetful_states[*i]) {
         let scale = work.state_scales[i];
         let tolerance = (control.rtol * states[i].abs().max(scale) + control.atol * scale) / control.horizon;
         worst.consider(rate.abs() / tolerance, || Equation::State(i));

@@ -12,7 +12,7 @@ use super::settings::{Initial, Method, Settings};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::node_without_coordinates;
-use crate::dae::{Dae, Equation, Shape};
+use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem, Refresh};
 
@@ -35,6 +35,46 @@ pub struct Statistics {
     pub rejections: u64,
     /// Steps taken back because they could not be computed.
     pub failures: u64,
+}
+
+impl Statistics {
+    /// How many counts there are.
+    pub(crate) const COUNTS: usize = 8;
+
+    /// All counts, in the order of the fields.
+    pub(crate) fn counts(&self) -> [u64; Self::COUNTS] {
+        let Self { steps, iterations, residuals, matrices, .. } = *self;
+        let Self { factorisations, line_search_cuts, rejections, failures, .. } = *self;
+        [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures]
+    }
+
+    /// The statistics with these counts.
+    pub(crate) fn of_counts(counts: [u64; Self::COUNTS]) -> Self {
+        let [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures] =
+            counts;
+        Self {
+            steps,
+            iterations,
+            residuals,
+            matrices,
+            factorisations,
+            line_search_cuts,
+            rejections,
+            failures,
+        }
+    }
+
+    /// Work of this and another part of a run. Counts wrap, so that a part may also be taken away.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let others = other.counts();
+        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_add(others[at])))
+    }
+
+    /// Work of this run without that of a part.
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        let others = other.counts();
+        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_sub(others[at])))
+    }
 }
 
 /// What one step took.
@@ -271,6 +311,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         &self.start_report
     }
 
+    /// Takes over what was found at the start of the same integration.
+    pub(crate) fn started_as(&mut self, start: &Self) {
+        self.start_report.clone_from(&start.start_report);
+        self.redundancy.clone_from(&start.redundancy);
+    }
+
     /// Work so far.
     pub fn statistics(&self) -> Statistics {
         let counts = self.newton.counts();
@@ -371,9 +417,30 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
                 StepError::Singular { time, step, unknown: self.dae.describe(equation) }
             }
             KktFailure::NotFinite(equation) => {
-                StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
+                let equation = self.blamed(self.dae.describe(equation));
+                StepError::NotFinite { time, step, equation }
             }
         }
+    }
+
+    /// An equation that is not finite together with the part that made it so, if that can be found.
+    fn blamed(&self, equation: String) -> String {
+        let trial = self.trial.point();
+        // The iteration may have spread what is not finite over the trial values: the last state is looked at as well.
+        let (state, memory) = (&self.state, &self.state.memory[..]);
+        let last = Point {
+            time: trial.time,
+            configuration: &state.configuration,
+            velocity: &state.velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory,
+        };
+        let now = Point { time: state.time, ..last };
+        let part = [trial, last, now].iter().find_map(|at| self.dae.part_not_finite(at));
+        super::error::blame(equation, part)
     }
 
     pub(super) fn coefficients(&self, step: f64) -> Coefficients {
@@ -417,7 +484,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
                 StepError::NotConverged { time, step, iterations, norm, worst: name(worst) }
             }
             NewtonFailure::NotFinite { equation } => {
-                StepError::NotFinite { time, step, equation: name(equation) }
+                StepError::NotFinite { time, step, equation: self.blamed(name(equation)) }
             }
             NewtonFailure::Singular { unknown } => StepError::Singular { time, step, unknown: name(unknown) },
         }

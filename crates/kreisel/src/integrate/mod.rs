@@ -44,6 +44,7 @@ mod state;
 mod updated_lagrangian;
 
 pub use control::{ControlMemory, ErrorControl};
+pub(crate) use error::blame;
 pub use error::{Miss, StartError, StateError, StepError};
 pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};

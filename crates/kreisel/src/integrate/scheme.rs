@@ -206,6 +206,8 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
+    /// Which states the step size need not follow.
+    pub forgetful_states: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -232,8 +234,11 @@ impl Workspace {
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
         dae.state_scales(&mut state_scales);
+        let mut forgetful_states = vec![false; shape.state_count()];
+        dae.forgetful_states(&mut forgetful_states);
         Self {
             state_scales,
+            forgetful_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),

@@ -105,6 +105,31 @@ pub struct SettingTexts {
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
     pub group: Option<String>,
+    /// Lets the model use files outside of its folder.
+    pub allow_outside: bool,
+}
+
+impl SettingTexts {
+    /// What is given, as the flags of the command: `--step=1 ms`.
+    pub fn flags(&self) -> Vec<String> {
+        let all = [
+            ("end-time", &self.end_time),
+            ("step", &self.step),
+            ("rtol", &self.rtol),
+            ("atol", &self.atol),
+            ("min-step", &self.min_step),
+            ("max-step", &self.max_step),
+            ("initial-step", &self.initial_step),
+            ("output-step", &self.output_step),
+            ("method", &self.method),
+            ("parametrization", &self.parametrization),
+            ("form", &self.form),
+            ("scaling", &self.scaling),
+            ("spectral-radius", &self.spectral_radius),
+            ("group", &self.group),
+        ];
+        all.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?))).collect()
+    }
 }
 
 /// Steps of a run when no step is given.

@@ -14,6 +14,8 @@ pub(super) struct StateEntry {
     pub name: String,
     /// Size against which its error is judged where it is small.
     pub scale: f64,
+    /// Whether the step size need not follow it.
+    pub forgetful: bool,
 }
 
 /// What ties an element to states and to the multipliers of joints.

@@ -3,13 +3,15 @@
 use crate::command::CommandError;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::model::ModelErrors;
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
 /// The model file and what is changed in it from outside.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize, Deserialize)]
 pub struct Model {
     /// The model file
     #[arg(value_name = "FILE")]
+    #[serde(serialize_with = "absolute")]
     file: PathBuf,
 
     /// Give a parameter of the model another value; may be repeated
@@ -71,6 +73,11 @@ pub struct Model {
     /// Lie group of bodies that do not name their own: `se3` or `so3xr3`
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
+
+    /// Let the model use files (includes, surfaces) outside of its own folder; only for models that you trust
+    #[arg(long)]
+    #[serde(default)]
+    allow_outside: bool,
 }
 
 impl Model {
@@ -93,25 +100,8 @@ impl Model {
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
     pub fn changes(&self) -> Vec<String> {
-        let settings = self.settings();
-        let flags = [
-            ("end-time", settings.end_time),
-            ("step", settings.step),
-            ("rtol", settings.rtol),
-            ("atol", settings.atol),
-            ("min-step", settings.min_step),
-            ("max-step", settings.max_step),
-            ("initial-step", settings.initial_step),
-            ("output-step", settings.output_step),
-            ("method", settings.method),
-            ("parametrization", settings.parametrization),
-            ("form", settings.form),
-            ("scaling", settings.scaling),
-            ("spectral-radius", settings.spectral_radius),
-            ("group", settings.group),
-        ];
-        let given = flags.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text?)));
-        self.assignments.iter().map(|(name, value)| format!("{name}={value}")).chain(given).collect()
+        let own = self.assignments.iter().map(|(name, value)| format!("{name}={value}"));
+        own.chain(self.settings().flags()).collect()
     }
 
     fn settings(&self) -> SettingTexts {
@@ -130,8 +120,15 @@ impl Model {
             scaling: self.scaling.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
+            allow_outside: self.allow_outside,
         }
     }
+}
+
+/// Where a file is, whatever the folder from which it is asked for later.
+fn absolute<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
