@@ -121,30 +121,45 @@ fn crank_values(machine: &Machine, at: &State) -> [f64; 7] {
 fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
     let machine = machine("dc-motor-crank.toml");
     let end = 0.3;
+    // At four times, so that no error is small by chance.
     let mut y = [0.0; 5];
-    // Some ten steps of order 16 in the fastest time constant, which is 5 ms.
-    ode::integrate(|_, y| crank::rate(y), 0.0, end, 600, &mut y);
-    let exact = [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)];
+    let exact = [1.0, 2.0, 3.0, 4.0].map(|quarter| {
+        // Some ten steps of order 16 in the fastest time constant, which is 5 ms.
+        ode::integrate(
+            |_, y| crank::rate(y),
+            0.25 * (quarter - 1.0) * end,
+            0.25 * quarter * end,
+            150,
+            &mut y,
+        );
+        [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)]
+    });
     let methods = [Method::Index3, Method::Index2, Method::Soi2, Method::Bdf2];
     for (method, alternating) in methods.into_iter().flat_map(|method| [(method, false), (method, true)]) {
-        let errors = [600, 1200].map(|count| {
+        // With `bdf2` the third-order terms of the angle's error are still larger than those of second order.
+        let (counts, excess) = if method == Method::Bdf2 { ([1200, 2400], 0.8) } else { ([600, 1200], 0.25) };
+        let errors = counts.map(|count| {
             let steps = steps(count, end, alternating);
             let mut run = GeneralizedAlpha::with(settings(method, steps[0]))
                 .start(&machine.system, machine.initial.clone())
                 .unwrap();
-            steps.iter().for_each(|&step| _ = run.step_by(step).unwrap());
-            let found = crank_values(&machine, run.state());
             let turn = |difference: f64| (difference / std::f64::consts::TAU).round() * std::f64::consts::TAU;
-            std::array::from_fn::<f64, 7, _>(|i| {
-                let difference = found[i] - exact[i];
-                (if i == 0 { difference - turn(difference) } else { difference }).abs()
-                    / exact[i].abs().max(0.1)
-            })
+            let mut largest = [0.0_f64; 7];
+            for (quarter, exact) in steps.chunks(steps.len() / 4).zip(&exact) {
+                quarter.iter().for_each(|&step| _ = run.step_by(step).unwrap());
+                let found = crank_values(&machine, run.state());
+                for (i, largest) in largest.iter_mut().enumerate() {
+                    let difference = found[i] - exact[i];
+                    let error = if i == 0 { difference - turn(difference) } else { difference };
+                    *largest = largest.max(error.abs() / exact[i].abs().max(0.1));
+                }
+            }
+            largest
         });
         for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
             let order = (coarse / fine).log2();
             let case = format!("{method:?}, alternating {alternating}, value {i}");
-            assert!((order - 2.0).abs() < 0.25, "{case}: order {order}, {errors:?}");
+            assert!((1.75..2.0 + excess).contains(&order), "{case}: order {order}, {errors:?}");
             assert!(fine < 5e-3, "{case}: {fine}");
         }
     }
@@ -396,7 +411,8 @@ const SPRINGS: &str = "
     [[bushing]]
     name = 'spring'
     bodies = ['ground', 'ball']
-    stiffness = [800, 0, 0]
+    point = [0, 0, 0]
+    translational-stiffness = [800, 0, 0]
     rotational-stiffness = [0, 0, 200]
     [[body]]
     name = 'weight'
