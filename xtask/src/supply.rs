@@ -105,7 +105,7 @@ impl Rules {
             faults.push(format!("{name} {version} has the licence `{license}`"));
         }
         if *has_build_script && !self.scripts.contains(*name) {
-            faults.push(format!("{name} {version} has a build script that nobody has read"));
+            faults.push(format!("{name} {version} has a build script that deny.toml does not name"));
         }
         if let Some(source) = source {
             let known = self.registries.iter().any(|registry| *source == format!("registry+{registry}"));

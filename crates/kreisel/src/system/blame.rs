@@ -8,23 +8,31 @@ use crate::joint::{LocalGradient, MOST_ROWS};
 /// Squares of larger numbers overflow where norms are taken.
 const LARGEST: f64 = 1e100;
 
-fn is_useless(number: f64) -> bool {
-    !(number.abs() <= LARGEST)
-}
-
-/// Name of the first part whose forces, rates or constraints are not finite, or too large to be squared, at a point whose motion is.
+/// Name of the part whose forces, rates or constraints are not finite, or too large to be squared, at a point whose motion
+/// is finite. Where several are too large it is the worst: the others answer to it.
 pub(super) fn part_not_finite(system: &System, at: &Point) -> Option<String> {
     let motion = [at.configuration, at.velocity, at.acceleration, at.multipliers, at.states];
     if motion.into_iter().flatten().any(|value| !value.is_finite()) {
         return None;
     }
-    let element = system.elements_on(at).find(|entry| is_element_not_finite(system, entry, at));
-    let element = element.map(|entry| entry.name.as_str());
-    let joint = || system.joints_on(at).find(|entry| is_joint_not_finite(system, entry, at));
-    element.or_else(|| joint().map(|entry| entry.name.as_str())).map(str::to_owned)
+    let elements = system.elements_on(at).map(|entry| (&entry.name, element_size(system, entry, at)));
+    let joints = system.joints_on(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
+    let mut worst: Option<(&String, f64)> = None;
+    for (name, size) in elements.chain(joints).filter(|(_, size)| *size > LARGEST) {
+        if worst.is_none_or(|(_, known)| size > known) {
+            worst = Some((name, size));
+        }
+    }
+    worst.map(|(name, _)| name.clone())
 }
 
-fn is_element_not_finite(system: &System, entry: &ElementEntry, at: &Point) -> bool {
+/// The largest absolute value; infinity if one is not a number.
+fn size(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let size = |number: f64| if number.is_nan() { f64::INFINITY } else { number.abs() };
+    numbers.into_iter().map(size).fold(0.0, f64::max)
+}
+
+fn element_size(system: &System, entry: &ElementEntry, at: &Point) -> f64 {
     system.with_element(entry, at, |motion| {
         let mut forces = LocalForces::zeros();
         entry.element.residual(motion, &mut forces);
@@ -33,12 +41,11 @@ fn is_element_not_finite(system: &System, entry: &ElementEntry, at: &Point) -> b
             entry.element.rates(motion, &mut rates[..entry.element.rate_count()]);
         }
         let wrenches = &forces.wrenches[..motion.nodes.len()];
-        let numbers = wrenches.iter().flat_map(|wrench| wrench.iter().copied()).chain(rates);
-        numbers.into_iter().any(is_useless)
+        size(wrenches.iter().flat_map(|wrench| wrench.iter().copied()).chain(rates))
     })
 }
 
-fn is_joint_not_finite(system: &System, entry: &JointEntry, at: &Point) -> bool {
+fn joint_size(system: &System, entry: &JointEntry, at: &Point) -> f64 {
     system.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
         let mut violation = [0.0; MOST_ROWS];
         entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
@@ -46,7 +53,6 @@ fn is_joint_not_finite(system: &System, entry: &JointEntry, at: &Point) -> bool 
         entry.joint.gradient(motion, &mut gradient);
         let (rates, second) = entry.joint.time_derivatives(motion);
         let rows = gradient.rows.iter().take(entry.rows.len()).flatten();
-        let numbers = rows.flat_map(|row| row.iter().copied()).chain(violation).chain(rates).chain(second);
-        numbers.into_iter().any(is_useless)
+        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(rates).chain(second))
     })
 }
