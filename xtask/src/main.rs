@@ -29,6 +29,7 @@ cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
+cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
 /// Runs the long test without debugging aids, which would take hours.
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
         ["long"] => conclude(cargo::run(LONG)),
         ["bench", ref options @ ..] => bench::run(options),
+        ["bench-python", ref options @ ..] => conclude(python::bench(options)),
         _ => {
             say(USAGE);
             ExitCode::from(2)

@@ -26,7 +26,7 @@ use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
 use kreisel::results;
 use kreisel::statics::StaticsError;
-use kreisel::sweep::{JournalError, MeasureError, VaryError};
+use kreisel::sweep::{JournalError, MeasureError, SweepError};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -149,39 +149,9 @@ pub enum CommandError {
         /// Last time.
         end: f64,
     },
-    /// Values that cannot vary.
+    /// A sweep that makes no sense, or came to no end.
     #[error(transparent)]
-    Vary(#[from] VaryError),
-    /// A parameter that the model does not have.
-    #[error("the model has no parameter `{name}`{}", hint(nearest, names))]
-    UnknownParameter {
-        /// What was asked for.
-        name: String,
-        /// The one that may be meant.
-        nearest: Option<String>,
-        /// All that there are.
-        names: Vec<String>,
-    },
-    /// A parameter that varies twice.
-    #[error("`{0}` varies twice")]
-    VariesTwice(String),
-    /// Too many runs for one table.
-    #[error("{count} runs are more than the {most} of one sweep")]
-    TooManyRuns {
-        /// Asked for.
-        count: usize,
-        /// Allowed.
-        most: usize,
-    },
-    /// A measure that makes no sense.
-    #[error("--measure: {0}")]
-    Measure(#[from] MeasureError),
-    /// Finished runs that cannot be kept or taken over.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// Threads that cannot be had.
-    #[error("cannot start threads: {0}")]
-    Threads(String),
+    Sweep(#[from] SweepError),
     /// A model file that was changed while its runs were under way.
     #[error("{} was changed during the sweep; its runs belong to two models, run it again", .0.display())]
     ModelChanged(PathBuf),
@@ -230,7 +200,9 @@ impl CommandError {
     fn message(&self) -> String {
         match self {
             Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
-            Self::Measure(MeasureError::Expression(error)) => format!("{}\n", error.render(is_colored())),
+            Self::Sweep(SweepError::Measure(MeasureError::Expression(error))) => {
+                format!("{}\n", error.render(is_colored()))
+            }
             error => format!("error: {error}\n"),
         }
     }
@@ -239,12 +211,9 @@ impl CommandError {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
-            Self::Vary(_)
-            | Self::UnknownParameter { .. }
-            | Self::VariesTwice(_)
-            | Self::TooManyRuns { .. } => 2,
-            Self::Measure(_) | Self::Journal(JournalError::Other { .. } | JournalError::Broken { .. }) => 2,
-            Self::Journal(_) | Self::Threads(_) | Self::ModelChanged(_) => 1,
+            Self::Sweep(SweepError::Journal(JournalError::Io { .. }) | SweepError::Threads(_)) => 1,
+            Self::Sweep(_) => 2,
+            Self::ModelChanged(_) => 1,
             Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
@@ -257,15 +226,6 @@ impl CommandError {
             Self::Checkpoint(error) => checkpoint_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
-    }
-}
-
-/// What to try in place of a parameter that there is not.
-fn hint(nearest: &Option<String>, names: &[String]) -> String {
-    match nearest {
-        Some(nearest) => format!("; did you mean `{nearest}`?"),
-        None if names.is_empty() => "; it has none: give it a `[parameters]` table".to_owned(),
-        None => format!("; it has {}", names.join(", ")),
     }
 }
 

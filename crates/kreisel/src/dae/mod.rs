@@ -307,6 +307,12 @@ pub trait Dae {
         out.fill(1.0);
     }
 
+    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
+    /// there. `out` holds false.
+    fn forgetful_states(&self, out: &mut [bool]) {
+        let _ = out;
+    }
+
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
     /// multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {

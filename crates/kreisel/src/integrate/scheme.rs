@@ -21,6 +21,10 @@ pub(super) struct Coefficients {
     pub velocity: f64,
     /// s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)].
     pub scale: f64,
+    /// Factor of the balance of forces: 1/s, unless a scaling is to be studied.
+    pub force: f64,
+    /// Change of a multiplier per change of its unknown: s, unless a scaling is to be studied.
+    pub multiplier: f64,
     /// σ: change of a first-order state per change of its rate.
     pub state_per_rate: f64,
 }
@@ -28,11 +32,14 @@ pub(super) struct Coefficients {
 impl Coefficients {
     pub fn new(parameters: &Parameters, step: f64, mass_scale: f64, stiffness_scale: f64) -> Self {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let scale = stiffness_scale + mass_scale / (step * step);
         Self {
             step,
             acceleration: (1.0 - alpha_m) / (parameters.beta() * step * step * (1.0 - alpha_f)),
             velocity: parameters.gamma() / (parameters.beta() * step),
-            scale: stiffness_scale + mass_scale / (step * step),
+            scale,
+            force: 1.0 / scale,
+            multiplier: scale,
             state_per_rate: StateParameters::new(parameters).state_per_rate(step),
         }
     }
@@ -107,7 +114,7 @@ impl Trial {
     }
 
     /// Lets remembered section forces follow the corrections since the last matrix of this step.
-    fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
+    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
         if self.memory.is_empty() {
             return;
         }
@@ -199,6 +206,8 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
+    /// Which states the step size need not follow.
+    pub forgetful_states: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -225,8 +234,11 @@ impl Workspace {
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
         dae.state_scales(&mut state_scales);
+        let mut forgetful_states = vec![false; shape.state_count()];
+        dae.forgetful_states(&mut forgetful_states);
         Self {
             state_scales,
+            forgetful_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),

@@ -62,6 +62,12 @@ pub struct State {
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
+    /// Size of the step before the last, with `bdf2`.
+    pub previous_step: f64,
+    /// Velocity v_{n−1} with `bdf2`; empty with other methods.
+    pub previous_velocity: Vec<f64>,
+    /// Coordinates of q_{n−1} about q_n with `bdf2`; empty with other methods.
+    pub previous_increment: Vec<f64>,
     /// How the linear solvers order their work, which decides the rounding.
     pub merged: Merged,
     /// Contraction rate of Newton's iteration, measured lately.
@@ -114,7 +120,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 4;
+const VERSION: u32 = 6;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {
@@ -167,6 +173,7 @@ impl State {
         for values in self.arrays() {
             writer.numbers(values);
         }
+        writer.number(self.previous_step);
         writer.indices(self.merged.step.as_ref());
         writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
@@ -208,6 +215,7 @@ impl State {
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
+        state.previous_step = reader.number()?;
         state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
         if reader.flag()? {
             let mut point =
@@ -223,7 +231,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 19] {
+    fn arrays(&self) -> [&Vec<f64>; 21] {
         [
             &self.configuration,
             &self.velocity,
@@ -244,10 +252,12 @@ impl State {
             &self.previous_algorithmic_state_rates,
             &self.memory,
             &self.compliance,
+            &self.previous_velocity,
+            &self.previous_increment,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 19] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 21] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -268,6 +278,8 @@ impl State {
             &mut self.previous_algorithmic_state_rates,
             &mut self.memory,
             &mut self.compliance,
+            &mut self.previous_velocity,
+            &mut self.previous_increment,
         ]
     }
 }

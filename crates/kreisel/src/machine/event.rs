@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::configuration::Setting;
 use super::ledger::EnergyLedger;
 use super::recorder::{point_at, point_of};
-use super::sensor::{Moment, Sensor};
+use super::sensor::{Measurement, Moment, Sensor};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::Point;
 use crate::integrate::{Integration, Sample, State};
@@ -73,6 +73,12 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether its expression uses the input that an element holds.
+    pub(super) fn reads_input(&self, holder: usize) -> bool {
+        let is_it = |input: &EventInput| matches!(input.sensor.measurement, Measurement::Input { element, .. } if element == holder);
+        self.inputs.iter().flatten().any(is_it)
+    }
+
     /// Whether the machine is another one afterwards.
     fn changes(&self) -> bool {
         !self.switches.is_empty() || !self.settings.is_empty()

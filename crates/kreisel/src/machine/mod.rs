@@ -26,6 +26,7 @@ pub mod shape;
 mod signal;
 mod statics;
 mod stepper;
+mod stiffness;
 pub mod stl;
 
 pub use assembler::Assembler;

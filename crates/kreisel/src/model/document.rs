@@ -233,6 +233,16 @@ impl Document {
         &self.sources
     }
 
+    /// Paths of the files that the model needs beside its own: included ones, and those that parts name by `file`.
+    pub fn other_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> =
+            self.sources.iter().skip(1).map(|source| PathBuf::from(source.name())).collect();
+        self.parts.iter().for_each(|part| named_files(&part.entries, &mut files));
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
     /// Tables of included files that were left out because a model has them only once.
     pub fn left_out(&self) -> &[Place] {
         &self.left_out
@@ -650,6 +660,25 @@ fn wrong_table(entry: &Entry, expected: &str) -> ModelError {
 
 fn unreadable(error: &std::io::Error, place: Place) -> ModelError {
     ModelError::new(Mistake::Unreadable(error.to_string()), place)
+}
+
+/// Adds the files that a table names by `file`, at their place beside the file in which the name stands.
+fn named_files(entries: &Entries, files: &mut Vec<PathBuf>) {
+    for entry in entries.iter() {
+        match &entry.value.content {
+            Content::Text(name) if entry.key == "file" => {
+                let folder = Path::new(name.place().file().name()).parent().unwrap_or(Path::new(""));
+                files.push(folder.join(name.content()));
+            }
+            Content::Table(inner) => named_files(inner, files),
+            Content::Array(values) => values.iter().for_each(|value| {
+                if let Content::Table(inner) = &value.content {
+                    named_files(inner, files);
+                }
+            }),
+            _ => {}
+        }
+    }
 }
 
 /// Suggests a file of the same folder whose name is near.

@@ -13,6 +13,7 @@ mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
+pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
 pub use motion::{NodeMotion, join, split};
 use state::{Links, StateEntry};
@@ -83,6 +84,11 @@ struct JointEntry {
 }
 
 impl System {
+    /// Sets k_ave of the scaling of forces, which is known only when the system is built.
+    pub(crate) fn set_stiffness_scale(&mut self, stiffness: f64) {
+        self.scales.stiffness = stiffness;
+    }
+
     /// Motion of a node at a point.
     #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {
@@ -460,6 +466,10 @@ impl Dae for System {
 
     fn state_scales(&self, out: &mut [f64]) {
         out.iter_mut().zip(&self.states).for_each(|(scale, state)| *scale = state.scale);
+    }
+
+    fn forgetful_states(&self, out: &mut [bool]) {
+        out.iter_mut().zip(&self.states).for_each(|(forgetful, state)| *forgetful = state.forgetful);
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.

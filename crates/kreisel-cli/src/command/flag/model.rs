@@ -50,13 +50,21 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     output_step: Option<String>,
 
-    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2` or `updated-lagrangian`
+    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2`, `updated-lagrangian` or `bdf2`
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
     /// Local coordinates of `updated-lagrangian` in place of the model's: `rotation-vector` or `crv`
     #[arg(long, value_name = "WORD")]
     parametrization: Option<String>,
+
+    /// Unknowns of `bdf2` in place of the model's: `two-field` or `three-field`
+    #[arg(long, value_name = "WORD")]
+    form: Option<String>,
+
+    /// Scaling of `bdf2` in place of the model's: `left-right-velocities`, `left-right`, `left` or `unscaled`
+    #[arg(long, value_name = "WORD")]
+    scaling: Option<String>,
 
     /// Spectral radius in place of the model's: 1 damps nothing, 0 most
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -92,23 +100,8 @@ impl Model {
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
     pub fn changes(&self) -> Vec<String> {
-        let settings = self.settings();
-        let flags = [
-            ("end-time", settings.end_time),
-            ("step", settings.step),
-            ("rtol", settings.rtol),
-            ("atol", settings.atol),
-            ("min-step", settings.min_step),
-            ("max-step", settings.max_step),
-            ("initial-step", settings.initial_step),
-            ("output-step", settings.output_step),
-            ("method", settings.method),
-            ("parametrization", settings.parametrization),
-            ("spectral-radius", settings.spectral_radius),
-            ("group", settings.group),
-        ];
-        let given = flags.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text?)));
-        self.assignments.iter().map(|(name, value)| format!("{name}={value}")).chain(given).collect()
+        let own = self.assignments.iter().map(|(name, value)| format!("{name}={value}"));
+        own.chain(self.settings().flags()).collect()
     }
 
     fn settings(&self) -> SettingTexts {
@@ -123,6 +116,8 @@ impl Model {
             output_step: self.output_step.clone(),
             method: self.method.clone(),
             parametrization: self.parametrization.clone(),
+            form: self.form.clone(),
+            scaling: self.scaling.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
             allow_outside: self.allow_outside,
