@@ -362,11 +362,6 @@ impl ModelErrors {
         result.map_err(|errors| errors.into().0.into_iter().for_each(|error| self.push(error))).ok()
     }
 
-    /// Changes every mistake, to say more about it.
-    pub fn map(self, change: impl FnMut(ModelError) -> ModelError) -> Self {
-        Self(self.0.into_iter().map(change).collect())
-    }
-
     /// `Ok` if nothing is wrong.
     pub fn into_result(self) -> Result<(), ModelErrors> {
         if self.0.is_empty() { Ok(()) } else { Err(self) }
