@@ -86,6 +86,8 @@ fn setting_texts(given: HashMap<String, String>) -> PyResult<SettingTexts> {
             "output_step" => &mut texts.output_step,
             "method" => &mut texts.method,
             "parametrization" => &mut texts.parametrization,
+            "form" => &mut texts.form,
+            "scaling" => &mut texts.scaling,
             "spectral_radius" => &mut texts.spectral_radius,
             "group" => &mut texts.group,
             _ => return Err(error::argument(format!("there is no setting `{name}`"))),

@@ -357,7 +357,7 @@ value = "sin(t)"
             states: &[],
             memory: &vec![0.0; shape.memory],
         };
-        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true };
+        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
         let couplings = system.couplings();
         let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
         system.tangent(&at, weights, &mut exact);

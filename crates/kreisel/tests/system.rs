@@ -134,7 +134,7 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
             states: &[],
             memory: &memory,
         };
-        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true };
+        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
         let (mut exact, mut differenced) =
             (Tangent::zeros(&system.couplings()), Tangent::zeros(&system.couplings()));
         system.tangent(&at, weights, &mut exact);
@@ -253,7 +253,7 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
         states: &[],
         memory: &[],
     };
-    let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true };
+    let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
     let couplings = problem.couplings();
     let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
     problem.tangent(&at, weights, &mut exact);

@@ -20,7 +20,7 @@ use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
 use kreisel::integrate::StartError;
-use kreisel::machine::RunError;
+use kreisel::machine::{CheckpointError, RunError};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
@@ -172,6 +172,18 @@ pub enum CommandError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Neither a model nor a folder to go on with.
+    #[error("name a model file, or a folder by --resume")]
+    NoModel,
+    /// A run that cannot go on.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A checkpoint that was not written by this command.
+    #[error("the checkpoint in {} was not written by `kreisel run`; whoever wrote it must go on", folder.display())]
+    UnknownRequest {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Ctrl-C cannot be listened to.
     #[error("cannot listen for Ctrl-C: {0}")]
     NoInterrupt(String),
@@ -210,6 +222,8 @@ impl CommandError {
             Self::Statics(error) => statics_exit_code(error),
             Self::Modes(error) => modes_exit_code(error),
             Self::Results(error) => results_exit_code(error),
+            Self::NoModel | Self::UnknownRequest { .. } => 2,
+            Self::Checkpoint(error) => checkpoint_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
     }
@@ -253,6 +267,15 @@ fn modes_exit_code(error: &RunError) -> u8 {
 fn results_exit_code(error: &results::WriteError) -> u8 {
     match error {
         results::WriteError::DiskFull { .. } | results::WriteError::Io { .. } => 1,
+        _ => 2,
+    }
+}
+
+fn checkpoint_exit_code(error: &CheckpointError) -> u8 {
+    match error {
+        CheckpointError::Start(error) => start_exit_code(error),
+        CheckpointError::Write(error) => results_exit_code(error),
+        CheckpointError::Io { .. } => 1,
         _ => 2,
     }
 }

@@ -210,6 +210,8 @@ class Model(Parts):
         output_step: Number | None = None,
         method: str | None = None,
         parametrization: str | None = None,
+        form: str | None = None,
+        scaling: str | None = None,
         spectral_radius: Number | None = None,
         group: str | None = None,
         observer: Observer | None = None,
@@ -224,7 +226,8 @@ class Model(Parts):
         settings: dict[str, Number | None] = {
             "end_time": end_time, "step": step, "rtol": rtol, "atol": atol, "min_step": min_step,
             "max_step": max_step, "initial_step": initial_step, "output_step": output_step, "method": method,
-            "parametrization": parametrization, "spectral_radius": spectral_radius, "group": group,
+            "parametrization": parametrization, "form": form, "scaling": scaling,
+            "spectral_radius": spectral_radius, "group": group,
         }  # fmt: skip
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")

@@ -40,7 +40,8 @@ pub struct Point<'a> {
     pub slip_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
     pub states: &'a [f64],
-    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step.
+    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but for section
+    /// forces, by [`Dae::follow`].
     pub memory: &'a [f64],
 }
 
@@ -66,6 +67,8 @@ pub struct TangentWeights {
     pub damping: f64,
     /// Whether ∂/∂q is wanted at all (the simplified Newton matrix does without).
     pub stiffness: bool,
+    /// Whether ∂/∂q may hold the section forces that the system remembers in place of those of the present configuration.
+    pub remembered_forces: bool,
 }
 
 /// Derivatives of the equations; every matrix holds zeros on entry to [`Dae::tangent`].
@@ -288,6 +291,12 @@ pub trait Dae {
         let _ = (at, memory);
     }
 
+    /// Moves remembered section forces on within a step, from the point of one iteration matrix to that of the next, along the
+    /// tangent at the first: what they will be if the iteration went where the first matrix sent it.
+    fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
+        let _ = (before, at, memory);
+    }
+
     /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
     fn multiplier_weights(&self, out: &mut [f64]) {
         out.fill(1.0);
@@ -296,6 +305,12 @@ pub trait Dae {
     /// Sizes against which errors of the states are judged where the states themselves are small.
     fn state_scales(&self, out: &mut [f64]) {
         out.fill(1.0);
+    }
+
+    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
+    /// there. `out` holds false.
+    fn forgetful_states(&self, out: &mut [bool]) {
+        let _ = out;
     }
 
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
@@ -308,6 +323,12 @@ pub trait Dae {
     /// Typical sizes, from which scaling and tolerances follow.
     fn scales(&self) -> Scales {
         Scales::default()
+    }
+
+    /// Name of the part of a system whose forces are not finite numbers at a point, if they come from one.
+    fn part_not_finite(&self, at: &Point) -> Option<String> {
+        let _ = at;
+        None
     }
 
     /// Name of a group of constraints (those of one joint) in the words of the system's author.

@@ -12,7 +12,7 @@ pub struct Motion<'a> {
     pub time: f64,
     /// Motion of each node.
     pub nodes: &'a [NodeMotion],
-    /// Joint angles at the last accepted step, by which full turns are counted: one per angle the part measures.
+    /// What the part remembers: joint angles at the last accepted step, by which full turns are counted, or section forces.
     pub memory: &'a [f64],
     /// States that the part reads, in its order.
     pub states: &'a [f64],
@@ -226,7 +226,8 @@ pub(super) fn difference_load_stiffness<E: Element + ?Sized>(
 }
 
 /// Only derivatives by the configuration.
-pub(super) const STIFFNESS_ONLY: TangentWeights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+pub(super) const STIFFNESS_ONLY: TangentWeights =
+    TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
 
 /// Moves a node's pose along one direction of its body twist.
 pub(crate) fn shift_pose(node: &mut NodeMotion, direction: usize, distance: f64) {

@@ -109,14 +109,19 @@ pub trait Element: Send + Sync {
         None
     }
 
-    /// How many angles the element remembers to count full turns.
+    /// How many numbers the element remembers: angles to count full turns, section forces of beams.
     fn memory_count(&self) -> usize {
         0
     }
 
-    /// Renews the remembered angles after an accepted step.
+    /// Renews the remembered numbers after an accepted step.
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
         let _ = (at, memory);
+    }
+
+    /// Moves remembered section forces on within a step, along the tangent at the motion before.
+    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
+        let _ = (before, at, memory);
     }
 
     /// Times between two others at which the forces are not smooth.

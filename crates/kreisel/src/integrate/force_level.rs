@@ -79,7 +79,7 @@ impl ForceLevel {
             states: base.states,
             memory: base.memory,
         };
-        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false };
+        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
         dae.tangent(&at, weights, &mut self.tangent);
         self.mass.values_mut().copy_from_slice(self.tangent.dynamic.values());
     }

@@ -15,7 +15,7 @@
 
 use super::layout::{Copies, Kind, Layout, Part, place_values, view};
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{IterationMatrix, Settings};
+use super::settings::Settings;
 use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
@@ -183,7 +183,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
-        let exact = matrix == IterationMatrix::Exact;
+        let exact = matrix.is_complete();
         self.work.differentiate(self.dae, self.trial, &self.coefficients, matrix);
         let work = &*self.work;
         let operators = exact.then_some(&work.operators);

@@ -14,7 +14,7 @@
 use super::force_level::ForceLevel;
 use super::layout::{Kind, Part, TangentOperators};
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{IterationMatrix, Settings};
+use super::settings::Settings;
 use super::state::MatrixPoint;
 use crate::dae::Dae;
 use crate::solve::block::BlockMatrix;
@@ -50,7 +50,7 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
     pub fn write_matrix(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
-        let operators = (matrix == IterationMatrix::Exact).then_some(&work.operators);
+        let operators = matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
         work.add_slip_rows(coefficients, matrix, out);

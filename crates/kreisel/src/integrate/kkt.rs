@@ -135,7 +135,7 @@ impl BlockSystem {
         kinematic: bool,
     ) -> Result<(), KktFailure> {
         self.tangent.clear();
-        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false };
+        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
         dae.tangent(at, weights, &mut self.tangent);
         self.matrix.fill(0.0);
         self.layout.add_forces(&self.tangent, None, 1.0 / self.mass_scale, &mut self.matrix);

@@ -21,6 +21,10 @@ pub(super) struct Coefficients {
     pub velocity: f64,
     /// s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)].
     pub scale: f64,
+    /// Factor of the balance of forces: 1/s, unless a scaling is to be studied.
+    pub force: f64,
+    /// Change of a multiplier per change of its unknown: s, unless a scaling is to be studied.
+    pub multiplier: f64,
     /// σ: change of a first-order state per change of its rate.
     pub state_per_rate: f64,
 }
@@ -28,19 +32,27 @@ pub(super) struct Coefficients {
 impl Coefficients {
     pub fn new(parameters: &Parameters, step: f64, mass_scale: f64, stiffness_scale: f64) -> Self {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let scale = stiffness_scale + mass_scale / (step * step);
         Self {
             step,
             acceleration: (1.0 - alpha_m) / (parameters.beta() * step * step * (1.0 - alpha_f)),
             velocity: parameters.gamma() / (parameters.beta() * step),
-            scale: stiffness_scale + mass_scale / (step * step),
+            scale,
+            force: 1.0 / scale,
+            multiplier: scale,
             state_per_rate: StateParameters::new(parameters).state_per_rate(step),
         }
     }
 
     /// Weights of the derivatives of forces without inertia.
     pub fn force_weights(&self, matrix: IterationMatrix) -> TangentWeights {
-        let exact = matrix == IterationMatrix::Exact;
-        TangentWeights { mass: 0.0, damping: if exact { self.velocity } else { 0.0 }, stiffness: exact }
+        let stiffness = matrix.is_complete();
+        TangentWeights {
+            mass: 0.0,
+            damping: if stiffness { self.velocity } else { 0.0 },
+            stiffness,
+            remembered_forces: matrix == IterationMatrix::Mixed,
+        }
     }
 }
 
@@ -69,6 +81,11 @@ pub(super) struct Trial {
     /// Which states are algebraic.
     pub algebraic: Vec<bool>,
     pub memory: Vec<f64>,
+    /// Configuration at the last matrix of the step; of no meaning before there is one.
+    matrix_configuration: Vec<f64>,
+    pub has_matrix: bool,
+    /// As long as the memory.
+    followed: Vec<f64>,
 }
 
 impl Trial {
@@ -90,7 +107,26 @@ impl Trial {
             state_rates: vec![0.0; shape.state_count()],
             algebraic: shape.algebraic_states().collect(),
             memory: vec![0.0; shape.memory],
+            matrix_configuration: vec![0.0; shape.space.coordinate_count()],
+            has_matrix: false,
+            followed: vec![0.0; shape.memory],
         }
+    }
+
+    /// Lets remembered section forces follow the corrections since the last matrix of this step.
+    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
+        if self.memory.is_empty() {
+            return;
+        }
+        if self.has_matrix {
+            let mut followed = std::mem::take(&mut self.followed);
+            followed.copy_from_slice(&self.memory);
+            let before = Point { configuration: &self.matrix_configuration, ..self.point() };
+            dae.follow(&before, &self.point(), &mut followed);
+            self.followed = std::mem::replace(&mut self.memory, followed);
+        }
+        self.matrix_configuration.copy_from_slice(&self.configuration);
+        self.has_matrix = true;
     }
 
     /// First guess: values at t_n + h that satisfy the linear update formulas.
@@ -107,6 +143,7 @@ impl Trial {
             values.fill(0.0);
         }
         self.memory.copy_from_slice(&state.memory);
+        self.has_matrix = false;
         // How far the line through the last two values is followed: not at all before there are two.
         let ahead = ahead(state, predictor, step);
         self.predict_states(state, parameters, ahead, step);
@@ -169,6 +206,8 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
+    /// Which states the step size need not follow.
+    pub forgetful_states: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -195,8 +234,11 @@ impl Workspace {
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
         dae.state_scales(&mut state_scales);
+        let mut forgetful_states = vec![false; shape.state_count()];
+        dae.forgetful_states(&mut forgetful_states);
         Self {
             state_scales,
+            forgetful_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
@@ -253,12 +295,13 @@ impl Workspace {
     pub fn differentiate<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
-        trial: &Trial,
+        trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
+        trial.follow(dae);
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -268,10 +311,11 @@ impl Workspace {
     pub fn differentiate_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
-        trial: &Trial,
+        trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
+        trial.follow(dae);
         let rest = std::mem::take(&mut self.rest);
         self.tangent.clear();
         let at = Point { acceleration: &rest, ..trial.point() };
@@ -354,7 +398,7 @@ impl Workspace {
         let (tangent, part) = (&self.tangent, Part::FIRST);
         let factor = coefficients.step * coefficients.velocity;
         self.layout.add_rows(Kind::Slip, &tangent.slip, None, factor, part, out);
-        if matrix == IterationMatrix::Exact {
+        if matrix.is_complete() {
             let (operators, factor) = (Some(&self.operators), coefficients.step);
             self.layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, factor, part, out);
         }

@@ -22,7 +22,7 @@
 use super::force_level::ForceLevel;
 use super::layout::{Kind, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{IterationMatrix, Settings};
+use super::settings::Settings;
 use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Point, Reactions, Shape, Tangent};
 use crate::solve::block::BlockMatrix;
@@ -276,7 +276,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let matrix = self.settings.iteration_matrix;
-        let exact = matrix == IterationMatrix::Exact;
+        let exact = matrix.is_complete();
         self.tilde.values.set(self.trial, &self.coefficients);
         self.work.differentiate_forces(self.dae, self.trial, &self.coefficients, matrix);
         self.add_balance(exact, out);

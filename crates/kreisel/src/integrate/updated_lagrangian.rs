@@ -20,7 +20,7 @@ use super::index3::Index3;
 use super::layout::{Part, TangentOperators};
 use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial};
-use super::settings::{IterationMatrix, Parametrization};
+use super::settings::Parametrization;
 use super::state::State;
 use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
@@ -220,13 +220,16 @@ impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
         let (linear, LocalCoordinates { velocity, acceleration, damping, .. }) =
             (&mut self.linear, &mut *self.local);
         let point = Point { velocity, acceleration, ..linear.trial.point() };
-        let exact = linear.settings.iteration_matrix == IterationMatrix::Exact;
+        let exact = linear.settings.iteration_matrix.is_complete();
         linear.work.tangent.gradient_rate_wanted = false;
         damping.gradient_rate_wanted = false;
         let (weights, out) = if mass {
-            (TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact }, &mut linear.work.tangent)
+            (
+                TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact, remembered_forces: false },
+                &mut linear.work.tangent,
+            )
         } else {
-            (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false }, damping)
+            (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false }, damping)
         };
         out.clear();
         linear.dae.tangent(&point, weights, out);
@@ -246,7 +249,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
     fn matrix(&mut self, out: &mut BlockMatrix) {
         // A restart makes a matrix without a residual before it.
         self.local.map(&self.linear.work.shape.space, self.linear.base, self.linear.trial);
-        let exact = self.linear.settings.iteration_matrix == IterationMatrix::Exact;
+        let exact = self.linear.settings.iteration_matrix.is_complete();
         self.tangent(true);
         if exact {
             self.tangent(false);

@@ -14,6 +14,7 @@ use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::{RunSettings, SettingTexts};
+use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, NodeId, SignalFunction};
@@ -21,7 +22,8 @@ use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Document, PartReader, Place, Reference};
+use crate::model::{Document, PartReader, Place, Reference, SourceFile};
+use crate::results::ModelIdentity;
 use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
 
 /// Why an input may not stand where motion is prescribed, and what to do.
@@ -581,11 +583,12 @@ impl Assembler {
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
         configurations.add_versions(&mut self, document, given)?;
-        let (system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
+        let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
         part::state::check(&system, &initial, &self.states)?;
+        system.set_stiffness_scale(mean_stiffness(&system, &initial));
         self.locate_inputs(&system);
         // The first slot is that of the element that holds it.
         let is_used = |input: &InputEntry| {
@@ -614,6 +617,7 @@ impl Assembler {
             configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
+            sources: sources(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -633,7 +637,7 @@ impl Assembler {
         Ok(events)
     }
 
-    /// Mean mass, and the extent of bodies, markers and joints as length.
+    /// Mean mass, and the extent of bodies, markers and joints as length; the stiffness is known when the system is built.
     fn scales(&self) -> Scales {
         let masses: Vec<f64> = self.bodies.iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
         let mean = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
@@ -665,6 +669,12 @@ impl Default for Assembler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The texts of a document.
+fn sources(document: &Document) -> Vec<ModelIdentity> {
+    let identity = |source: &Arc<SourceFile>| ModelIdentity::new(source.name(), source.text().as_bytes());
+    document.sources().iter().map(identity).collect()
 }
 
 /// Where a document says each part.
@@ -708,12 +718,14 @@ impl Default for RunSettings {
             output_step: None,
             method: newton.method,
             parametrization: newton.parametrization,
+            form: newton.form,
+            scaling: newton.scaling,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             mass_scale: None,
-            stiffness_scale: 0.0,
+            stiffness_scale: None,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
             start: super::settings::StartFrom::Given,

@@ -100,6 +100,7 @@ impl Machine {
         let mut displaced = modes.configuration.clone();
         shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);
         let (multipliers, memory) = (vec![0.0; shape.constraint_count()], vec![0.0; shape.memory]);
+        let states = vec![0.0; shape.state_count()];
         let point = |configuration, velocity| Point {
             time: self.initial.time,
             configuration,
@@ -107,7 +108,7 @@ impl Machine {
             acceleration: &zeros,
             multipliers: &multipliers,
             slip_multipliers: &[],
-            states: &[],
+            states: &states,
             memory: &memory,
         };
         let (at, moved) = (point(&modes.configuration, &direction), point(&displaced, &zeros));

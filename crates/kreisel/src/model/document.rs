@@ -110,12 +110,30 @@ impl Document {
         kinds: &[&'static PartKind],
         overrides: &[(&str, &str)],
     ) -> Result<Self, ModelErrors> {
-        let path = path.as_ref();
+        Self::read_confined(path.as_ref(), kinds, overrides, true)
+    }
+
+    /// Reads a model file that may use files wherever they lie: only for models that one trusts.
+    pub fn read_unconfined(
+        path: impl AsRef<Path>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+    ) -> Result<Self, ModelErrors> {
+        Self::read_confined(path.as_ref(), kinds, overrides, false)
+    }
+
+    fn read_confined(
+        path: &Path,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+        is_confined: bool,
+    ) -> Result<Self, ModelErrors> {
         let shown = path.display().to_string();
         let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
         let bytes = read_bytes(path)
             .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
         let source = value::source(&shown, &bytes)?;
+        let source = if is_confined { source } else { source.reaching_outside() };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new("."));
         let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
@@ -514,20 +532,22 @@ impl Expander<'_> {
         let place = || file.place().clone();
         let outside = || {
             let shown = file.content().chars().take(100).collect();
-            ModelError::new(Mistake::IncludeOutside(shown), place())
-                .with_hint("included files lie in the folder of the model or below")
+            ModelError::new(Mistake::IncludeOutside(shown), place()).with_hint(
+                "included files lie in the folder of the model or below, unless `--allow-outside` is given",
+            )
         };
         let (Some(root), Some(current)) = (&self.root, self.stack.last()) else {
             return Err(ModelError::new(Mistake::Unreadable("a text has no folder".into()), place())
                 .with_hint("only a model that is read from a file can include others"));
         };
-        if Path::new(file.content()).is_absolute() {
+        let is_confined = !file.place().file().reaches_outside();
+        if is_confined && Path::new(file.content()).is_absolute() {
             return Err(outside());
         }
         let shown = current.folder.join(file.content());
         let path =
             shown.canonicalize().map_err(|error| with_nearest_file(unreadable(&error, place()), &shown))?;
-        if !path.starts_with(root) {
+        if is_confined && !path.starts_with(root) {
             return Err(outside());
         }
         if let Some(first) = self.stack.iter().position(|open| open.path == path) {
@@ -550,6 +570,8 @@ impl Expander<'_> {
         let bytes = read_bytes(&at.path).map_err(|mistake| ModelError::new(mistake, file.place().clone()))?;
         let file_name = at.path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let source = value::source(&at.folder.join(file_name).display().to_string(), &bytes)?;
+        let outside = file.place().file().reaches_outside();
+        let source = if outside { source.reaching_outside() } else { source };
         let entries = Arc::new(value::parse(&source)?);
         self.sources.push(source);
         self.files.insert(at.path.clone(), Arc::clone(&entries));

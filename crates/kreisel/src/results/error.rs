@@ -42,6 +42,23 @@ pub enum WriteError {
         /// The model it belongs to.
         model: String,
     },
+    /// The folder holds a run that can go on.
+    #[error(
+        "`{folder}` holds a run that did not end and has a checkpoint; go on by `kreisel run --resume {folder}`, or start over with --force",
+        folder = path.display()
+    )]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file of a run that cannot be continued.
+    #[error("cannot go on with `{}`: {reason}", path.display())]
+    NotResumable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Another run is writing to the folder now.
     #[error("another run is writing to `{}`", path.display())]
     Busy {

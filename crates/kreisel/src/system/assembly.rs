@@ -135,7 +135,7 @@ impl System {
     }
 
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
-        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
         let mut tangent = LocalTangent::zeros(0);
         let found = self.found(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());

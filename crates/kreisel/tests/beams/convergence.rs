@@ -3,7 +3,7 @@
 //! The tables of the book's chapter on beams come from here:
 //! `cargo test -p kreisel --test beams convergence -- --nocapture`.
 
-use kreisel::dae::Point;
+use kreisel::dae::{Dae, Point};
 use kreisel::machine::Machine;
 use nalgebra::DMatrix;
 
@@ -43,7 +43,7 @@ fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
         multipliers: &[],
         slip_multipliers: &[],
         states: &[],
-        memory: &[],
+        memory: &vec![0.0; machine.system.shape().memory],
     };
     let tangent = tangent(&machine.system, &point);
     (tangent.dynamic.to_dense(), tangent.stiffness.to_dense())

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 mod oracle;
+mod states;
 
 use std::sync::Arc;
 
@@ -295,7 +296,7 @@ proptest! {
             let count = element.nodes().len();
             let mut tangent = LocalTangent::zeros(count);
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
-            element.tangent(&at, TangentWeights { mass: 1.0, damping: 1.0, stiffness: true }, &mut tangent);
+            element.tangent(&at, TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false }, &mut tangent);
             let size = scale(&tangent);
             for j in 0..count {
                 for (what, k) in (0..18).map(|index| (index / 6, index % 6)) {
@@ -400,7 +401,7 @@ proptest! {
             let count = element.nodes().len();
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
             let mut tangent = LocalTangent::zeros(count);
-            element.tangent(&at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: false }, &mut tangent);
+            element.tangent(&at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false }, &mut tangent);
             for i in 0..count {
                 for j in 0..count {
                     let difference = tangent.block(i, j).0 - tangent.block(j, i).0.transpose();
@@ -452,6 +453,33 @@ proptest! {
             // Positions of 100 m are rounded at 1e-14 m; stiffnesses of some hundred multiply this.
             prop_assert!(wrench.amax() < 1e-10, "{wrench}");
         }
+    }
+
+    #[test]
+    fn remembered_section_forces_follow_a_motion_to_second_order(
+        nodes in node_strategy(),
+        moves in proptest::array::uniform2(proptest::array::uniform6(-1.0..1.0_f64)),
+    ) {
+        let span = Span::between(&Pose::identity(), &pose([0.2, -0.3, 0.4, 0.9, 0.1, -0.2])).unwrap();
+        let mass = mass_about(1.0, &Matrix3::identity(), [0.0; 2]);
+        let section = Section::new(full_matrix(10.0), mass).unwrap();
+        let offsets = [Some(first_offset()), None];
+        let ends = std::array::from_fn(|side| BeamEnd { node: Some(NodeId(side)), offset: offsets[side] });
+        let beam = Beam::new(ends, &span, &section, 0.0);
+        let before = Motion::new(0.0, &nodes);
+        let error = |size: f64| {
+            let moved: [NodeMotion; 2] = std::array::from_fn(|side| {
+                NodeMotion::at_rest(nodes[side].pose.compose(&se3::exp(&(size * Vector6::from(moves[side])))))
+            });
+            let after = Motion::new(0.0, &moved);
+            let mut followed = [0.0; 6];
+            beam.follow(&before, &after, &mut followed);
+            (Vector6::from(followed) - beam.strain(&after).force).norm()
+        };
+        let [coarse, fine] = [1e-2, 1e-3].map(error);
+        // A hundredth, and what is of third order; forces of some hundred N are rounded at 1e-13 of them.
+        prop_assert!(fine < 0.02 * coarse + 1e-9, "{coarse:e} {fine:e}");
+        prop_assert!(error(0.0) < 1e-10);
     }
 
     #[test]

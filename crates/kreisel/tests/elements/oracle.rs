@@ -333,7 +333,8 @@ fn push<T: Number>(
     wrenches
 }
 
-fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
+/// Values of measured quantities.
+pub fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
     signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
 }
 

@@ -174,7 +174,7 @@ fn a_free_beam_has_six_modes_of_frequency_zero() {
             multipliers: &[],
             slip_multipliers: &[],
             states: &[],
-            memory: &[],
+            memory: &vec![0.0; system.shape().memory],
         };
         let modes = Linearized::at(&system, &at)
             .unwrap()

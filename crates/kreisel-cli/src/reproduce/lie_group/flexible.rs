@@ -3,7 +3,8 @@
 use super::super::{Check, ExperimentError, Outcome, number};
 use crate::figure::Series;
 use kreisel::integrate::{
-    GeneralizedAlpha, Method, Observer, Parameters, Parametrization, Predictor, Settings, Statistics,
+    GeneralizedAlpha, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
+    Statistics,
 };
 use kreisel::machine::{Machine, Recorder, RunEnding, RunError, RunPlan, SettingTexts, Trajectory, part};
 use kreisel::model::Document;
@@ -38,6 +39,7 @@ pub fn as_published(settings: Settings) -> Settings {
         newton_rtol: 1e-8,
         newton_atol: 1e-10,
         multiplier_slack: 1.0,
+        iteration_matrix: IterationMatrix::Exact,
         newton,
         ..settings
     }

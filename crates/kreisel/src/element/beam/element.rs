@@ -7,7 +7,10 @@
 //! r_B = Gᵀ n,   r_A = (d̂ − G)ᵀ n = d̂ᵀ n − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
 //! ```
 //!
-//! the gradient of the energy if nothing is damped. K is that of [`Span::stiffness`]. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
+//! the gradient of the energy if nothing is damped. The derivative of the matrices G and d̂ in them makes the geometric
+//! stiffness. It is proportional to n, and a first guess that turns a slender beam a little wrongly stretches it a lot: Newton's matrix
+//! there holds forces that never act. Its steps take n from the last step instead, and then where the corrections lead, which is
+//! Newton's method for forces and motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3]. K is that of [`Span::stiffness`]. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
 
 use super::{Section, Span};
 use crate::dae::TangentWeights;
@@ -222,7 +225,10 @@ impl Element for Beam {
             );
         }
         if weights.stiffness {
-            let force = self.force(&shape);
+            let force = match weights.remembered_forces {
+                true => Vector6::from_column_slice(at.memory),
+                false => self.force(&shape),
+            };
             let mut matrix = self.stiffness;
             if damped {
                 // ∂ḋ/∂d at fixed twists of the ends, with d̂ v = −v̂ d.
@@ -241,6 +247,25 @@ impl Element for Beam {
     fn energies(&self, at: &Motion) -> Energies {
         let stretch = self.shape(at).twist - self.reference;
         Energies { strain: 0.5 * stretch.dot(&(self.stiffness * stretch)), ..Energies::default() }
+    }
+
+    fn memory_count(&self) -> usize {
+        6
+    }
+
+    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+        memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
+    }
+
+    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
+        let (shape, old, new) = (self.shape(before), self.frames(before), self.frames(at));
+        let moved = |side: usize| se3::log(&old[side].inverse().compose(&new[side]));
+        // An end that turned by half a turn tells nothing: the forces stay.
+        let (Ok(first), Ok(second)) = (moved(0), moved(1)) else { return };
+        // δd = G δh_B + (d̂ − G) δh_A.
+        let change = shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
+        let force = self.force(&shape) + self.stiffness * change;
+        memory.copy_from_slice(force.as_slice());
     }
 
     fn power(&self, at: &Motion) -> Power {

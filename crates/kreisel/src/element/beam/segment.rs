@@ -195,7 +195,7 @@ impl Element for SegmentLoad {
     }
 
     fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true };
+        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
         self.tangent(at, weights, out);
     }
 

@@ -1,0 +1,41 @@
+//! How stiff a machine is at the start, for the scaling of forces.
+
+use crate::dae::{Dae, Point, Tangent, TangentWeights};
+use crate::integrate::Initial;
+use crate::integrate::scheme::coordinate_scales;
+use crate::system::System;
+
+/// k_ave of [BottassoBauchauCardona2007, Eq. (28)]: the mean diagonal entry of the stiffness at the initial state, without
+/// reactions; torques and angles count as forces and displacements at the machine's length.
+pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
+    let shape = system.shape();
+    let at = Point {
+        time: initial.time,
+        configuration: &initial.configuration,
+        velocity: &initial.velocity,
+        acceleration: &vec![0.0; shape.velocity_count()],
+        multipliers: &vec![0.0; shape.constraint_count()],
+        slip_multipliers: &vec![0.0; shape.slip_count()],
+        states: &initial.states,
+        memory: &vec![0.0; shape.memory],
+    };
+    let mut tangent = Tangent::zeros(&system.couplings());
+    system.tangent(
+        &at,
+        TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false },
+        &mut tangent,
+    );
+    let length = system.scales().length;
+    let scales = coordinate_scales(&shape, length);
+    let (pattern, mut sum) = (tangent.stiffness.pattern(), 0.0);
+    for node in 0..shape.space.factor_count() {
+        let Some(block) = pattern.find(node, node) else { continue };
+        let view = tangent.stiffness.block(block);
+        for (i, scale) in scales[shape.space.velocity_range(node)].iter().enumerate() {
+            let part = scale / length;
+            sum += view[(i, i)].abs() * part * part;
+        }
+    }
+    let mean = sum / scales.len().max(1) as f64;
+    if mean.is_finite() { mean } else { 0.0 }
+}
