@@ -6,8 +6,6 @@ use super::{CommandError, Ending, counted, say};
 use crate::output::{Printer, WriteError, write_whole};
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::machine::part;
-use kreisel::model::Document;
 use kreisel::sweep::study::MOST_RUNS;
 use kreisel::sweep::{Journal, Outcome, Request, Sampling, Study, SweepError, table};
 use serde::Serialize;
@@ -129,7 +127,7 @@ impl Sweep {
     }
 
     fn study(&self) -> Result<Study, CommandError> {
-        let document = Document::read(self.model.path(), &part::kinds(), &[])?;
+        let document = self.model.document()?;
         let request = Request {
             variations: self.variations.clone(),
             measures: self.measures.clone(),

@@ -125,6 +125,8 @@ impl SettingTexts {
             ("parametrization", &self.parametrization),
             ("form", &self.form),
             ("scaling", &self.scaling),
+            ("form", &self.form),
+            ("scaling", &self.scaling),
             ("spectral-radius", &self.spectral_radius),
             ("group", &self.group),
         ];

@@ -1,8 +1,8 @@
 //! The model file of a command, with `--set name=value` and the flags that take the place of `[simulation]`.
 
 use crate::command::CommandError;
-use kreisel::machine::{Machine, SettingTexts};
-use kreisel::model::ModelErrors;
+use kreisel::machine::{Machine, SettingTexts, part};
+use kreisel::model::{Document, ModelErrors};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,12 @@ impl Model {
     pub fn changes(&self) -> Vec<String> {
         let own = self.assignments.iter().map(|(name, value)| format!("{name}={value}"));
         own.chain(self.settings().flags()).collect()
+    }
+
+    /// The model as it is written, without what is given from outside.
+    pub fn document(&self) -> Result<Document, ModelErrors> {
+        let read = if self.allow_outside { Document::read_unconfined } else { Document::read };
+        read(&self.file, &part::kinds(), &[])
     }
 
     fn settings(&self) -> SettingTexts {
