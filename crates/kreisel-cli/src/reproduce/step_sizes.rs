@@ -35,12 +35,18 @@ const LINKS: &str = "
     point = ['0.48*(i + 1)', '0.6*(i + 1)', '0.64*(i + 1)']
 ";
 
-/// A soft beam on a ball joint, away from the origin: there positions would have no rounding errors.
+/// A soft beam on a body on a ball joint: one on its own node would hold without rounding errors.
 const BEAM: &str = "
+    [[body]]
+    name = 'hub'
+    mass = 0.5
+    inertia = [0.02, 0.02, 0.02]
+    position = [1.1, 0.7, 0.9]
     [[beam]]
     name = 'beam'
     from = [1.1, 0.7, 0.9]
     to = [1.58, 1.3, 1.54]
+    start = 'hub'
     elements = 2
     section.axial-stiffness = 100
     section.shear-stiffness = [50, 50]
@@ -50,7 +56,8 @@ const BEAM: &str = "
     section.inertia-per-length = [0.02, 0.01, 0.01]
     [[spherical]]
     name = 'anchor'
-    bodies = ['ground', 'beam.start']
+    bodies = ['ground', 'hub']
+    point = [0.8, 0.5, 0.6]
 ";
 
 /// What steps of one size show.

@@ -88,10 +88,15 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         if self.settings.error_control.is_some() { self.state.control.next_step } else { self.settings.step }
     }
 
-    /// Time left until the end; a sliver that sums of steps miss it by is none.
+    /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss nothing: corners
+    /// that are close together are landed on one by one.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;
-        if remaining <= SLIVER * self.usual_step() { 0.0 } else { remaining }
+        let sliver = match self.settings.error_control {
+            Some(control) => LEAST_PART_OF_TIME * end.abs().max(control.horizon),
+            None => SLIVER * self.usual_step(),
+        };
+        if remaining <= sliver { 0.0 } else { remaining }
     }
 
     /// The usual step, shortened where it would pass the end; with error control the last two steps share what is left.

@@ -76,6 +76,7 @@ fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
 fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
     let settings = SettingTexts {
         end_time: Some("0.5".to_string()),
+        rtol: Some("1e-3".to_string()),
         output_step: Some("0.02 ms".to_string()),
         ..SettingTexts::default()
     };
@@ -99,7 +100,8 @@ fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
         assert!(along.abs() < 0.31 * normal + 1.0, "{along} {normal}");
     }
     let balance = largest(&run, "energy.balance") / largest(&run, "energy.kinetic");
-    assert!(balance < 1e-2, "{balance:e}");
+    // Within the tolerance of the steps.
+    assert!(balance < 1e-3, "{balance:e}");
 }
 
 #[test]
