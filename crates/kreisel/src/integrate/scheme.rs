@@ -196,8 +196,10 @@ pub(super) struct Workspace {
     pub layout: Layout,
     pub tangent: Tangent,
     pub operators: TangentOperators,
-    /// B(q_n), for `index2`.
+    /// B(q_n) W, for `index2`.
     pub base_gradient: BlockMatrix,
+    /// Size against which h η of each constraint is judged: it moves a coordinate by its scale.
+    pub stabilizer_scales: Vec<f64>,
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
     pub slip: Vec<f64>,
@@ -242,6 +244,7 @@ impl Workspace {
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
+            stabilizer_scales: vec![length; shape.constraint_count()],
             equilibrium: vec![0.0; velocity_count],
             violation: vec![0.0; shape.constraint_count()],
             slip: vec![0.0; shape.slip_count()],
@@ -258,6 +261,27 @@ impl Workspace {
             rest: vec![0.0; velocity_count],
             layout,
             shape,
+        }
+    }
+
+    /// Turns B(q_n) into B(q_n) W, with W = 1/L² for turns and 1 for lengths, and finds the scales of its multipliers.
+    pub fn weigh_base_gradient(&mut self) {
+        let pattern = Arc::clone(self.base_gradient.pattern());
+        self.constraint_scratch.fill(0.0);
+        for (block, rows, columns) in pattern.blocks() {
+            let (rows, columns) = (pattern.row_range(rows), pattern.column_range(columns));
+            let values = self.base_gradient.block_values_mut(block);
+            for (place, value) in values.iter_mut().enumerate() {
+                let (row, column) = (rows.start + place % rows.len(), columns.start + place / rows.len());
+                let scale = self.coordinate_scales[column];
+                let weight = scale / self.length;
+                *value *= weight * weight;
+                let moved = &mut self.constraint_scratch[row];
+                *moved = moved.max(value.abs() / scale);
+            }
+        }
+        for (scale, moved) in self.stabilizer_scales.iter_mut().zip(&self.constraint_scratch) {
+            *scale = if *moved > 0.0 { 1.0 / moved } else { self.length };
         }
     }
 
