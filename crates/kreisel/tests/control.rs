@@ -160,7 +160,7 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
             let order = (coarse / fine).log2();
             let case = format!("{method:?}, alternating {alternating}, value {i}");
             assert!((1.75..2.0 + excess).contains(&order), "{case}: order {order}, {errors:?}");
-            assert!(fine < 5e-3, "{case}: {fine}");
+            assert!(fine < 2e-3, "{case}: {fine}");
         }
     }
 }

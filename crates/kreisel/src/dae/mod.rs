@@ -15,9 +15,11 @@
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
 mod differences;
+mod rest;
 mod shape;
 pub(crate) mod turning;
 
+pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
 use crate::solve::block::BlockMatrix;

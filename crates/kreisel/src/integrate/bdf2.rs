@@ -318,7 +318,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
             stiffness: exact,
             remembered_forces: self.settings.iteration_matrix == IterationMatrix::Mixed,
         };
-        trial.follow(self.dae);
+        trial.follow(self.dae, self.settings.iteration_matrix);
         work.tangent.gradient_rate_wanted = false;
         work.tangent.clear();
         self.dae.tangent(&trial.point(), weights, &mut work.tangent);

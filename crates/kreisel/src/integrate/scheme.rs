@@ -114,8 +114,8 @@ impl Trial {
     }
 
     /// Lets remembered section forces follow the corrections since the last matrix of this step.
-    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
-        if self.memory.is_empty() {
+    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D, matrix: IterationMatrix) {
+        if matrix != IterationMatrix::Mixed || self.memory.is_empty() {
             return;
         }
         if self.has_matrix {
@@ -325,7 +325,7 @@ impl Workspace {
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
-        trial.follow(dae);
+        trial.follow(dae, matrix);
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -339,7 +339,7 @@ impl Workspace {
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
-        trial.follow(dae);
+        trial.follow(dae, matrix);
         let rest = std::mem::take(&mut self.rest);
         self.tangent.clear();
         let at = Point { acceleration: &rest, ..trial.point() };

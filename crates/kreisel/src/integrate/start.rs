@@ -8,7 +8,7 @@ use super::kkt::{Accelerations, Kkt, KktFailure, largest};
 use super::redundancy::Redundancy;
 use super::settings::{Initial, Method, Settings, Start};
 use super::state::State;
-use crate::dae::{Dae, Equation, Equations, Point, Shape};
+use crate::dae::{Dae, Equation, Equations, Rest, Shape};
 
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
@@ -305,21 +305,13 @@ fn check_time_dependence<D: Dae + ?Sized>(
     if shape.rheonomic {
         return Ok(());
     }
+    let rest = Rest::new(shape).with_states(&initial.states);
     let violation_at = |time: f64| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
         let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
         dae.evaluate(
-            &Point {
-                time,
-                configuration: &initial.configuration,
-                velocity: &initial.velocity,
-                acceleration: &vec![0.0; shape.velocity_count()],
-                multipliers: &vec![0.0; shape.constraint_count()],
-                slip_multipliers: &vec![0.0; shape.slip_count()],
-                states: &initial.states,
-                memory: &vec![0.0; shape.memory],
-            },
+            &rest.point(time, &initial.configuration, &initial.velocity),
             &mut Equations {
                 equilibrium: &mut equilibrium,
                 violation: &mut violation,

@@ -142,7 +142,9 @@ pub enum CheckpointError {
     /// A text of the model is another one now.
     #[error(
         "`{}` was changed since the checkpoint (SHA-256 then {}…, now {}…); undo the change, or start over with --force",
-        name, &then[..12.min(then.len())], &now[..12.min(now.len())]
+        name,
+        beginning(then),
+        beginning(now)
     )]
     OtherText {
         /// The text.
@@ -174,6 +176,11 @@ pub enum CheckpointError {
     /// The files of the run cannot be continued.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+/// As much of a hash as tells it from others; the text in a file may be anything.
+fn beginning(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
 }
 
 impl Checkpoint {

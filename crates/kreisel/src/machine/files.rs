@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::recorder::{Record, Sink};
 use super::{Machine, StaticRecorder};
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{
@@ -88,8 +88,9 @@ impl ResultFiles {
         let mut folder = OutputFolder::resume(path, identity)?;
         let (channels, scene) = (machine.channels(), machine.scene());
         let table = folder.reopen(TABLE)?;
-        let position = reader.whole().unwrap_or_default();
-        let table = CsvWriter::resume(table, &folder.partial_path(TABLE), &channels, position)?;
+        let table_path = folder.partial_path(TABLE);
+        let position = reader.whole().map_err(|Damaged| WriteError::unknown_place(&table_path))?;
+        let table = CsvWriter::resume(table, &table_path, &channels, position)?;
         let motion = folder.reopen(MOTION)?;
         let motion = VtkHdfWriter::resume(motion, &folder.partial_path(MOTION), &scene, &channels, reader)?;
         write_text(&mut folder, scene::FILE, &scene.to_json())?;

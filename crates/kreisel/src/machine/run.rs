@@ -9,7 +9,7 @@ use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, InputEntry, Machine};
 use crate::bytes::{Reader, Writer};
-use crate::dae::Point;
+use crate::dae::Rest;
 use crate::integrate::{
     Control, GeneralizedAlpha, Integration, Observer, ResumeError, StartError, State, StateError, Statistics,
     StepError, blame,
@@ -102,20 +102,9 @@ impl Machine {
     fn blamed(&self, error: StartError) -> StartError {
         use crate::dae::Dae;
         let StartError::NotFinite { equation, time } = error else { return error };
-        let (shape, initial) = (self.system.shape(), &self.initial);
-        let [accelerations, multipliers, slip_multipliers, memory] =
-            [shape.velocity_count(), shape.constraint_count(), shape.slip_count(), shape.memory]
-                .map(|count| vec![0.0; count]);
-        let at = Point {
-            time: time.next_up(),
-            configuration: &initial.configuration,
-            velocity: &initial.velocity,
-            acceleration: &accelerations,
-            multipliers: &multipliers,
-            slip_multipliers: &slip_multipliers,
-            states: &initial.states,
-            memory: &memory,
-        };
+        let initial = &self.initial;
+        let rest = Rest::new(&self.system.shape()).with_states(&initial.states);
+        let at = rest.point(time.next_up(), &initial.configuration, &initial.velocity);
         StartError::NotFinite { equation: blame(equation, self.system.part_not_finite(&at)), time }
     }
 

@@ -1,6 +1,6 @@
 //! How stiff a machine is at the start, for the scaling of forces.
 
-use crate::dae::{Dae, Point, Tangent, TangentWeights};
+use crate::dae::{Dae, Rest, Tangent, TangentWeights};
 use crate::integrate::Initial;
 use crate::integrate::scheme::coordinate_scales;
 use crate::system::System;
@@ -9,16 +9,8 @@ use crate::system::System;
 /// reactions; torques and angles count as forces and displacements at the machine's length.
 pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
     let shape = system.shape();
-    let at = Point {
-        time: initial.time,
-        configuration: &initial.configuration,
-        velocity: &initial.velocity,
-        acceleration: &vec![0.0; shape.velocity_count()],
-        multipliers: &vec![0.0; shape.constraint_count()],
-        slip_multipliers: &vec![0.0; shape.slip_count()],
-        states: &initial.states,
-        memory: &vec![0.0; shape.memory],
-    };
+    let rest = Rest::new(&shape).with_states(&initial.states);
+    let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
     let mut tangent = Tangent::zeros(&system.couplings());
     system.tangent(
         &at,

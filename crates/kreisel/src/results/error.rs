@@ -130,6 +130,11 @@ pub enum WriteError {
 }
 
 impl WriteError {
+    /// A file of which a checkpoint does not say how far it was.
+    pub(crate) fn unknown_place(path: &Path) -> Self {
+        Self::NotResumable { path: path.to_owned(), reason: "the checkpoint does not say how far it was" }
+    }
+
     /// The variant that tells best what `source` means for writing `path`.
     pub fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

@@ -35,7 +35,7 @@ use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::mesh::rotated;
 use super::scene::{Scene, SceneElement, SceneFrame};
 use super::skin::Skin;
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
 use nalgebra::Quaternion;
 use std::fs::File;
@@ -109,7 +109,7 @@ impl VtkHdfWriter {
         signals: &[Channel],
         reader: &mut Reader,
     ) -> Result<Self, WriteError> {
-        let step_count = reader.whole().unwrap_or_default().cast_signed();
+        let step_count = reader.whole().map_err(|Damaged| WriteError::unknown_place(path))?.cast_signed();
         let mut writer =
             Self::over(path, scene, signals, step_count, |image| Hdf5File::resume(file, image, reader))?;
         writer.flush()?;

@@ -5,7 +5,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::dae::{Dae, Point, Tangent, TangentWeights};
+use crate::dae::{Dae, Rest, Tangent, TangentWeights};
 use crate::element::{MOST_STATES, StateEquations, StateId};
 use crate::integrate::Initial;
 use crate::machine::Assembler;
@@ -402,16 +402,8 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     }
     let shape = system.shape();
     let mut tangent = Tangent::zeros(&system.couplings());
-    let at = Point {
-        time: initial.time,
-        configuration: &initial.configuration,
-        velocity: &initial.velocity,
-        acceleration: &vec![0.0; shape.velocity_count()],
-        multipliers: &vec![0.0; shape.constraint_count()],
-        slip_multipliers: &vec![0.0; shape.slip_count()],
-        states: &initial.states,
-        memory: &vec![0.0; shape.memory],
-    };
+    let rest = Rest::new(&shape).with_states(&initial.states);
+    let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
     system.tangent(
         &at,
         TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
