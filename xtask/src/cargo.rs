@@ -30,6 +30,30 @@ pub fn kreisel(arguments: &[&str]) -> Result<(), String> {
     finish(command.args(arguments), &format!("kreisel {}", arguments.join(" ")))
 }
 
+/// Builds a program of the workspace without debugging aids and runs it.
+pub fn run_release(package: &str, arguments: &[&str]) -> Result<(), String> {
+    run(&[&["run", "--release", "--quiet", "--package", package, "--"], arguments].concat())
+}
+
+/// All packages and who needs whom.
+pub fn metadata() -> Result<serde_json::Value, String> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(program)
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("`cargo metadata` did not start: {error}"))?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("`cargo metadata`: {error}; {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Whether cargo knows a command.
+pub fn has(command: &str) -> bool {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let asked = Command::new(program).args([command, "--version"]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
 /// Where cargo builds.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)

@@ -8,6 +8,7 @@ mod book;
 mod cargo;
 mod python;
 mod steps;
+mod supply;
 mod viewer;
 
 use std::io::{self, Write};
@@ -22,8 +23,18 @@ cargo xtask refresh        rewrite what is generated
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
 cargo xtask wheel          build the Python package as a wheel into target/wheels
+cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
+cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
+cargo xtask torture        kill runs at 200 random moments and let them go on
+cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
+cargo xtask long           ten million steps of the heavy top
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
+cargo xtask bench-python   measure what the Python package costs; --quick
 ";
+
+/// Runs the long test without debugging aids, which would take hours.
+const LONG: &[&str] =
+    &["test", "--release", "--package", "kreisel", "--test", "long", "--", "--ignored", "--nocapture"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,7 +56,13 @@ fn main() -> ExitCode {
         ["viewer"] => conclude(viewer::build()),
         ["gallery"] => conclude(viewer::gallery()),
         ["wheel"] => conclude(python::wheel()),
+        ["supply-chain"] => conclude(supply::check()),
+        ["sbom"] => conclude(supply::bill_of_materials()),
+        ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
+        ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
+        ["long"] => conclude(cargo::run(LONG)),
         ["bench", ref options @ ..] => bench::run(options),
+        ["bench-python", ref options @ ..] => conclude(python::bench(options)),
         _ => {
             say(USAGE);
             ExitCode::from(2)

@@ -4,16 +4,17 @@ use crate::{cargo, root, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Python of an environment with these packages, which are installed the first time.
+/// The Python of an environment with these packages, which are installed the first time and when others are wanted.
 pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let folder = root().join("target").join(name);
     let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let (python, done) = (binaries.join("python"), folder.join("installed"));
-    if !done.exists() {
+    let wanted = packages.join(" ");
+    if std::fs::read_to_string(&done).ok().as_ref() != Some(&wanted) {
         say(&format!("installing {}\n", packages.join(", ")));
         output(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
         output(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))?;
-        std::fs::write(&done, "").map_err(|error| format!("{}: {error}", done.display()))?;
+        std::fs::write(&done, &wanted).map_err(|error| format!("{}: {error}", done.display()))?;
     }
     Ok(python)
 }
@@ -35,8 +36,9 @@ fn output_in(command: &mut Command, folder: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Packages that the tests of the Python package need, and its users only for frames and plots.
-const TEST_PACKAGES: [&str; 6] = ["matplotlib", "mypy", "numpy", "pandas", "polars", "pytest"];
+/// Packages that the tests of the Python package need, and its users only for frames, plots, searches and clusters.
+const TEST_PACKAGES: [&str; 9] =
+    ["distributed", "matplotlib", "mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy"];
 
 /// Tests the Python package as it is built for development, without a build of its own: the library is in `target/` already.
 pub fn check_package() -> Result<(), String> {
@@ -85,10 +87,36 @@ fn assemble_package() -> Result<PathBuf, String> {
 
 /// Builds a wheel with maturin into `target/wheels`.
 pub fn wheel() -> Result<(), String> {
+    let path = build_wheel()?;
+    say(&format!("the wheel is {}\n", path.display()));
+    Ok(())
+}
+
+fn build_wheel() -> Result<PathBuf, String> {
     let python = environment("maturin", &["maturin"])?;
+    let folder = cargo::target().join("wheels");
+    let _ = std::fs::remove_dir_all(&folder);
     let mut command = Command::new(python);
     command.args(["-m", "maturin", "build", "--release", "--manifest-path", "crates/kreisel-py/Cargo.toml"]);
-    output(&mut command)?;
-    say("the wheel is in target/wheels\n");
-    Ok(())
+    output(command.arg("--out").arg(&folder))?;
+    let files = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = files.filter_map(|file| Some(file.ok()?.path()));
+    let mut wheels = paths.filter(|path| path.extension().is_some_and(|end| end == "whl"));
+    wheels.next().ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// Installs the wheel and measures what the package costs, in a release build.
+pub fn bench(options: &[&str]) -> Result<(), String> {
+    let wheel = build_wheel()?;
+    let python = environment("python-bench", &["distributed", "numpy", "pyarrow"])?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]);
+    output(install.arg(&wheel))?;
+    let mut measure = Command::new(&python);
+    let status = measure.arg("benches/python.py").args(options).current_dir(root()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("benches/python.py failed: {status}")),
+        Err(error) => Err(format!("Python did not start: {error}")),
+    }
 }

@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`.
 
-use crate::{book, cargo, python, root, say, viewer};
+use crate::{book, cargo, python, root, say, supply, viewer};
 use std::time::{Duration, Instant};
 
 /// Something that must hold before a change lands.
@@ -35,6 +35,10 @@ const STEPS: &[Step] = &[
     step("drift", "redundant equations hold over a hundred thousand steps", || {
         cargo::test("redundancy", &["--", "--ignored"], &[])
     }),
+    step("fuzz", "hostile input makes no reader fail", || {
+        cargo::test("found", &[], &[("KREISEL_EXECUTIONS", "40000")])
+    }),
+    step("supply-chain", "dependencies are as deny.toml allows", supply::check),
     step("reproduce", "every experiment of the papers comes out", || cargo::kreisel(&["reproduce", "all"])),
 ];
 
@@ -45,7 +49,7 @@ const fn step(name: &'static str, what: &'static str, run: fn() -> Result<(), St
 /// Prints the steps.
 pub fn list() {
     for Step { name, what, .. } in STEPS {
-        say(&format!("{name:10} {what}\n"));
+        say(&format!("{name:12} {what}\n"));
     }
 }
 
@@ -72,7 +76,7 @@ pub fn run(steps: &[&Step], mut say: impl FnMut(&str)) -> bool {
     say("\n");
     for (step, result, elapsed) in &endings {
         let verdict = if result.is_ok() { "passed" } else { "FAILED" };
-        say(&format!("{verdict}  {:10} {:6.1} s\n", step.name, elapsed.as_secs_f64()));
+        say(&format!("{verdict}  {:12} {:6.1} s\n", step.name, elapsed.as_secs_f64()));
     }
     let failed = endings.iter().filter(|(_, result, _)| result.is_err()).count();
     say(&format!("{} passed, {failed} failed\n", endings.len() - failed));

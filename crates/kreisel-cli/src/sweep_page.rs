@@ -54,9 +54,8 @@ fn response(plan: &Plan, done: &[&Row], axis: usize, variation: &Variation, meas
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (x, y) = points.into_iter().unzip();
-    let unit = if variation.unit.is_empty() { String::new() } else { format!(" [{}]", variation.unit) };
-    let curve = Series::new("", x, y)
-        .labelled(format!("{}{unit}", variation.name), plan.measures[measure].name.clone());
+
+    let curve = Series::new("", x, y).labelled(variation.column(), plan.measures[measure].name.clone());
     let curve = if plan.variations.len() == 1 { curve } else { curve.as_points() };
     let is_log = matches!(variation.spread, Spread::Range { logarithmic: true, .. });
     let scale = if is_log { Scale::Logarithmic } else { Scale::Linear };

@@ -4,7 +4,7 @@
 
 use kreisel::machine::part;
 use kreisel::model::schema::reference_page;
-use kreisel_cli::reproduce::markdown_table;
+use kreisel_cli::reproduce::{markdown_table, step_sizes_table};
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +12,11 @@ use std::path::Path;
 ///
 /// With `KREISEL_REFRESH` set the part is rewritten instead; `cargo xtask refresh` does that.
 fn assert_fresh(page: &str, mark: &str, fresh: &str) {
+    assert_fresh_by(page, mark, fresh, |part| assert_eq!(part, fresh, "run `cargo xtask refresh`"));
+}
+
+/// The same with another comparison.
+fn assert_fresh_by(page: &str, mark: &str, fresh: &str, compare: impl Fn(&str)) {
     let start = format!("<!-- {mark}: written by `cargo xtask refresh` -->\n");
     let end = format!("<!-- end of {mark} -->\n");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src").join(page);
@@ -21,7 +26,23 @@ fn assert_fresh(page: &str, mark: &str, fresh: &str) {
     if std::env::var_os("KREISEL_REFRESH").is_some() {
         fs::write(&page, format!("{before}{start}{fresh}{end}{after}")).unwrap();
     } else {
-        assert_eq!(part, fresh, "run `cargo xtask refresh`");
+        compare(part);
+    }
+}
+
+/// Compares tables of measured numbers: words are the same, numbers within a factor.
+fn assert_near(part: &str, fresh: &str, factor: f64) {
+    let cells = |text: &str| -> Vec<String> { text.split('|').map(|cell| cell.trim().to_owned()).collect() };
+    let (part, fresh) = (cells(part), cells(fresh));
+    assert_eq!(part.len(), fresh.len(), "run `cargo xtask refresh`");
+    for (old, new) in part.iter().zip(&fresh) {
+        match (old.parse::<f64>(), new.parse::<f64>()) {
+            (Ok(a), Ok(b)) if a != b => {
+                let ratio = a / b;
+                assert!(ratio < factor && ratio > 1.0 / factor, "{old} in the book, {new} now");
+            }
+            _ => assert_eq!(old, new, "run `cargo xtask refresh`"),
+        }
     }
 }
 
@@ -33,4 +54,11 @@ fn the_book_lists_every_experiment() {
 #[test]
 fn the_book_lists_every_part_and_its_keys() {
     assert_fresh("model-file.md", "reference", &reference_page(&part::kinds()));
+}
+
+#[test]
+fn the_book_shows_how_round_off_depends_on_the_step() {
+    let fresh = step_sizes_table().unwrap();
+    // Rounding differs from processor to processor.
+    assert_fresh_by("scaling.md", "step sizes", &fresh, |part| assert_near(part, &fresh, 30.0));
 }

@@ -124,6 +124,24 @@ fn without_a_report_there_is_none_and_an_older_one_goes() {
 }
 
 #[test]
+fn bdf2_runs_in_the_form_and_scaling_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let flags = ["--method", "bdf2", "--form", "three-field", "--scaling", "left-right", "--condition"];
+    short_run(folder.path(), &[&flags[..], &["--out", "asked"]].concat());
+    let settings = &json(folder.path().join("asked/run.json"))["settings"];
+    assert_eq!(
+        (&settings["method"], &settings["form"], &settings["scaling"]),
+        (&"bdf2".into(), &"three-field".into(), &"left-right".into())
+    );
+    short_run(folder.path(), &["--method", "bdf2", "--condition", "--out", "usual"]);
+    let condition = |run: &str| {
+        json(folder.path().join(run).join("run.json"))["statistics"]["condition"][0].as_f64().unwrap()
+    };
+    // Velocities that are not scaled cost a factor of 1/h, which is 1e3 or more.
+    assert!(condition("asked") > 10.0 * condition("usual"));
+}
+
+#[test]
 fn the_condition_of_the_iteration_matrix_is_reported_on_request() {
     let folder = TempDir::new().unwrap();
     short_run(folder.path(), &["--out", "plain"]);

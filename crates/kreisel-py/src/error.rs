@@ -1,13 +1,14 @@
 //! Errors of the library as exceptions of the package, one class per stage, mapped here and nowhere else.
 
+use crate::guard::guarded;
 use kreisel::integrate::{StartError, StepError};
 use kreisel::machine::{self, RunError};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::results::WriteError;
 use kreisel::statics::StaticsError;
+use kreisel::sweep::{MeasureError, SweepError};
 use pyo3::prelude::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The classes, which are written in Python: `python/kreisel/_errors.py`.
 #[allow(missing_docs, reason = "the macro makes types whose documentation is that of the Python classes")]
@@ -19,6 +20,7 @@ pub mod class {
     import_exception!(kreisel._errors, StepError);
     import_exception!(kreisel._errors, StaticsError);
     import_exception!(kreisel._errors, ModesError);
+    import_exception!(kreisel._errors, SweepError);
     import_exception!(kreisel._errors, WriteError);
     import_exception!(kreisel._errors, ArgumentError);
     import_exception!(kreisel._errors, InternalError);
@@ -73,17 +75,32 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
     }
 }
 
+/// A sweep that makes no sense, or came to no end.
+pub fn sweep(error: &SweepError) -> PyErr {
+    match error {
+        SweepError::Measure(MeasureError::Expression(error)) => {
+            class::SweepError::new_err(error.render(false))
+        }
+        error => class::SweepError::new_err(format!("error: {error}")),
+    }
+}
+
 /// An argument that makes no sense.
 pub fn argument(words: impl Into<String>) -> PyErr {
     class::ArgumentError::new_err(words.into())
 }
 
+/// Refuses an array whose numbers do not lie where the processor reads them, as views into bytes of a file may.
+pub fn check_aligned(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    if array.getattr("flags")?.getattr("aligned")?.extract()? {
+        return Ok(());
+    }
+    Err(argument("the array is not aligned in memory; make a copy of it"))
+}
+
 /// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.
+///
+/// What is done with the lock is guarded by PyO3, which raises its `PanicException`.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        let text = text.unwrap_or_else(|| "unknown".to_owned());
-        class::InternalError::new_err(format!("a mistake in Kreisel, please report it: {text}"))
-    })
+    py.detach(|| guarded(work)).map_err(class::InternalError::new_err)
 }

@@ -5,27 +5,38 @@ use kreisel::machine::Functions;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// The first exception that a function raised while a machine ran; the run ends by it.
 #[derive(Clone, Debug, Default)]
-pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+pub struct Failure {
+    kept: Arc<Mutex<Option<PyErr>>>,
+    raised: Arc<AtomicBool>,
+}
 
 impl Failure {
     fn keep(&self, error: PyErr) {
-        if let Ok(mut kept) = self.0.lock() {
+        if let Ok(mut kept) = self.kept.lock() {
             kept.get_or_insert(error);
         }
+        self.raised.store(true, Ordering::Relaxed);
     }
 
     /// Whether there was one.
     pub fn is_some(&self) -> bool {
-        self.0.lock().is_ok_and(|kept| kept.is_some())
+        self.raised.load(Ordering::Relaxed)
+    }
+
+    /// A flag that is raised with the first one; whoever wants the runs to stop may raise it as well.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.raised
     }
 
     /// Takes it out.
     pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().ok().and_then(|mut kept| kept.take())
+        self.raised.store(false, Ordering::Relaxed);
+        self.kept.lock().ok().and_then(|mut kept| kept.take())
     }
 }
 

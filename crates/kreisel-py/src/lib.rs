@@ -5,11 +5,14 @@
 
 mod error;
 mod function;
+mod guard;
 mod machine;
 mod modes;
 mod run;
+mod source;
 mod statics;
 mod stepper;
+mod sweep;
 
 use kreisel::machine::part;
 use kreisel::model::Document;
@@ -51,5 +54,6 @@ fn _kreisel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_text, module)?)?;
     module.add_class::<machine::Machine>()?;
     module.add_class::<run::Step>()?;
+    module.add_class::<sweep::Sweep>()?;
     module.add_class::<stepper::Stepper>()
 }

@@ -1,13 +1,14 @@
 //! A machine that was read from the text of a model.
 
 use crate::error;
-use crate::function::{Failure, Given, functions};
+use crate::function::{Failure, Given};
 use crate::modes::{ModesOutcome, find_modes};
 use crate::run::{Outcome, run};
+use crate::source::Source;
 use crate::statics::{StaticOutcome, StaticRequest, find_equilibrium};
 use crate::stepper::Stepper;
-use kreisel::machine::{self, ResultFiles, SettingTexts, SignalId};
-use kreisel::model::{Document, ModelErrors};
+use kreisel::machine::{self, ResultFiles, SignalId};
+use kreisel::model::ModelErrors;
 use kreisel::results::{Channel, ModelIdentity, NodeState, RunSummary, WriteError};
 use machine::{Record, Sink};
 use numpy::PyReadonlyArray1;
@@ -40,20 +41,11 @@ impl Machine {
         settings: HashMap<String, String>,
         functions: Given,
     ) -> PyResult<Self> {
-        let settings = setting_texts(settings)?;
-        let (functions, failure) = self::functions(functions);
-        let shown = path.as_ref().map_or(name.clone(), |path| path.display().to_string());
-        let identity = ModelIdentity::new(shown, text.as_bytes());
+        let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
+        let identity = source.identity();
         let read = || -> Result<_, ModelErrors> {
-            let kinds = machine::part::kinds();
-            let given: Vec<(&str, &str)> =
-                parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            let document = match &path {
-                Some(path) => Document::from_text_at(path, &text, &kinds, &given)?,
-                None => Document::from_text(&name, &text, &kinds, &given)?,
-            };
-            let machine = machine::Machine::assemble_from(&document, &settings, functions)?;
-            Ok((machine, document.parameters().clone()))
+            let document = source.document(&[])?;
+            Ok((source.assemble(&document)?, document.parameters().clone()))
         };
         let (machine, parameters) = error::detached(py, read)?.map_err(|errors| error::model(&errors))?;
         let signals = Arc::new(machine.signals());
@@ -141,6 +133,7 @@ impl Machine {
         let Some(mut summary) = RunSummary::from_json(summary.as_bytes()) else {
             return Err(error::argument("this is no summary of a run"));
         };
+        columns.iter().chain([&times, &nodes]).try_for_each(|array| error::check_aligned(array))?;
         let contiguous = |_| error::argument("the arrays of a result must be contiguous");
         let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>();
         let (times, columns) = (times.as_slice().map_err(contiguous)?, columns.map_err(contiguous)?);
@@ -209,27 +202,4 @@ pub fn node_numbers(node: &NodeState) -> [f64; NODE_NUMBERS] {
         node.position.iter().chain(&node.rotation).chain(&node.velocity).chain(&node.angular_velocity);
     numbers.iter_mut().zip(parts).for_each(|(number, part)| *number = *part);
     numbers
-}
-
-fn setting_texts(given: HashMap<String, String>) -> PyResult<SettingTexts> {
-    let mut texts = SettingTexts::default();
-    for (name, text) in given {
-        let place = match name.as_str() {
-            "end_time" => &mut texts.end_time,
-            "step" => &mut texts.step,
-            "rtol" => &mut texts.rtol,
-            "atol" => &mut texts.atol,
-            "min_step" => &mut texts.min_step,
-            "max_step" => &mut texts.max_step,
-            "initial_step" => &mut texts.initial_step,
-            "output_step" => &mut texts.output_step,
-            "method" => &mut texts.method,
-            "parametrization" => &mut texts.parametrization,
-            "spectral_radius" => &mut texts.spectral_radius,
-            "group" => &mut texts.group,
-            _ => return Err(error::argument(format!("there is no setting `{name}`"))),
-        };
-        *place = Some(text);
-    }
-    Ok(texts)
 }

@@ -64,7 +64,7 @@ fn python_type(value: &ValueKind) -> String {
         ValueKind::References(_) => "Sequence[str]".into(),
         ValueKind::Orientation | ValueKind::Curve(..) | ValueKind::Table(_) => "Table".into(),
         ValueKind::Law(_) | ValueKind::Signal(_) => "Law".into(),
-        ValueKind::Law3(_) | ValueKind::Signal3(_) => "Sequence[Law]".into(),
+        ValueKind::Law3(_) | ValueKind::Signal3(_) | ValueKind::Signals(_) => "Sequence[Law]".into(),
         ValueKind::Tables(_) => "Sequence[Table]".into(),
         #[allow(unreachable_patterns, reason = "a new kind of value is anything until it is named here")]
         _ => "Any".into(),

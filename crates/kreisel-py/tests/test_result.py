@@ -146,3 +146,8 @@ def test_arrays_of_another_run_are_refused(result: kreisel.Result, tmp_path: Pat
         machine.save(tmp_path, False, False, np.zeros((2, 2)), [], np.empty(0), result._summary)
     with pytest.raises(kreisel.ArgumentError):
         machine.save(tmp_path, False, False, result.time[::2], [], np.empty(0), result._summary)
+    bytes_ = b"\0" + result.time.tobytes()
+    crooked = np.frombuffer(bytes_, offset=1)
+    assert not crooked.flags.aligned
+    with pytest.raises(kreisel.ArgumentError, match="aligned"):
+        machine.save(tmp_path, False, False, crooked, [], np.empty(0), result._summary)

@@ -58,7 +58,7 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_computed() -> None:
         pendulum().simulate(end_time=1e5, step=1e-3, output_step=0.1, motion=False)
     assert time.monotonic() - began < 10
     result = caught.value.result
-    assert result is not None and result.status == "interrupted"
+    assert isinstance(result, kreisel.Result) and result.status == "interrupted"
     assert len(result) > 1 and np.isfinite(result["hinge.angle"]).all()
     assert isinstance(caught.value, KeyboardInterrupt) and not isinstance(caught.value, Exception)
 

@@ -70,6 +70,62 @@ def test_inputs_are_in_forces_of_bodies_beside_measured_quantities() -> None:
     assert stepper["cart.velocity.x"] == pytest.approx(5 * per_wind(1.0), abs=1e-6)
 
 
+def test_an_input_in_an_event_moves_the_place_at_which_it_happens() -> None:
+    model = kreisel.Model("cart")
+    model.input("wall", value=1)
+    model.point_mass("cart", mass=2, velocity=[1, 0, 0])
+    model.gravity(acceleration=[0, 0, 0])
+    model.event("hit", zero_of="cart.position.x - wall", stop=True)
+    # 1 m/s: the wall is reached after as many seconds as it is metres away.
+    events = model.simulate(end_time=3, step=1e-2).events
+    assert [name for _, name in events] == ["hit"] and events[0][0] == pytest.approx(1.0, abs=1e-8)
+    stepper = model.stepper(step=1e-2)
+    stepper["wall"] = 2.5
+    assert stepper["wall"] == 2.5
+    stepper.advance(3.0)
+    assert stepper.time == pytest.approx(2.5, abs=1e-8)
+
+
+def flying_beam(force: str) -> kreisel.Model:
+    """A beam of 10 kg/m that nothing holds, under a load per length."""
+    model = kreisel.Model("wing")
+    model.gravity(acceleration=[0, 0, 0])
+    model.input("wind")
+    model.point_mass("ball", mass=1)
+    section = {"shape": "rectangle", "width": 0.1, "height": 0.1, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "density": 1000}
+    model.beam("wing", from_=[0, 0, 0], to=[2, 0, 0], elements=2, section=section, load={"force": [0, 0, force]})
+    return model.sensor(quantity="velocity", of="wing.at-0.5")
+
+
+def test_an_input_is_a_load_of_a_beam() -> None:
+    stepper = flying_beam("30*wind").stepper(step=1e-2)
+    stepper.advance(0.2)
+    assert stepper["wing.at-0.5.velocity.z"] == 0
+    stepper["wind"] = 2.0
+    stepper.advance(0.7)
+    # 60 N/m on 10 kg/m for half a second; load and mass are spread alike, so that nothing bends.
+    assert stepper["wing.at-0.5.velocity.z"] == pytest.approx(3.0, rel=1e-9)
+    with pytest.raises(kreisel.ModelError, match="of time and inputs only"):
+        flying_beam("30*wind - ball.position.z").check()
+
+
+def test_an_input_in_a_prescribed_motion_is_refused_with_the_reason() -> None:
+    model = wheel()
+    model.drive("d", joint="shaft", angle="motor*t")
+    with pytest.raises(kreisel.ModelError, match="it is an input, which may jump"):
+        model.check()
+
+
+def test_an_input_that_nothing_uses_keeps_its_value_all_the_same() -> None:
+    model = pendulum()
+    model.input("idle", value=3)
+    assert any("nothing uses the input `idle`" in warning for warning in model.check())
+    stepper = model.stepper(step=1e-2)
+    stepper["idle"] = 4
+    stepper.advance()
+    assert stepper["idle"] == 4
+
+
 def test_wrong_names_and_numbers_are_refused() -> None:
     stepper = wheel().stepper(step=1e-2)
     with pytest.raises(KeyError, match="motor"):

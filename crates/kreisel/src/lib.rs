@@ -46,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bytes;
 pub mod dae;
 pub mod element;
 pub mod integrate;

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use kreisel::dae::Dae;
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State};
-use kreisel::machine::Machine;
+use kreisel::machine::{About, Machine};
+use kreisel::modes;
 use kreisel::problem::ode;
+use nalgebra::Complex;
 
 fn machine(name: &str) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
@@ -27,6 +29,13 @@ fn settings(method: Method, step: f64) -> Settings {
     let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
     settings
+}
+
+/// Steps of one size h, or 2h/3 and 4h/3 in turns.
+fn steps(count: u32, end: f64, alternating: bool) -> Vec<f64> {
+    let h = end / f64::from(count);
+    let size = |n: u32| if alternating { [2.0 / 3.0, 4.0 / 3.0][n as usize % 2] * h } else { h };
+    (0..count).map(size).collect()
 }
 
 /// The planar slider-crank with motor and controller of `models/dc-motor-crank.toml`, in the crank's angle.
@@ -112,29 +121,46 @@ fn crank_values(machine: &Machine, at: &State) -> [f64; 7] {
 fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
     let machine = machine("dc-motor-crank.toml");
     let end = 0.3;
+    // At four times, so that no error is small by chance.
     let mut y = [0.0; 5];
-    // Some ten steps of order 16 in the fastest time constant, which is 5 ms.
-    ode::integrate(|_, y| crank::rate(y), 0.0, end, 600, &mut y);
-    let exact = [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)];
-    for method in [Method::Index3, Method::Index2, Method::Soi2] {
-        let errors = [600, 1200].map(|count| {
-            let step = end / f64::from(count);
-            let mut run = GeneralizedAlpha::with(settings(method, step))
+    let exact = [1.0, 2.0, 3.0, 4.0].map(|quarter| {
+        // Some ten steps of order 16 in the fastest time constant, which is 5 ms.
+        ode::integrate(
+            |_, y| crank::rate(y),
+            0.25 * (quarter - 1.0) * end,
+            0.25 * quarter * end,
+            150,
+            &mut y,
+        );
+        [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)]
+    });
+    let methods = [Method::Index3, Method::Index2, Method::Soi2, Method::Bdf2];
+    for (method, alternating) in methods.into_iter().flat_map(|method| [(method, false), (method, true)]) {
+        // With `bdf2` the third-order terms of the angle's error are still larger than those of second order.
+        let (counts, excess) = if method == Method::Bdf2 { ([1200, 2400], 0.8) } else { ([600, 1200], 0.25) };
+        let errors = counts.map(|count| {
+            let steps = steps(count, end, alternating);
+            let mut run = GeneralizedAlpha::with(settings(method, steps[0]))
                 .start(&machine.system, machine.initial.clone())
                 .unwrap();
-            (0..count).for_each(|_| _ = run.step().unwrap());
-            let found = crank_values(&machine, run.state());
             let turn = |difference: f64| (difference / std::f64::consts::TAU).round() * std::f64::consts::TAU;
-            std::array::from_fn::<f64, 7, _>(|i| {
-                let difference = found[i] - exact[i];
-                (if i == 0 { difference - turn(difference) } else { difference }).abs()
-                    / exact[i].abs().max(0.1)
-            })
+            let mut largest = [0.0_f64; 7];
+            for (quarter, exact) in steps.chunks(steps.len() / 4).zip(&exact) {
+                quarter.iter().for_each(|&step| _ = run.step_by(step).unwrap());
+                let found = crank_values(&machine, run.state());
+                for (i, largest) in largest.iter_mut().enumerate() {
+                    let difference = found[i] - exact[i];
+                    let error = if i == 0 { difference - turn(difference) } else { difference };
+                    *largest = largest.max(error.abs() / exact[i].abs().max(0.1));
+                }
+            }
+            largest
         });
         for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
             let order = (coarse / fine).log2();
-            assert!((order - 2.0).abs() < 0.25, "{method:?}, value {i}: order {order}, {errors:?}");
-            assert!(fine < 2e-3, "{method:?}, value {i}: {fine}");
+            let case = format!("{method:?}, alternating {alternating}, value {i}");
+            assert!((1.75..2.0 + excess).contains(&order), "{case}: order {order}, {errors:?}");
+            assert!(fine < 2e-3, "{case}: {fine}");
         }
     }
 }
@@ -176,18 +202,23 @@ fn the_active_suspension_follows_its_linear_equations() {
         ]
     };
     let scales = [0.01, 0.01, 0.1, 0.1, 0.1, 100.0];
-    let errors = [500, 1000].map(|count| {
-        let settings = settings(Method::Index2, end / f64::from(count));
-        let mut run =
-            GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
-        (0..count).for_each(|_| _ = run.step().unwrap());
-        let found = found(run.state());
-        std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
-    });
-    for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
-        let order = (coarse / fine).log2();
-        assert!((order - 2.0).abs() < 0.3, "value {i}: order {order}, {errors:?}");
-        assert!(fine < 1e-2, "value {i}: {errors:?}");
+    let methods = [Method::Index2, Method::Index3, Method::Bdf2];
+    for (method, alternating) in methods.into_iter().flat_map(|method| [(method, false), (method, true)]) {
+        let errors = [500, 1000].map(|count| {
+            let steps = steps(count, end, alternating);
+            let settings = settings(method, steps[0]);
+            let mut run =
+                GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+            steps.iter().for_each(|&step| _ = run.step_by(step).unwrap());
+            let found = found(run.state());
+            std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
+        });
+        for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
+            let order = (coarse / fine).log2();
+            let case = format!("{method:?}, alternating {alternating}, value {i}");
+            assert!((order - 2.0).abs() < 0.3, "{case}: order {order}, {errors:?}");
+            assert!(fine < 1e-2, "{case}: {errors:?}");
+        }
     }
     // Steps that the error decides on, states included.
     let control = ErrorControl::new(1e-4, end);
@@ -234,8 +265,15 @@ fn blocks_answer_as_their_closed_forms_say() {
     assert!((after_a_second(lead, "lead.output") - (3.0 - 2.0 * e)).abs() < 1e-6);
     // The same block in state space, with the ball's position as input: x = t, so y = x + 2 (t − 1 + e^(−t)).
     let space =
-        "[[state-space]]\nname = 'space'\ninput = 'ball.position.x'\na = [-1]\nb = [1]\nc = [2]\nd = 1\n";
+        "[[state-space]]\nname = 'space'\ninput = 'ball.position.x'\na = [-1]\nb = [1]\nc = [2]\nd = [1]\n";
     assert!((after_a_second(space, "space.output") - (1.0 + 2.0 * e)).abs() < 1e-6);
+    // Two inputs u = (t, 2) and two outputs: ẋ₁ = −x₁ + 5, ẋ₂ = −2 x₂ + 3 t.
+    let several = "[[state-space]]\nname = 'mixer'\ninputs = ['ball.position.x', 2]\na = [-1, 0, 0, -2]\n\
+                   b = [0, 2.5, 3, 0]\nc = [1, 1, 1, -1]\nd = [0, 1, 4, 0]\n";
+    // x₁ = 5 (1 − e^(−t)), x₂ = 3 (t/2 − 1/4 + e^(−2t)/4); y₁ = x₁ + x₂ + 2, y₂ = x₁ − x₂ + 4 t.
+    let (first, second) = (5.0 * (1.0 - e), 3.0 * (0.25 + 0.25 * e * e));
+    assert!((after_a_second(several, "mixer.output-1") - (first + second + 2.0)).abs() < 1e-5);
+    assert!((after_a_second(several, "mixer.output-2") - (first - second + 4.0)).abs() < 1e-5);
     // ∫ t dt = 1/2 and the filtered rate 1 − e^(−t/T) of e = t, T = 0.1: u = 2 t + 3 t²/2 + 5 (1 − e^(−10)).
     let pid = "[[pid]]\nname = 'pid'\nerror = 'ball.position.x'\nproportional = 2\nintegral = 3\nderivative = 5\nfilter-time = 0.1\n";
     let exact = 2.0 + 1.5 + 5.0 * (1.0 - (-10.0_f64).exp());
@@ -283,7 +321,21 @@ fn mistakes_are_told_with_their_line() {
     let pid = mistake("[[pid]]\nname = 'c'\nerror = '1 - ball.position.x'\nderivative = 1\n");
     assert!(pid.contains("filter-time"), "{pid}");
     let size = mistake("[[state-space]]\nname = 'c'\ninput = 1\na = [1, 2]\nb = [1, 2]\nc = [1, 2]\n");
-    assert!(size.contains("4 numbers"), "{size}");
+    assert!(size.contains("a square matrix") && size.contains("a = [1, 2]"), "{size}");
+    let rows =
+        mistake("[[state-space]]\nname = 'c'\ninputs = [1, 2]\na = [1, 2, 3, 4]\nb = [1, 2]\nc = [1, 2]\n");
+    assert!(rows.contains("4 numbers, 2 × 2") && rows.contains("b = [1, 2]"), "{rows}");
+    // A gain without states.
+    let gain = "[[state-space]]\nname = 'g'\ninput = 3\na = []\nb = []\nc = []\nd = [2]\n";
+    assert!((after_a_second(gain, "g.output") - 6.0).abs() < 1e-12);
+    let none = mistake("[[state-space]]\nname = 'c'\na = [1]\nb = [1]\nc = [1]\n");
+    assert!(none.contains("`input`, `inputs`"), "{none}");
+    let drive = mistake(
+        "[[state]]\nname = 'x'\nrate = 1\n[[prismatic]]\nname = 'rail'\nbodies = ['ground', 'ball']\naxis = [1, 0, 0]\n\
+         [[drive]]\nname = 'pull'\njoint = 'rail'\ndisplacement = '0.1*x.value'\n",
+    );
+    let said = ["x.value", "a law of `t` alone", "joint-force", "displacement = '0.1*x.value'"];
+    assert!(said.iter().all(|words| drive.contains(words)), "{drive}");
 }
 
 #[test]
@@ -334,7 +386,7 @@ fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
     };
     let (usual, expected) = motion("");
     let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
-    assert_eq!((usual, given), ((None, Some(0.0)), (Some(5.0), Some(20.0))));
+    assert_eq!((usual, given), ((None, None), (Some(5.0), Some(20.0))));
     assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
 }
 
@@ -352,4 +404,115 @@ fn an_event_may_change_what_a_controller_aims_at() {
     // It rises for ln 2 and falls from 1/2 for the rest.
     let exact = 0.5 * (2.0_f64.ln() - 2.0).exp();
     assert!((last - exact).abs() < 1e-5, "{last} {exact}");
+}
+
+/// A spring along x and one that turns the ball about z.
+const SPRINGS: &str = "
+    [[bushing]]
+    name = 'spring'
+    bodies = ['ground', 'ball']
+    point = [0, 0, 0]
+    translational-stiffness = [800, 0, 0]
+    rotational-stiffness = [0, 0, 200]
+    [[body]]
+    name = 'weight'
+    mass = 3
+    inertia = [1, 1, 1]
+    position = [0, 2, 0]
+    markers = [{ name = 'tip', position = [0, 2, 0] }]
+";
+
+#[test]
+fn the_scaling_of_forces_is_the_mean_mass_and_stiffness_of_the_machine() {
+    let machine = from_text(&format!("{BALL}{SPRINGS}")).unwrap();
+    let scales = machine.system.scales();
+    // Twelve coordinates; the length is that of the marker's arm, at which a torque of 200 Nm/rad is 50 N/m.
+    assert_eq!((scales.length, scales.mass), (2.0, 2.0));
+    assert!((scales.stiffness - (800.0 + 50.0) / 12.0).abs() < 1e-9, "{scales:?}");
+    // Nothing is stiff in a ball alone.
+    assert_eq!(from_text(BALL).unwrap().system.scales().stiffness, 0.0);
+}
+
+#[test]
+fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
+    let text = "
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[body]]
+        name = 'slider'
+        mass = 2
+        inertia = [1, 1, 1]
+        [[prismatic]]
+        name = 'rail'
+        bodies = ['ground', 'slider']
+        axis = [1, 0, 0]
+        [[pid]]
+        name = 'controller'
+        error = '-rail.displacement'
+        proportional = 50
+        integral = 30
+        derivative = 4
+        filter-time = 0.05
+        [[joint-force]]
+        name = 'motor'
+        joint = 'rail'
+        force = 'controller.output'
+    ";
+    let machine = from_text(text).unwrap();
+    let found = machine.modes(About::Initial, modes::Settings::default()).unwrap();
+    // m s³ (1 + T s) + p s (1 + T s) + i (1 + T s) + d s² = 0.
+    let polynomial = |s: Complex<f64>| {
+        let filter = 1.0 + 0.05 * s;
+        (2.0 * s * s * s + 50.0 * s + 30.0) * filter + 4.0 * s * s
+    };
+    let slope = |s: Complex<f64>| {
+        let filter = 1.0 + 0.05 * s;
+        (6.0 * s * s + 50.0) * filter + 0.05 * (2.0 * s * s * s + 50.0 * s + 30.0) + 8.0 * s
+    };
+    // Four roots: the slow one of the integral, a pair, and the filter.
+    assert_eq!(found.modes.iter().map(|mode| if mode.eigenvalue.im > 0.0 { 2 } else { 1 }).sum::<i32>(), 4);
+    for mode in &found.modes {
+        let s = mode.eigenvalue;
+        let error = (polynomial(s) / slope(s)).norm();
+        assert!(error < 1e-9 * s.norm(), "{s}: {error:e}");
+    }
+    // The same system of first order, with its states named.
+    let space = found.linearized.state_space().unwrap().unwrap();
+    assert_eq!(space.state.nrows(), 4);
+    let trace: f64 = found
+        .modes
+        .iter()
+        .map(|mode| mode.eigenvalue.re * if mode.eigenvalue.im > 0.0 { 2.0 } else { 1.0 })
+        .sum();
+    assert!((space.state.trace() - trace).abs() < 1e-9 * trace.abs());
+    // A force of 1 N accelerates 2 kg.
+    assert!((space.input.row(1).amax() - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn a_model_may_ask_for_bdf2_with_its_form_and_scaling() {
+    // A ball on a spring that is let go by an event; states, sensors and events as with other methods.
+    let run = |simulation: &str| {
+        let text = format!(
+            "[parameters]\ngoal = 1\n[simulation]\nend-time = 2\n{simulation}\n{BALL}
+            [[state]]\nname = 'c'\nrate = 'goal - c.value'
+            [[event]]\nname = 'turn'\nzero-of = 'c.value - 0.5'\ndirection = 'rising'\nset = {{ goal = 0 }}"
+        );
+        let machine = from_text(&text).unwrap();
+        let trajectory = machine.simulate().unwrap();
+        *trajectory.signal("c.value").unwrap().last().unwrap()
+    };
+    let exact = 0.5 * (2.0_f64.ln() - 2.0).exp();
+    let step = "step = 0.005";
+    let auto = "step = 'auto'\nrtol = 1e-6";
+    for words in
+        [step.to_string(), format!("{step}\nform = 'three-field'\nscaling = 'left'"), auto.to_string()]
+    {
+        let words = format!("method = 'bdf2'\n{words}");
+        let found = run(&words);
+        assert!((found - exact).abs() < 1e-5, "{words}: {found} {exact}");
+    }
+    let wrong =
+        from_text(&format!("[simulation]\nend-time = 1\nscaling = 'right'\n{BALL}")).map(|_| ()).unwrap_err();
+    assert!(wrong.contains("left-right-velocities") && wrong.contains("scaling = 'right'"), "{wrong}");
 }

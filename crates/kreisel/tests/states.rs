@@ -15,7 +15,8 @@ use kreisel::solve::block::BlockMatrix;
 use kreisel::statics;
 use kreisel::system::{System, SystemBuilder};
 
-const METHODS: [Method; 5] = [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2];
+const METHODS: [Method; 6] =
+    [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2, Method::Bdf2];
 
 fn settings(method: Method, step: f64) -> Settings {
     let parameters = if method.is_hht() {
@@ -193,7 +194,7 @@ fn motion_tension_and_state_of_a_pendulum_converge_with_order_two() {
 
 #[test]
 fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
-    for method in [Method::Index3, Method::Index2, Method::Soi2] {
+    for method in [Method::Index3, Method::Index2, Method::Soi2, Method::Bdf2] {
         let top = DrivenTop::new(Group::Se3);
         let settings = settings(method, 1e-3);
         let integrator = GeneralizedAlpha::with(settings);
@@ -451,7 +452,7 @@ fn statics_finds_states_at_rest() {
 #[test]
 fn steps_with_states_allocate_nothing() {
     let (system, initial) = lagging_chain(Group::Se3);
-    for method in [Method::Index3, Method::Index2, Method::Soi2] {
+    for method in [Method::Index3, Method::Index2, Method::Soi2, Method::Bdf2] {
         let mut run = GeneralizedAlpha::with(settings(method, 1e-3)).start(&system, initial.clone()).unwrap();
         (0..3).for_each(|_| _ = run.step().unwrap());
         let counted = allocation_counter::measure(|| (0..50).for_each(|_| _ = run.step().unwrap()));

@@ -20,13 +20,13 @@ use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
 use kreisel::integrate::StartError;
-use kreisel::machine::RunError;
+use kreisel::machine::{CheckpointError, RunError};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
 use kreisel::results;
 use kreisel::statics::StaticsError;
-use kreisel::sweep::{JournalError, MeasureError, VaryError};
+use kreisel::sweep::{JournalError, MeasureError, SweepError};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -149,39 +149,9 @@ pub enum CommandError {
         /// Last time.
         end: f64,
     },
-    /// Values that cannot vary.
+    /// A sweep that makes no sense, or came to no end.
     #[error(transparent)]
-    Vary(#[from] VaryError),
-    /// A parameter that the model does not have.
-    #[error("the model has no parameter `{name}`{}", hint(nearest, names))]
-    UnknownParameter {
-        /// What was asked for.
-        name: String,
-        /// The one that may be meant.
-        nearest: Option<String>,
-        /// All that there are.
-        names: Vec<String>,
-    },
-    /// A parameter that varies twice.
-    #[error("`{0}` varies twice")]
-    VariesTwice(String),
-    /// Too many runs for one table.
-    #[error("{count} runs are more than the {most} of one sweep")]
-    TooManyRuns {
-        /// Asked for.
-        count: usize,
-        /// Allowed.
-        most: usize,
-    },
-    /// A measure that makes no sense.
-    #[error("--measure: {0}")]
-    Measure(#[from] MeasureError),
-    /// Finished runs that cannot be kept or taken over.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// Threads that cannot be had.
-    #[error("cannot start threads: {0}")]
-    Threads(String),
+    Sweep(#[from] SweepError),
     /// A model file that was changed while its runs were under way.
     #[error("{} was changed during the sweep; its runs belong to two models, run it again", .0.display())]
     ModelChanged(PathBuf),
@@ -202,6 +172,18 @@ pub enum CommandError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Neither a model nor a folder to go on with.
+    #[error("name a model file, or a folder by --resume")]
+    NoModel,
+    /// A run that cannot go on.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A checkpoint that was not written by this command.
+    #[error("the checkpoint in {} was not written by `kreisel run`; whoever wrote it must go on", folder.display())]
+    UnknownRequest {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Ctrl-C cannot be listened to.
     #[error("cannot listen for Ctrl-C: {0}")]
     NoInterrupt(String),
@@ -218,7 +200,9 @@ impl CommandError {
     fn message(&self) -> String {
         match self {
             Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
-            Self::Measure(MeasureError::Expression(error)) => format!("{}\n", error.render(is_colored())),
+            Self::Sweep(SweepError::Measure(MeasureError::Expression(error))) => {
+                format!("{}\n", error.render(is_colored()))
+            }
             error => format!("error: {error}\n"),
         }
     }
@@ -227,12 +211,9 @@ impl CommandError {
         match self {
             Self::UnknownName(_) | Self::NoFolder { .. } => 2,
             Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
-            Self::Vary(_)
-            | Self::UnknownParameter { .. }
-            | Self::VariesTwice(_)
-            | Self::TooManyRuns { .. } => 2,
-            Self::Measure(_) | Self::Journal(JournalError::Other { .. } | JournalError::Broken { .. }) => 2,
-            Self::Journal(_) | Self::Threads(_) | Self::ModelChanged(_) => 1,
+            Self::Sweep(SweepError::Journal(JournalError::Io { .. }) | SweepError::Threads(_)) => 1,
+            Self::Sweep(_) => 2,
+            Self::ModelChanged(_) => 1,
             Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
             Self::Png(_) | Self::NoBrowser { .. } => 1,
             Self::Write(WriteError::Folder { .. }) => 2,
@@ -241,17 +222,10 @@ impl CommandError {
             Self::Statics(error) => statics_exit_code(error),
             Self::Modes(error) => modes_exit_code(error),
             Self::Results(error) => results_exit_code(error),
+            Self::NoModel | Self::UnknownRequest { .. } => 2,
+            Self::Checkpoint(error) => checkpoint_exit_code(error),
             Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
         }
-    }
-}
-
-/// What to try in place of a parameter that there is not.
-fn hint(nearest: &Option<String>, names: &[String]) -> String {
-    match nearest {
-        Some(nearest) => format!("; did you mean `{nearest}`?"),
-        None if names.is_empty() => "; it has none: give it a `[parameters]` table".to_owned(),
-        None => format!("; it has {}", names.join(", ")),
     }
 }
 
@@ -293,6 +267,15 @@ fn modes_exit_code(error: &RunError) -> u8 {
 fn results_exit_code(error: &results::WriteError) -> u8 {
     match error {
         results::WriteError::DiskFull { .. } | results::WriteError::Io { .. } => 1,
+        _ => 2,
+    }
+}
+
+fn checkpoint_exit_code(error: &CheckpointError) -> u8 {
+    match error {
+        CheckpointError::Start(error) => start_exit_code(error),
+        CheckpointError::Write(error) => results_exit_code(error),
+        CheckpointError::Io { .. } => 1,
         _ => 2,
     }
 }

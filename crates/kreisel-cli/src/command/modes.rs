@@ -166,13 +166,20 @@ struct ModeLine {
 impl ModeLine {
     fn new(machine: &Machine, mode: &Mode) -> Self {
         let node = mode.dominant_node();
+        let share = mode.shares.get(node).copied().unwrap_or(0.0);
+        let part = if share > 0.0 {
+            machine.system.node_name(NodeId(node)).to_owned()
+        } else {
+            let largest = mode.states.iter().enumerate().max_by(|a, b| a.1.norm().total_cmp(&b.1.norm()));
+            largest.map(|(state, _)| machine.system.state_names().swap_remove(state)).unwrap_or_default()
+        };
         Self {
             frequency: mode.frequency(),
             damping_ratio: mode.damping_ratio(),
             real: mode.eigenvalue.re,
             imaginary: mode.eigenvalue.im,
-            dominant_part: machine.system.node_name(NodeId(node)).to_owned(),
-            share: mode.shares.get(node).copied().unwrap_or(0.0),
+            dominant_part: part,
+            share,
         }
     }
 }
@@ -236,10 +243,11 @@ fn shapes(machine: &Machine, found: &MachineModes) -> String {
         let _ = write!(text, ",mode-{index}.real,mode-{index}.imaginary");
     }
     text.push('\n');
-    for (row, name) in machine.coordinate_names().iter().enumerate() {
+    let states = machine.system.state_names();
+    for (row, name) in machine.coordinate_names().iter().chain(&states).enumerate() {
         text.push_str(name);
         for mode in &found.modes {
-            let value = mode.shape[row];
+            let value = mode.shape.iter().chain(&mode.states).nth(row).copied().unwrap_or_default();
             let _ = write!(text, ",{:.16e},{:.16e}", value.re, value.im);
         }
         text.push('\n');
@@ -271,8 +279,13 @@ fn write_matrices(
         ));
     } else if let Some(space) = linearized.state_space().map_err(kreisel::machine::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
+        let all = machine.system.state_names();
+        let states: Vec<String> = space.states.iter().map(|&index| all[index].clone()).collect();
+        if !states.is_empty() {
+            files.push(("states.txt", list(&states)));
+        }
         files.extend([
-            ("state-matrix.mtx", matrix_market::dense(&space.state, "A of y' = A y + E f, y = (z, z')")),
+            ("state-matrix.mtx", matrix_market::dense(&space.state, "A of y' = A y + E f, y = (z, z', c)")),
             ("input-matrix.mtx", matrix_market::dense(&space.input, "E; f are forces on all coordinates")),
             ("free-basis.mtx", matrix_market::dense(&space.basis, "N of x = N z")),
             ("free-coordinates.txt", list(&free)),

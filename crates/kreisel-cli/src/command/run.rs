@@ -1,17 +1,18 @@
 //! `kreisel run`: runs a model and writes its results.
 
-use super::flag::{Json, Model, json_text};
+use super::flag::{Every, Interval, Json, Model, json_text};
 use super::{CommandError, Ending, counted, say};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::integrate::{Control, Integration, Observer};
 use kreisel::machine::{
-    Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunPlan, RunStatistics, Sink,
+    Checkpoint, CheckpointHeader, Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding,
+    RunPlan, RunStatistics, Sink,
 };
 use kreisel::report;
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
 use kreisel::system::System;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,15 +24,18 @@ use std::time::{Duration, Instant};
 ///
 /// Writes `report.html` (the moving machine, plots and facts; open it in a browser), `trajectory.csv` (every sensor
 /// at the output times), `trajectory.vtkhdf` (every body and signal, for ParaView and h5py), `scene.json` and
-/// `run.json`. Ctrl-C ends the run after the present step and keeps the results so far.
+/// `run.json`. Ctrl-C ends the run after the present step and keeps the results so far. With `--checkpoint` a run that was
+/// killed goes on later, and its results are those of a run that was not, byte for byte.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel run models/heavy-top.toml
   kreisel run models/heavy-top.toml --end-time \"200 ms\" --step \"0.1 ms\" --out results/short
-  kreisel run pendulum.toml --set length=\"50 cm\" --json")]
+  kreisel run pendulum.toml --set length=\"50 cm\" --json
+  kreisel run models/heavy-top.toml --checkpoint 60s
+  kreisel run --resume results/heavy-top")]
 pub struct Run {
     #[command(flatten)]
-    model: Model,
+    model: Option<Model>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
     #[arg(long, value_name = "DIR")]
@@ -40,6 +44,14 @@ pub struct Run {
     /// Take the folder even if it holds something else than results of this model
     #[arg(long)]
     force: bool,
+
+    /// Write a checkpoint every so often, from which `--resume` goes on: `60s`, `10min`, `2h` or `500steps`
+    #[arg(long, value_name = "EVERY", value_parser = Every::parse)]
+    checkpoint: Option<Every>,
+
+    /// Go on from the last checkpoint of the run in the folder DIR, with the model and settings that it was begun with
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["Model", "out", "force", "condition"])]
+    resume: Option<PathBuf>,
 
     /// Write no `report.html`; `kreisel report DIR` makes it later
     #[arg(long)]
@@ -58,54 +70,138 @@ pub struct Run {
     json: Json,
 }
 
-impl Run {
-    /// Does what the arguments ask for.
-    pub fn run(&self) -> Result<Ending, CommandError> {
-        self.json.check()?;
+/// What a run was asked for, as its checkpoints keep it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Asked<M> {
+    model: M,
+    condition: bool,
+    checkpoint: Option<Every>,
+}
+
+impl Asked<&Model> {
+    /// The machine and its plan.
+    fn read(&self) -> Result<(Machine, RunPlan), CommandError> {
         let mut machine = self.model.read()?;
         let mut plan = machine.plan()?;
         if self.condition {
             machine.report_condition(&mut plan);
         }
+        Ok((machine, plan))
+    }
+}
+
+impl Run {
+    /// Does what the arguments ask for.
+    pub fn run(&self) -> Result<Ending, CommandError> {
+        self.json.check()?;
+        match (&self.resume, &self.model) {
+            (Some(folder), _) => self.go_on(folder),
+            (None, Some(model)) => self.begin(model),
+            (None, None) => Err(CommandError::NoModel),
+        }
+    }
+
+    fn begin(&self, model: &Model) -> Result<Ending, CommandError> {
+        let asked = Asked { model, condition: self.condition, checkpoint: self.checkpoint };
+        let (machine, plan) = asked.read()?;
         let folder = match &self.out {
             Some(folder) => folder.clone(),
-            None => OutputFolder::default_path(self.model.path())?,
+            None => OutputFolder::default_path(model.path())?,
         };
         let began = Instant::now();
-        let mut run = machine.start(&plan).map_err(|error| {
+        let run = machine.start(&plan).map_err(|error| {
             let places = machine.places_of(&error);
             CommandError::StartAt { error, places }
         })?;
-        let warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
-        self.say_warnings(&warnings);
-        let files = ResultFiles::begin(&folder, identity(self.model.path())?, self.force, &machine)?;
-        let interrupt = interrupt_flag()?;
+        let identity = identity(model.path())?;
+        let warnings = self.warn(&machine, &run);
+        let header = CheckpointHeader::new(identity.clone(), &machine, value(&asked));
+        let files = ResultFiles::begin(&folder, identity, self.force, &machine)?;
+        let recorder = Recorder::new(&machine, plan.output_step, files);
+        let job = Job { machine: &machine, plan: &plan, folder: &folder, began, warnings, header };
+        self.finish(job, run, recorder, self.checkpoint)
+    }
+
+    fn go_on(&self, folder: &Path) -> Result<Ending, CommandError> {
+        let checkpoint = Checkpoint::read(folder)?;
+        let mut header = checkpoint.header().clone();
+        let asked: Asked<Model> = serde_json::from_value(header.arguments.clone())
+            .map_err(|_| CommandError::UnknownRequest { folder: folder.to_owned() })?;
+        let every = self.checkpoint.or(asked.checkpoint);
+        let asked = Asked { model: &asked.model, condition: asked.condition, checkpoint: every };
+        let (machine, plan) = asked.read()?;
+        header.arguments = value(&asked);
+        let began = Instant::now();
+        let run = machine.resume(&plan, &checkpoint)?;
+        let warnings = self.warn(&machine, &run);
+        let recorder = Recorder::resume(&machine, &plan, folder, &checkpoint)?;
+        if !self.quiet {
+            say(&format!("going on at t = {} s, after {} steps\n", header.time, header.steps));
+        }
+        let job = Job { machine: &machine, plan: &plan, folder, began, warnings, header };
+        self.finish(job, run, recorder, every)
+    }
+
+    /// Runs to the end, pausing for checkpoints, and delivers the results.
+    fn finish(
+        &self,
+        mut job: Job,
+        mut run: MachineRun,
+        recorder: Recorder<'_, ResultFiles>,
+        every: Option<Every>,
+    ) -> Result<Ending, CommandError> {
+        let Job { machine, plan, folder, began, ref warnings, .. } = job;
         let mut watch = Watch {
-            recorder: Recorder::new(&machine, plan.output_step, files),
-            progress: Progress::new(&plan, self.quiet),
-            interrupt,
+            recorder,
+            progress: Progress::new(plan, self.quiet),
+            interrupt: interrupt_flag()?,
+            checkpoint: every.map(Interval::new),
+            is_due: false,
         };
-        let ending = run.advance(&mut watch);
+        let earlier = job.header.wall_time;
+        let wall_time = || earlier + began.elapsed().as_secs_f64();
+        let ending = loop {
+            let ending = run.advance(&mut watch);
+            let is_interrupted = watch.interrupt.load(Ordering::Relaxed);
+            let stopped = matches!(ending, RunEnding::Stopped) && !watch.recorder.has_failed();
+            if stopped && (watch.is_due || (is_interrupted && watch.checkpoint.is_some())) {
+                job.header.wall_time = wall_time();
+                watch.is_due = false;
+                watch.recorder.write_checkpoint(&run, &mut job.header)?;
+            }
+            if !stopped || is_interrupted {
+                break ending;
+            }
+        };
         watch.progress.finish();
         watch.recorder.close(run.integration())?;
-        let statistics = RunStatistics::new(&machine, &run, &watch.recorder);
+        let statistics = RunStatistics::new(machine, &run, &watch.recorder);
         let files = watch.recorder.finish(run.integration())?;
-        let mut summary = RunSummary::new(identity(self.model.path())?);
+        let mut summary = RunSummary::new(job.header.model.clone());
         summary.status = status(&ending);
-        summary.wall_time = began.elapsed().as_secs_f64();
-        summary.settings = value(&machine.settings.words(&plan));
+        summary.wall_time = wall_time();
+        summary.settings = value(&machine.settings.words(plan));
         summary.statistics = value(&statistics);
         let warning_count = warnings.len();
         summary.events = run.events().iter().map(value).collect();
-        summary.warnings = warnings;
+        summary.warnings.clone_from(warnings);
         summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
         let paths = files.finish(&mut summary, !self.no_report)?;
         self.say_warnings(&summary.warnings[warning_count..]);
         summary.files = file_names(&paths);
-        self.deliver(&Report { folder: folder.clone(), summary }, || {
-            text_summary(&machine, &plan, &run, &statistics, began.elapsed(), &paths)
+        let wall_time = Duration::try_from_secs_f64(wall_time()).unwrap_or_default();
+        self.deliver(&Report { folder: folder.to_owned(), summary }, || {
+            text_summary(machine, plan, &run, &statistics, wall_time, &paths)
         })?;
-        Ok(conclude(&ending))
+        Ok(conclude(&ending, every.is_some().then_some(folder)))
+    }
+
+    /// Tells what looks like a mistake but is none.
+    fn warn(&self, machine: &Machine, run: &MachineRun) -> Vec<String> {
+        let warnings = [machine.warnings.clone(), machine.start_warnings(run)].concat();
+        self.say_warnings(&warnings);
+        warnings
     }
 
     fn say_warnings(&self, warnings: &[String]) {
@@ -124,6 +220,16 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// A run under way: what it is made from and where its results go.
+struct Job<'a> {
+    machine: &'a Machine,
+    plan: &'a RunPlan,
+    folder: &'a Path,
+    began: Instant,
+    warnings: Vec<String>,
+    header: CheckpointHeader,
 }
 
 /// The summary of a run with the folder that holds its files.
@@ -160,11 +266,14 @@ fn status(ending: &RunEnding) -> EndStatus {
     }
 }
 
-fn conclude(ending: &RunEnding) -> Ending {
+fn conclude(ending: &RunEnding, resumable: Option<&Path>) -> Ending {
     match ending {
         RunEnding::Done | RunEnding::Event(_) => Ending::Done,
         RunEnding::Stopped => {
             say("interrupted: the results up to here are on disk\n");
+            if let Some(folder) = resumable {
+                say(&format!("go on by `kreisel run --resume {}`\n", folder.display()));
+            }
             Ending::Interrupted
         }
         RunEnding::Failed(error) => failed(error),
@@ -195,6 +304,9 @@ struct Watch<'m, S> {
     recorder: Recorder<'m, S>,
     progress: Progress,
     interrupt: Arc<AtomicBool>,
+    checkpoint: Option<Interval>,
+    /// Whether the run was stopped to write a checkpoint.
+    is_due: bool,
 }
 
 impl<S: Sink> Observer<System> for Watch<'_, S> {
@@ -205,7 +317,8 @@ impl<S: Sink> Observer<System> for Watch<'_, S> {
     fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
         let control = self.recorder.accepted(integration);
         self.progress.show(integration.state().time);
-        if self.interrupt.load(Ordering::Relaxed) { Control::Stop } else { control }
+        self.is_due = self.checkpoint.as_mut().is_some_and(Interval::is_over);
+        if self.is_due || self.interrupt.load(Ordering::Relaxed) { Control::Stop } else { control }
     }
 }
 

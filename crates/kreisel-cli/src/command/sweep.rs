@@ -6,17 +6,12 @@ use super::{CommandError, Ending, counted, say};
 use crate::output::{Printer, WriteError, write_whole};
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::machine::part;
-use kreisel::model::{Document, name};
-use kreisel::results::ModelIdentity;
-use kreisel::sweep::journal::Identity;
-use kreisel::sweep::{Journal, Measure, Outcome, Plan, Row, Sampling, Variation, points, table};
+use kreisel::sweep::study::MOST_RUNS;
+use kreisel::sweep::{Journal, Outcome, Request, Sampling, Study, SweepError, table};
 use serde::Serialize;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Run a model many times with other parameters, on all cores.
@@ -81,9 +76,6 @@ pub enum Kind {
     Sobol,
 }
 
-/// Most runs of one sweep: a table of this length still fits into memory.
-const MOST_RUNS: usize = 10_000_000;
-
 /// What a sweep came to.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -101,26 +93,30 @@ impl Sweep {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Ending, CommandError> {
         self.json.check()?;
-        let variations = self.variations()?;
-        let measures = self.measures()?;
-        let identity = self.identity()?;
-        let points = self.points(&variations)?;
+        let study = self.study()?;
+        let points = study.points()?;
+        let identity = &study.identity;
         let folder = self.folder();
         fs::create_dir_all(&folder).map_err(|source| WriteError::Folder { path: folder.clone(), source })?;
         let began = Instant::now();
-        let (journal, mut rows) = Journal::open(&folder.join("sweep.journal"), &identity, points.len())?;
+        let journal = Journal::open(&folder.join("sweep.journal"), identity, points.len());
+        let (journal, mut rows) = journal.map_err(SweepError::from)?;
         let taken_over = rows.len();
         let build = |parameters: &[(&str, &str)]| self.model.read_varied(parameters);
-        let plan = Plan { build: &build, variations: &variations, points: &points, measures: &measures };
-        let interrupted = self.run_missing(&plan, journal, &mut rows)?;
-        if self.identity()?.model != identity.model {
+        let plan = study.plan(&build, &points);
+        let bar = self.progress(points.len() - taken_over);
+        let stop = interrupt_flag()?;
+        let is_done = plan.run_missing(Some(journal), &mut rows, self.threads, &stop, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let interrupted = !is_done;
+        if self.study()?.identity.model != identity.model {
             return Err(CommandError::ModelChanged(self.model.path().to_owned()));
         }
         rows.sort_unstable_by_key(|row| row.run);
         let failed = rows.iter().filter(|row| row.outcome != Outcome::Done).count();
         if !interrupted {
             write_whole(&folder.join("sweep.csv"), table(&plan, &rows).as_bytes())?;
-            let page = sweep_page::page(self.model.path(), &plan, &rows, &identity);
+            let page = sweep_page::page(self.model.path(), &plan, &rows, identity);
             write_whole(&folder.join("sweep.html"), page.as_bytes())?;
         }
         let done = rows.len() - failed;
@@ -130,61 +126,15 @@ impl Sweep {
         Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
     }
 
-    /// Runs what is not in the journal; tells whether it was interrupted.
-    fn run_missing(&self, plan: &Plan, journal: Journal, rows: &mut Vec<Row>) -> Result<bool, CommandError> {
-        let mut is_done = vec![false; plan.points.len()];
-        rows.iter().for_each(|row| is_done[row.run] = true);
-        let missing: Vec<usize> = (0..plan.points.len()).filter(|run| !is_done[*run]).collect();
-        let bar = self.progress(missing.len());
-        let stop = interrupt_flag()?;
-        let kept = Mutex::new((journal, rows, None));
-        plan.run(&missing, self.threads, &stop, &|row| {
-            let Ok(mut guard) = kept.lock() else { return };
-            let (journal, rows, failure) = &mut *guard;
-            if failure.is_some() {
-                return;
-            }
-            match journal.push(&row) {
-                Ok(()) => rows.push(row),
-                Err(error) => {
-                    *failure = Some(error);
-                    stop.store(true, Ordering::Relaxed);
-                }
-            }
-            bar.inc(1);
-        })
-        .map_err(|error| CommandError::Threads(error.to_string()))?;
-        bar.finish_and_clear();
-        let Ok((_, rows, failure)) = kept.into_inner() else { return Ok(true) };
-        failure.map_or(Ok(rows.len() < plan.points.len()), |error| Err(error.into()))
-    }
-
-    fn variations(&self) -> Result<Vec<Variation>, CommandError> {
-        let variations: Vec<Variation> =
-            self.variations.iter().map(|text| Variation::parse(text)).collect::<Result<_, _>>()?;
-        let document = Document::read(self.model.path(), &part::kinds(), &[])?;
-        let names: Vec<&str> = document.parameters().keys().map(String::as_str).collect();
-        for (place, variation) in variations.iter().enumerate() {
-            let wanted = variation.name.as_str();
-            if !names.contains(&wanted) {
-                return Err(CommandError::UnknownParameter {
-                    name: wanted.to_owned(),
-                    nearest: name::nearest(wanted, names.iter().copied()).map(str::to_owned),
-                    names: names.iter().map(|name| (*name).to_owned()).collect(),
-                });
-            }
-            if variations[..place].iter().any(|other| other.name == wanted) {
-                return Err(CommandError::VariesTwice(wanted.to_owned()));
-            }
-        }
-        Ok(variations)
-    }
-
-    fn measures(&self) -> Result<Vec<Measure>, CommandError> {
-        let machine = self.model.read()?;
-        let signals: Vec<String> = machine.channels().into_iter().map(|channel| channel.name).collect();
-        let parse = |text: &String| Measure::parse(text, &signals);
-        Ok(self.measures.iter().map(parse).collect::<Result<_, _>>()?)
+    fn study(&self) -> Result<Study, CommandError> {
+        let document = self.model.document()?;
+        let request = Request {
+            variations: self.variations.clone(),
+            measures: self.measures.clone(),
+            sampling: self.sampling(),
+            settings: self.model.changes(),
+        };
+        Ok(Study::new(&document, &self.model.read()?, request)?)
     }
 
     fn sampling(&self) -> Sampling {
@@ -195,31 +145,6 @@ impl Sweep {
             (Some(count), Kind::LatinHypercube) => Sampling::LatinHypercube { count, seed },
             (Some(count), Kind::Sobol) => Sampling::Sobol { count, seed },
         }
-    }
-
-    fn points(&self, variations: &[Variation]) -> Result<Vec<Vec<f64>>, CommandError> {
-        if self.sample.is_none() {
-            let counts = variations.iter().map(|one| one.grid().map(|values| values.len()));
-            let count = counts.collect::<Result<Vec<_>, _>>()?.into_iter().fold(1, usize::saturating_mul);
-            if count > MOST_RUNS {
-                return Err(CommandError::TooManyRuns { count, most: MOST_RUNS });
-            }
-        }
-        Ok(points(variations, self.sampling())?)
-    }
-
-    /// What the sweep is; the model with all files that it includes.
-    fn identity(&self) -> Result<Identity, CommandError> {
-        let document = Document::read(self.model.path(), &part::kinds(), &[])?;
-        let texts: Vec<&str> = document.sources().iter().map(|source| source.text()).collect();
-        Ok(Identity {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: ModelIdentity::new(String::new(), texts.join("\0").as_bytes()).sha256,
-            settings: self.model.changes(),
-            variations: self.variations.clone(),
-            sampling: format!("{:?}", self.sampling()),
-            measures: self.measures.clone(),
-        })
     }
 
     fn folder(&self) -> PathBuf {

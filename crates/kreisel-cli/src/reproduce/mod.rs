@@ -4,6 +4,7 @@
 //! It returns an [`Outcome`] and prints nothing. A new one gets a line in `registry.rs`; the command line, the
 //! list, JSON, figures and the tests that hold for every experiment follow from that line.
 
+mod cam;
 mod check;
 mod heavy_top;
 mod ladder;
@@ -19,6 +20,7 @@ mod select;
 mod slope;
 mod soi2;
 mod step_control;
+mod step_sizes;
 mod table;
 
 pub use check::{Check, Expected, Measured};
@@ -28,6 +30,7 @@ pub use report::{Summary, text_report};
 pub use run::{Finished, run_all};
 pub use select::{Selection, UnknownName, select};
 pub use slope::log_log_slope;
+pub use step_sizes::markdown_table as step_sizes_table;
 pub use table::{Table, number};
 
 use crate::figure::{FigureStyle, Series};

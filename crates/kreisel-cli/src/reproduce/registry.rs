@@ -3,8 +3,8 @@
 use super::Paper::{LieAlgebra, LieGroup, Projection, Scaling, Soi2, StepControl};
 use super::RunTime::{Instant, Seconds, TensOfSeconds};
 use super::{
-    Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, lie_algebra, lie_group, projection,
-    scaling, soi2, step_control,
+    Experiment, ExperimentError, Outcome, Paper, Progress, RunTime, cam, lie_algebra, lie_group, projection,
+    scaling, soi2, step_control, step_sizes,
 };
 use std::fmt::Write;
 
@@ -38,6 +38,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("lie-group-fig6", "Flexible four-bar with a misaligned hinge: iterations, order", LieGroup, Seconds, lie_group::fig6::run_all),
     row("projection-fig1", "Heavy top: hidden constraints with a velocity projection", Projection, Instant, projection::fig1),
     row("projection-fig2", "Heavy top: multipliers after a velocity projection", Projection, Instant, projection::fig2),
+    row("scaling-fig1", "Pendulum by BDF2, unscaled: corrections fall until round-off stops them", Scaling, Instant, scaling::fig1),
     row("scaling-fig2", "Pendulum by BDF2, three fields: last decreasing corrections over h", Scaling, Seconds, scaling::fig2),
     row("scaling-fig3", "Pendulum by BDF2, three fields: last decreasing corrections by field", Scaling, Seconds, scaling::fig3),
     row("scaling-fig4", "Pendulum by BDF2, three fields: condition numbers over h", Scaling, Seconds, scaling::fig4),
@@ -45,6 +46,9 @@ pub static EXPERIMENTS: &[Experiment] = &[
     row("scaling-fig6", "Pendulum by BDF2, velocities scaled as well: condition numbers", Scaling, Seconds, scaling::fig6),
     row("scaling-fig7", "Pendulum by BDF2, two fields: last decreasing corrections over h", Scaling, Seconds, scaling::fig7),
     row("scaling-fig8", "Pendulum by BDF2, two fields: condition numbers over h", Scaling, Seconds, scaling::fig8),
+    row("scaling-fig10", "Cam that strikes a flexible beam: step sizes with two scalings", Scaling, TensOfSeconds, cam::fig10),
+    row("scaling-fig11", "Cam that strikes a flexible beam: the scaling s over time", Scaling, TensOfSeconds, cam::fig11),
+    row("scaling-step-sizes", "Joints and a beam, index 3 and index 2: round-off over h", Scaling, Instant, step_sizes::run),
     row("soi2-fig1", "SOI2 with unequal steps: forces nonlinear in the multipliers", Soi2, Instant, soi2::fig1),
     row("soi2-fig2", "SOI2 with unequal steps that are not corrected for", Soi2, Instant, soi2::fig2),
     row("soi2-fig4", "SOI2 with unequal steps: pendulum with spring and damper", Soi2, Instant, soi2::fig4),

@@ -3,7 +3,9 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::integrate::{Bdf2, Bdf2Settings, Form, Initial, Scaling};
+use kreisel::integrate::{
+    Form, GeneralizedAlpha, Initial, Integration, Method, Parameters, Scaling, Settings, Watch,
+};
 use kreisel::problem::Pendulum;
 
 /// Step sizes of the paper.
@@ -40,31 +42,74 @@ struct Measured {
     condition: f64,
 }
 
-fn start(settings: Bdf2Settings) -> Result<Bdf2<'static, Pendulum>, ExperimentError> {
+/// A run with m_ave = 1 and k_ave = 0, so that s = h⁻².
+fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static, Pendulum>, ExperimentError> {
     static PENDULUM: Pendulum = Pendulum { gravity: 1.0 };
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
-    Ok(Bdf2::start(&PENDULUM, initial, settings)?)
-}
-
-/// Settings whose iteration goes on until corrections stop decreasing, however large they are.
-fn settings(form: Form, scaling: Scaling, step: f64) -> Bdf2Settings {
+    let usual = Settings::new(Method::Bdf2, Parameters::chung_hulbert(0.0)?, step);
     let (mass_scale, stiffness_scale) = (Some(1.0), Some(0.0));
-    let saturating = Bdf2Settings { largest_saturation: f64::INFINITY, ..Bdf2Settings::new(form, step) };
-    Bdf2Settings { scaling, mass_scale, stiffness_scale, ..saturating }
+    let settings = Settings { form, scaling, mass_scale, stiffness_scale, ..usual };
+    Ok(GeneralizedAlpha::with(settings).start(&PENDULUM, initial)?)
 }
 
 fn measure(form: Form, scaling: Scaling, step: f64) -> Result<Measured, ExperimentError> {
-    let mut run = start(settings(form, scaling, step))?;
+    let mut run = start(form, scaling, step)?;
     let mut measured = Measured::default();
-    for _ in 0..(END / step).round() as usize {
-        let report = run.step()?;
-        measured.correction = measured.correction.max(report.last_decreasing);
-        for (largest, value) in measured.by_field.iter_mut().zip(report.last_by_field) {
+    let count = (END / step).round() as usize;
+    for index in 1..=count {
+        let found = run.saturating_step(Watch::default())?;
+        measured.correction = measured.correction.max(found.last_decreasing);
+        for (largest, value) in measured.by_field.iter_mut().zip(found.last_by_field) {
             *largest = largest.max(value);
         }
+        if index == count {
+            measured.condition = found.condition();
+        }
     }
-    measured.condition = run.condition();
     Ok(measured)
+}
+
+/// Step size of the figure that shows single iterations.
+const WATCHED_STEP: f64 = 1e-7;
+
+/// Steps of which the one with the largest round-off is shown.
+const WATCHED_STEPS: usize = 10_000;
+
+/// Iterations after corrections stopped decreasing, and how far off the iteration begins: from the predicted values there would be
+/// nothing to correct.
+const WATCHED: Watch = Watch { extra_iterations: 10, displacement: 0.1 };
+
+/// Corrections of one step, unscaled: they fall until round-off stops them [BottassoBauchauCardona2007, Fig. 1].
+pub fn fig1(progress: &Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(1);
+    let mut run = start(Form::ThreeField, Unscaled, WATCHED_STEP)?;
+    let mut found = run.saturating_step(WATCHED)?;
+    for _ in 1..WATCHED_STEPS {
+        // Some steps end where the constraint happens to hold without a rounding error.
+        let next = run.saturating_step(WATCHED)?;
+        if next.last_decreasing > found.last_decreasing {
+            found = next;
+        }
+    }
+    progress.advance();
+    let what = "norm of the correction";
+    let style = FigureStyle::side_by_side([Panel::log_y("unscaled, h = 1e-7")]);
+    let mut outcome = Outcome::new(Table::new(["iteration", what]), style);
+    for (index, norm) in found.corrections.iter().enumerate() {
+        outcome.table.row([(index + 1).to_string(), number(*norm)]);
+    }
+    let falling = found.corrections.windows(2).take_while(|pair| pair[1] < pair[0]).count() + 1;
+    outcome.check(Check::within("iterations until corrections stop decreasing", 3.0..=8.0, falling as f64));
+    // Round-off of ε in a position of size one is ε/h² = 0.02 in λ; a published run had 4e-3.
+    let (last, tail) = (found.last_decreasing, &found.corrections[falling..]);
+    outcome.check(Check::within("last decreasing correction", 1e-6..=0.2, last));
+    let largest = tail.iter().copied().fold(0.0, f64::max);
+    let smallest = tail.iter().copied().fold(f64::INFINITY, f64::min);
+    outcome.check(Check::at_most("largest correction after that", 0.2, largest));
+    outcome.check(Check::at_least("smallest correction after that", 1e-6, smallest));
+    let iterations = (1..=found.corrections.len()).map(|index| index as f64).collect();
+    outcome.curve(Series::new("unscaled", iterations, found.corrections).labelled("iteration", what));
+    Ok(outcome)
 }
 
 /// A quantity over h for some scalings, with the power of h that each must follow.

@@ -25,6 +25,14 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The table in Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|{}\n", "---|".repeat(self.columns.len()));
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        line(&self.columns) + &rule + &rows
+    }
+
     /// Whether there is nothing to print.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()

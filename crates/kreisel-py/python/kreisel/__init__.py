@@ -23,6 +23,8 @@ Run it. Signals are NumPy arrays; in Jupyter a result shows the moving machine.
 - `model.static()` finds the equilibrium, `model.modes()` frequencies and shapes.
 - `model.with_parameters(length=0.4)` is the same model with other values.
 - `model.stepper(…)` steps the machine from outside: set inputs, advance, read signals.
+- `kreisel.sweep(model, …)` runs it many times with other parameters, on all cores or on a cluster; `kreisel.minimize(model, …)`
+  looks for the parameters for which a measure is least.
 - `model.function(…)` brings forces written in Python (slow; an expression of the model is fast).
 
 Errors are exceptions under `kreisel.Error`, with the text that the command `kreisel` prints.
@@ -33,6 +35,7 @@ from __future__ import annotations
 from ._errors import (
     ArgumentError,
     ClosedError,
+    ClusterError,
     Error,
     InternalError,
     Interrupted,
@@ -42,11 +45,14 @@ from ._errors import (
     StartError,
     StaticsError,
     StepError,
+    SweepError,
     WriteError,
 )
 from ._kreisel import Step, Stepper, __version__, kinds, schema
+from ._minimize import Minimum, minimize
 from ._model import Model
 from ._result import Modes, Result, StaticResult
+from ._sweep import SweepResult, sweep
 
 for _name, _value in list(globals().items()):
     if isinstance(_value, type) and _value.__module__ == "kreisel._errors":
@@ -57,9 +63,11 @@ del _name, _value
 __all__ = [
     "ArgumentError",
     "ClosedError",
+    "ClusterError",
     "Error",
     "InternalError",
     "Interrupted",
+    "Minimum",
     "Model",
     "ModelError",
     "ModelWarning",
@@ -72,8 +80,12 @@ __all__ = [
     "Step",
     "StepError",
     "Stepper",
+    "SweepError",
+    "SweepResult",
     "WriteError",
     "__version__",
     "kinds",
+    "minimize",
     "schema",
+    "sweep",
 ]

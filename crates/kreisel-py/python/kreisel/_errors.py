@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._result import Result
+    from ._sweep import SweepResult
 
 
 class Error(Exception):
@@ -36,6 +37,14 @@ class ModesError(Error):
     """Modes that cannot be found."""
 
 
+class SweepError(Error):
+    """A sweep that makes no sense, or whose runs cannot be kept."""
+
+
+class ClusterError(Error):
+    """A cluster that does not answer, or cannot do the runs of a sweep."""
+
+
 class WriteError(Error):
     """Result files that could not be written."""
 
@@ -53,9 +62,9 @@ class InternalError(Error):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run. `result` holds what was computed before."""
+    """Ctrl-C ended a run or a sweep. `result` holds what was computed before."""
 
-    result: Result | None = None
+    result: Result | SweepResult | None = None
 
 
 class ModelWarning(UserWarning):

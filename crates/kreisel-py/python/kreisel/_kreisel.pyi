@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 _Array = NDArray[np.float64]
 _Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
 
-__all__ = ["__version__", "kinds", "schema", "read_text", "Machine", "Step", "Stepper"]
+__all__ = ["__version__", "kinds", "schema", "read_text", "Machine", "Step", "Sweep", "Stepper"]
 
 __version__: str
 
@@ -69,6 +69,43 @@ class Machine:
         nodes: _Array,
         summary: str,
     ) -> list[Path]: ...
+
+_Runs = tuple[list[bool], _Array, list[tuple[int, str]], int, BaseException | None]
+
+@final
+class Sweep:
+    """A sweep that was checked against its model."""
+
+    def __new__(
+        cls,
+        name: str,
+        text: str,
+        path: str | None,
+        parameters: Sequence[tuple[str, str]],
+        settings: dict[str, str],
+        functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
+        variations: Sequence[str],
+        measures: Sequence[str],
+        sample: int | None,
+        sampling: str,
+        seed: int,
+    ) -> Sweep: ...
+    @property
+    def columns(self) -> tuple[list[str], list[str]]: ...
+    @property
+    def identity(self) -> str: ...
+    def count(self) -> int: ...
+    def points(self, start: int, stop: int) -> _Array: ...
+    def run(
+        self, threads: int, journal: str | os.PathLike[str] | None, progress: Callable[[int], object] | None
+    ) -> _Runs: ...
+    def batch(self, points: _Array) -> _Runs: ...
+    def kept(self, journal: str | os.PathLike[str]) -> tuple[list[int], _Array, dict[int, str]]: ...
+    def head(self) -> str: ...
+    def lines(self, runs: Sequence[int], measures: _Array, reasons: dict[int, str]) -> str: ...
+    def values(self, parts: Sequence[float]) -> list[float]: ...
+    def part(self, name: str, value: float) -> float | None: ...
+    def other_files(self) -> list[Path]: ...
 
 @final
 class Step:

@@ -40,8 +40,10 @@ class Parts:
         max_step: Number | None = None,
         initial_step: Number | None = None,
         output_step: Number | None = None,
-        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"] | None = None,
+        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2"] | None = None,
         parametrization: Literal["rotation-vector", "crv"] | None = None,
+        form: Literal["two-field", "three-field"] | None = None,
+        scaling: Literal["left-right-velocities", "left-right", "left", "unscaled"] | None = None,
         spectral_radius: Number | None = None,
         newton_rtol: Number | None = None,
         newton_atol: Number | None = None,
@@ -63,13 +65,15 @@ class Parts:
         - `max_step` [s]: With `step = "auto"`: largest step; a tenth of the run if not given.
         - `initial_step` [s]: With `step = "auto"`: first step; chosen from the forces at the start if not given.
         - `output_step` [s]: Distance of output times; every step if not given.
-        - `method`: Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`). Default: `"index2"`.
+        - `method`: Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more. Default: `"index2"`.
         - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
-        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest. Default: `0.9`.
+        - `form`: Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well. Default: `"two-field"`.
+        - `scaling`: Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off independent of the step. Default: `"left-right-velocities"`.
+        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; `bdf2` always has 0. Default: `0.9`.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
         - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.
-        - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration. Default: `0`.
+        - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.
         - `group`: Lie group of bodies that do not name their own. Default: `"se3"`.
         - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
         - `default_sensors`: Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model. Default: `true`.
@@ -87,6 +91,8 @@ class Parts:
             "output-step": output_step,
             "method": method,
             "parametrization": parametrization,
+            "form": form,
+            "scaling": scaling,
             "spectral-radius": spectral_radius,
             "newton-rtol": newton_rtol,
             "newton-atol": newton_atol,
@@ -112,6 +118,28 @@ class Parts:
             "acceleration": acceleration,
         }
         return self._add("gravity", True, entries)
+
+    def input(
+        self,
+        name: str | None = None,
+        *,
+        value: Number | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces, loads of beams, states and events use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.
+
+        - `value`: Value until it is set, in the base unit of where it is used. Default: `0`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "value": value,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("input", False, entries)
 
     def body(
         self,
@@ -307,8 +335,8 @@ class Parts:
           - `frequencies` [Hz]: Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`.
           - `ratios`: Damping ratios at the two frequencies.
         - `load`: A load spread evenly over the length.
-          - `force` [N/m]: Force per length.
-          - `torque` [N]: Torque per length.
+          - `force` [N/m]: Force per length, of time and inputs.
+          - `torque` [N]: Torque per length, of time and inputs.
           - `axes`: Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow. Default: `"world"`.
         - `velocity` [m/s]: Initial velocity of the start in a rigid motion of the whole beam. Default: `[0, 0, 0]`.
         - `angular_velocity` [rad/s]: Initial angular velocity of this motion. Default: `[0, 0, 0]`.
@@ -868,28 +896,6 @@ class Parts:
         }
         return self._add("drive", False, entries)
 
-    def input(
-        self,
-        name: str | None = None,
-        *,
-        value: Number | None = None,
-        repeat: int | str | None = None,
-        when: Number | None = None,
-    ) -> Model:
-        """A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.
-
-        - `value`: Value until it is set, in the base unit of where it is used. Default: `0`.
-        - `repeat`: Makes this many of it; `i` counts them from 0.
-        - `when`: Condition: it exists only if this is not 0.
-        """
-        entries = {
-            "name": name,
-            "value": value,
-            "repeat": repeat,
-            "when": when,
-        }
-        return self._add("input", False, entries)
-
     def state(
         self,
         name: str | None = None,
@@ -987,23 +993,25 @@ class Parts:
         self,
         name: str | None = None,
         *,
-        input: Law,
         a: Numbers,
         b: Numbers,
         c: Numbers,
-        d: Number | None = None,
+        input: Law | None = None,
+        inputs: Sequence[Law] | None = None,
+        d: Numbers | None = None,
         initial: Numbers | None = None,
         unit: str | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A linear block ẋ = A x + b u, y = c·x + d u from its input u to the signal `NAME.output`; the states are the signals `NAME.state-1` and so on.
+        """A linear block ẋ = A x + B u, y = C x + D u from its inputs u to the signal `NAME.output`, or with several outputs `NAME.output-1` and so on; the states are the signals `NAME.state-1` and so on.
 
-        - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
+        - `input`: The input, where there is only one; as in `[[transfer-function]]`.
+        - `inputs`: The inputs, where there are several.
         - `a`: A, row by row in one array.
-        - `b`: b.
-        - `c`: c.
-        - `d`: d. Default: `0`.
+        - `b`: B, likewise: a row per state, a number per input.
+        - `c`: C, likewise: a row per output, a number per state.
+        - `d`: D, likewise: a row per output, a number per input; zeros if left out.
         - `initial`: x at the start; zeros if left out.
         - `unit`: Unit in result files. Default: `"1"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -1012,6 +1020,7 @@ class Parts:
         entries = {
             "name": name,
             "input": input,
+            "inputs": inputs,
             "a": a,
             "b": b,
             "c": c,
@@ -1266,10 +1275,17 @@ class Parts:
         bearing_length: Number | None = None,
         transition_speed: Number | None = None,
         transition_rate: Number | None = None,
+        friction_law: Literal["coulomb", "lugre"] | None = None,
+        static_friction: Number | None = None,
+        stribeck_speed: Number | None = None,
+        bristle_stiffness: Number | None = None,
+        bristle_damping: Number | None = None,
+        viscous_friction: Number | None = None,
+        stribeck_exponent: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint.
+        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `force` [N]: Force of sliding, against a displacement.
@@ -1279,6 +1295,13 @@ class Parts:
         - `bearing_length` [m]: Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.
         - `transition_speed` [m/s]: Speed at which 76 % of the force act; below it the joint creeps. Default: `1e-3`.
         - `transition_rate` [rad/s]: Angular speed at which 76 % of the torque act; below it the joint creeps. Default: `1e-2`.
+        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep. Default: `"coulomb"`.
+        - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
+        - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
+        - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Default: `0`.
+        - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
+        - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -1292,6 +1315,13 @@ class Parts:
             "bearing-length": bearing_length,
             "transition-speed": transition_speed,
             "transition-rate": transition_rate,
+            "friction-law": friction_law,
+            "static-friction": static_friction,
+            "stribeck-speed": stribeck_speed,
+            "bristle-stiffness": bristle_stiffness,
+            "bristle-damping": bristle_damping,
+            "viscous-friction": viscous_friction,
+            "stribeck-exponent": stribeck_exponent,
             "repeat": repeat,
             "when": when,
         }
@@ -1480,6 +1510,7 @@ class Parts:
         impact_speed: Number | None = None,
         effective_radius: Number | None = None,
         friction: Number | None = None,
+        friction_law: Literal["coulomb", "lugre"] | None = None,
         static_friction: Number | None = None,
         stribeck_speed: Number | None = None,
         transition_speed: Number | None = None,
@@ -1499,6 +1530,7 @@ class Parts:
         - `impact_speed` [m/s]: Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less. Default: `1`.
         - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
         - `friction`: Coefficient of sliding friction. Default: `0`.
+        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep. Default: `"coulomb"`.
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
@@ -1518,6 +1550,7 @@ class Parts:
             "impact-speed": impact_speed,
             "effective-radius": effective_radius,
             "friction": friction,
+            "friction-law": friction_law,
             "static-friction": static_friction,
             "stribeck-speed": stribeck_speed,
             "transition-speed": transition_speed,
@@ -1561,7 +1594,7 @@ class Parts:
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
         - `of`: The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.
@@ -1595,7 +1628,7 @@ class Parts:
     ) -> Model:
         """A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run, switch parts and change parameters.
 
-        - `zero_of`: Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals.
+        - `zero_of`: Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals, and of inputs; setting an input is no passage.
         - `direction`: Which passages count: from below zero (`rising`), from above (`falling`) or `both`. Default: `"both"`.
         - `tolerance` [s]: Accuracy of the time at which it is located. Default: `1e-9`.
         - `stop`: Whether the run ends here. Default: `false`.

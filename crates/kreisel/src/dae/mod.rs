@@ -15,9 +15,11 @@
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
 mod differences;
+mod rest;
 mod shape;
 pub(crate) mod turning;
 
+pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
 use crate::solve::block::BlockMatrix;
@@ -327,6 +329,12 @@ pub trait Dae {
         out.fill(1.0);
     }
 
+    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
+    /// there. `out` holds false.
+    fn forgetful_states(&self, out: &mut [bool]) {
+        let _ = out;
+    }
+
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
     /// multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
@@ -337,6 +345,12 @@ pub trait Dae {
     /// Typical sizes, from which scaling and tolerances follow.
     fn scales(&self) -> Scales {
         Scales::default()
+    }
+
+    /// Name of the part of a system whose forces are not finite numbers at a point, if they come from one.
+    fn part_not_finite(&self, at: &Point) -> Option<String> {
+        let _ = at;
+        None
     }
 
     /// Name of a group of constraints (those of one joint) in the words of the system's author.

@@ -1,4 +1,4 @@
-//! Coulomb friction in a joint, driven by the joint's own reaction.
+//! Friction in a joint, driven by the joint's own reaction.
 //!
 //! The multipliers λ of locked displacements are the force in the joint, those of locked directions its moment; with the
 //! length l of the bearing, whose ends take a moment M as two forces M/l, the surfaces press with
@@ -7,17 +7,18 @@
 //! N = √(|F|² + ε²) − ε + 2 (√(|M|² + (ε l)²) − ε l)/l
 //! ```
 //!
-//! and friction is μ N tanh(v/v_t) at the arm r: against the displacement (r = 1), the angle or the angular velocity of the
-//! joint. λ belongs to the unknowns of the step, so that friction and reaction agree within Newton's iteration. ε is far below
+//! and friction is φ(v, z) N at the arm r: against the displacement (r = 1), the angle or the angular velocity of the
+//! joint, with the sliding velocity v = r ω and the laws φ of contacts: regularised Coulomb friction, or LuGre's with bristles z. λ belongs to the unknowns of the step, so that friction and reaction agree within Newton's iteration. ε is far below
 //! any force of a machine and only makes N smooth where nothing presses.
 
 use std::ops::Range;
 
-use super::{Element, LocalForces, LocalTangent, Motion, NodeId, Power};
+use super::contact::{Friction, Rub};
+use super::{Element, LocalForces, LocalTangent, Motion, NodeId, Power, StateId};
 use crate::dae::TangentWeights;
 use crate::joint::frame::{PairMatrix, PairVector};
 use crate::joint::{Coordinate, FramePair, Relative, pair_between};
-use crate::lie::Pose;
+use crate::lie::{Pose, Vector3};
 
 /// Against what a joint's friction acts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,15 +29,23 @@ pub enum Rubbing {
     AllAround,
 }
 
-/// Coefficient and geometry of a joint's friction.
+impl Rubbing {
+    /// Number of bristles.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Along(_) => 1,
+            Self::AllAround => 3,
+        }
+    }
+}
+
+/// Law and geometry of a joint's friction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bearing {
-    /// Coefficient μ.
-    pub coefficient: f64,
+    /// φ: friction per pressing force.
+    pub friction: Friction,
     /// Arm r in m at which friction acts against a rotation; 1 for displacements.
     pub arm: f64,
-    /// Speed or angular speed at which 76 % of the friction act.
-    pub transition: f64,
     /// Length l in m of the bearing, if moments press too.
     pub length: Option<f64>,
     /// Which of the joint's multipliers are forces.
@@ -53,6 +62,7 @@ pub struct JointFriction {
     joint: [usize; 1],
     rubbing: Rubbing,
     bearing: Bearing,
+    bristles: Vec<StateId>,
 }
 
 /// ε in N.
@@ -68,7 +78,7 @@ impl JointFriction {
         bearing: Bearing,
     ) -> Self {
         let (nodes, pair) = pair_between(nodes, offsets);
-        Self { nodes, pair, joint: [joint], rubbing, bearing }
+        Self { nodes, pair, joint: [joint], rubbing, bearing, bristles: Vec::new() }
     }
 
     /// N, the force with which the surfaces press.
@@ -85,35 +95,39 @@ impl JointFriction {
         force + moment
     }
 
-    /// The largest friction μ N r.
-    fn limit(&self, at: &Motion) -> f64 {
-        self.bearing.coefficient * self.bearing.arm * self.pressing(at)
+    /// The same with the states of its bristles, as many as friction has directions.
+    pub fn with_bristles(mut self, bristles: Vec<StateId>) -> Self {
+        self.bristles = bristles;
+        self
     }
 
-    /// tanh(v/v_t)/v.
-    fn per_rate(&self, rate: f64) -> f64 {
-        let scaled = rate / self.bearing.transition;
-        if scaled.abs() < 1e-4 { 1.0 / self.bearing.transition } else { scaled.tanh() / rate }
+    /// Friction per pressing force at a rate: the first component along a coordinate, all three around a ball.
+    fn rub(&self, rate: &Vector3, at: &Motion) -> Rub {
+        let bristles = Vector3::from_fn(|i, _| at.states.get(i).copied().unwrap_or(0.0));
+        self.bearing.friction.rub(&(self.bearing.arm * rate), &Vector3::zeros(), &bristles)
+    }
+
+    fn rate(&self, relative: &Relative) -> Vector3 {
+        match self.rubbing {
+            Rubbing::Along(coordinate) => Vector3::new(coordinate.rate(relative), 0.0, 0.0),
+            Rubbing::AllAround => relative.angular_rate(),
+        }
     }
 
     /// Residual by the frames' twists, and the power that is lost.
     fn evaluate(&self, relative: &Relative, at: &Motion) -> (PairVector, f64) {
-        let limit = self.limit(at);
-        match self.rubbing {
-            Rubbing::Along(coordinate) => {
-                let rate = coordinate.rate(relative);
-                let force = limit * self.per_rate(rate) * rate;
-                (force * coordinate.gradient(relative), force * rate)
-            }
+        let rate = self.rate(relative);
+        let force = self.pressing(at) * self.bearing.arm * self.rub(&rate, at).value;
+        let residual = match self.rubbing {
+            Rubbing::Along(coordinate) => force.x * coordinate.gradient(relative),
             Rubbing::AllAround => {
-                let spin = relative.angular_rate();
-                let torque = limit * self.per_rate(spin.norm()) * spin;
                 let mut residual = PairVector::zeros();
-                residual.fixed_rows_mut::<3>(0).copy_from(&-torque);
-                residual.fixed_rows_mut::<3>(6).copy_from(&relative.rotation.tr_mul(&torque));
-                (residual, torque.dot(&spin))
+                residual.fixed_rows_mut::<3>(0).copy_from(&-force);
+                residual.fixed_rows_mut::<3>(6).copy_from(&relative.rotation.tr_mul(&force));
+                residual
             }
-        }
+        };
+        (residual, force.dot(&rate))
     }
 }
 
@@ -126,6 +140,19 @@ impl Element for JointFriction {
         &self.joint
     }
 
+    fn states(&self) -> &[StateId] {
+        &self.bristles
+    }
+
+    fn rate_count(&self) -> usize {
+        self.bristles.len()
+    }
+
+    fn rates(&self, at: &Motion, out: &mut [f64]) {
+        let rub = self.rub(&self.rate(&self.pair.relative(at)), at);
+        out.iter_mut().zip(rub.rate.iter()).for_each(|(out, rate)| *out += rate);
+    }
+
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
         let (residual, _) = self.evaluate(&self.pair.relative(at), at);
         self.pair.add_to_nodes(1.0, &residual, &mut out.wrenches);
@@ -136,16 +163,16 @@ impl Element for JointFriction {
             return super::local::difference_tangent(self, at, weights, out);
         };
         let relative = self.pair.relative(at);
-        let (limit, rate) = (self.limit(at), coordinate.rate(&relative));
-        let turn = (rate / self.bearing.transition).tanh();
-        let by_rate = limit * (1.0 - turn * turn) / self.bearing.transition;
+        let rub = self.rub(&self.rate(&relative), at);
+        let limit = self.pressing(at) * self.bearing.arm;
+        let by_rate = limit * self.bearing.arm * rub.by_sliding[(0, 0)];
         let gradient = coordinate.gradient(&relative);
         let mut matrix = PairMatrix::zeros();
         matrix.ger(by_rate, &gradient, &gradient, 0.0);
         self.pair.add_blocks(&matrix, |i, j, block| *out.damping(i, j) += block);
         if weights.stiffness {
             let mut matrix = PairMatrix::zeros();
-            coordinate.add_hessian(&relative, limit * turn, &mut matrix);
+            coordinate.add_hessian(&relative, limit * rub.value.x, &mut matrix);
             matrix.ger(by_rate, &gradient, &coordinate.rate_gradient(&relative), 1.0);
             self.pair.add_to_blocks(&matrix, out);
         }

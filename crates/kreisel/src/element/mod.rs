@@ -4,6 +4,7 @@ pub mod beam;
 mod body;
 mod bushing;
 pub mod contact;
+mod held_input;
 mod joint_force;
 mod joint_friction;
 mod local;
@@ -15,6 +16,7 @@ mod state_equations;
 
 pub use body::Body;
 pub use bushing::Bushing;
+pub use held_input::HeldInput;
 pub use joint_force::JointForce;
 pub use joint_friction::{Bearing, JointFriction, Rubbing};
 pub(crate) use local::shift_pose;

@@ -1,7 +1,7 @@
-//! Equations of states: ċ = A c + b u(t, signals), or 0 = … where a state is algebraic.
+//! Equations of states: ċ = A c + B u(t, signals), or 0 = … where a state is algebraic.
 //!
-//! A single state with a rate of its own is the case A = 0, b = 1; a transfer function, a block in state space and a
-//! controller are linear ones with an algebraic output.
+//! A single state with a rate of its own is the case A = 0, B = 1; a transfer function, a block in state space and a
+//! controller are linear ones with algebraic outputs.
 
 use super::signal::Signals;
 use super::{
@@ -16,29 +16,30 @@ pub struct StateEquations {
     count: usize,
     /// A, row by row.
     matrix: Vec<f64>,
-    /// b.
+    /// B, row by row.
     input: Vec<f64>,
-    quantity: Quantity,
+    /// u.
+    quantities: Vec<Quantity>,
     signals: Signals,
 }
 
 impl StateEquations {
-    /// Equations of these states with the matrix A (row by row), the column b and the input u; nodes are those of the signals.
+    /// Equations of these states with the matrices A and B (row by row) and the inputs u; nodes are those of the signals.
     pub fn new(
         nodes: Vec<NodeId>,
         states: Vec<StateId>,
         matrix: Vec<f64>,
         input: Vec<f64>,
-        quantity: Quantity,
+        quantities: Vec<Quantity>,
         signals: Vec<Signal>,
     ) -> Self {
         let count = states.len();
         debug_assert_eq!(
             (matrix.len(), input.len()),
-            (count * count, count),
-            "A and b have the states' size"
+            (count * count, count * quantities.len()),
+            "A and B have the sizes of states and inputs"
         );
-        Self { nodes, count, matrix, input, quantity, signals: Signals::after(states, signals) }
+        Self { nodes, count, matrix, input, quantities, signals: Signals::after(states, signals) }
     }
 
     /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
@@ -47,9 +48,24 @@ impl StateEquations {
         self
     }
 
-    fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MOST_SIGNALS]) {
-        let signals = self.signals.measure(at, at.memory);
-        self.quantity.evaluate(at.time, &signals[..self.signals.count()])
+    /// Adds what the slope of input k by a signal means for the rates.
+    fn add_slope(&self, at: &Motion, k: usize, signal: usize, slope: f64, out: &mut LocalStateTangent) {
+        if let Some(state) = self.signals.state_of(signal) {
+            self.column(k).for_each(|(i, input)| out.rate_by_state[i][state] += input * slope);
+            return;
+        }
+        let (by_configuration, by_velocity) = self.signals.gradients(at, signal);
+        for (i, input) in self.column(k) {
+            for node in 0..at.nodes.len() {
+                out.rate_by_configuration[i][node] += input * slope * by_configuration[node];
+                out.rate_by_velocity[i][node] += input * slope * by_velocity[node];
+            }
+        }
+    }
+
+    /// Column k of B.
+    fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.input.chunks(self.quantities.len()).map(move |row| row[k]).enumerate()
     }
 }
 
@@ -72,33 +88,24 @@ impl Element for StateEquations {
 
     fn rates(&self, at: &Motion, out: &mut [f64]) {
         let signals = self.signals.measure(at, at.memory);
-        let u = self.quantity.value(at.time, &signals[..self.signals.count()]);
-        for ((out, row), input) in out.iter_mut().zip(self.matrix.chunks(self.count)).zip(&self.input) {
-            *out = input * u + row.iter().zip(at.states).map(|(a, c)| a * c).sum::<f64>();
+        for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.count)) {
+            *out = row.iter().zip(at.states).map(|(a, c)| a * c).sum::<f64>();
+        }
+        for (k, quantity) in self.quantities.iter().enumerate() {
+            let u = quantity.value(at.time, &signals[..self.signals.count()]);
+            self.column(k).for_each(|(i, input)| out[i] += input * u);
         }
     }
 
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
-        let (_, slopes) = self.evaluate(at);
         for (i, row) in self.matrix.chunks(self.count).enumerate() {
             out.rate_by_state[i][..self.count].copy_from_slice(row);
         }
-        for (signal, &slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
-            match self.signals.state_of(signal) {
-                Some(state) => {
-                    for (i, input) in self.input.iter().enumerate() {
-                        out.rate_by_state[i][state] += input * slope;
-                    }
-                }
-                None => {
-                    let (by_configuration, by_velocity) = self.signals.gradients(at, signal);
-                    for (i, input) in self.input.iter().enumerate() {
-                        for node in 0..at.nodes.len() {
-                            out.rate_by_configuration[i][node] += input * slope * by_configuration[node];
-                            out.rate_by_velocity[i][node] += input * slope * by_velocity[node];
-                        }
-                    }
-                }
+        let signals = self.signals.measure(at, at.memory);
+        for (k, quantity) in self.quantities.iter().enumerate() {
+            let (_, slopes) = quantity.evaluate(at.time, &signals[..self.signals.count()]);
+            for (signal, &slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
+                self.add_slope(at, k, signal, slope, out);
             }
         }
     }
@@ -112,6 +119,6 @@ impl Element for StateEquations {
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
-        self.quantity.corners(from, to)
+        self.quantities.iter().flat_map(|quantity| quantity.corners(from, to)).collect()
     }
 }

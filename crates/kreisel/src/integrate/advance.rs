@@ -33,7 +33,8 @@ struct Plan {
 #[derive(Clone, Copy, Debug)]
 struct Goal {
     end: f64,
-    early: f64,
+    /// Whether the inputs have a corner or jump there.
+    is_corner: bool,
 }
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
@@ -59,15 +60,14 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
 
     /// Steps until the end time, showing every accepted step to an observer.
     pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
-        self.run_until(Goal { end, early: 0.0 }, observer)
+        self.run_until(Goal { end, is_corner: false }, observer)
     }
 
     /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
     ///
     /// Call [`Integration::restart`] next: it sees them as they are just after.
     pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
-        let early = (EARLY * self.usual_step()).max(4.0 * f64::EPSILON * corner.abs());
-        self.run_until(Goal { end: corner, early }, observer)
+        self.run_until(Goal { end: corner, is_corner: true }, observer)
     }
 
     fn run_until(&mut self, goal: Goal, observer: &mut impl Observer<D>) -> Result<(), StepError> {
@@ -88,22 +88,29 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         if self.settings.error_control.is_some() { self.state.control.next_step } else { self.settings.step }
     }
 
-    /// Time left until the end; a sliver that sums of steps miss it by is none.
+    /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss nothing: corners
+    /// that are close together are landed on one by one.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.time;
-        if remaining <= SLIVER * self.usual_step() { 0.0 } else { remaining }
+        let sliver = match self.settings.error_control {
+            Some(control) => LEAST_PART_OF_TIME * end.abs().max(control.horizon),
+            None => SLIVER * self.usual_step(),
+        };
+        if remaining <= sliver { 0.0 } else { remaining }
     }
 
     /// The usual step, shortened where it would pass the end; with error control the last two steps share what is left.
     fn plan(&self, goal: Option<Goal>) -> Plan {
         let usual = self.usual_step();
         let free = Plan { step: usual, lands_on: None, shortened: false };
-        let Some(Goal { end, early }) = goal else { return free };
+        let Some(Goal { end, is_corner }) = goal else { return free };
         let remaining = end - self.state.time;
         if remaining <= usual * (1.0 + SLIVER) {
             let shortened = remaining < usual * (1.0 - SLIVER);
             let fixed = self.settings.error_control.is_none() && !shortened;
             let step = if fixed { usual } else { remaining };
+            // Found for this step alone: a run that was interrupted on the way takes the same one.
+            let early = if is_corner { (EARLY * usual).max(4.0 * f64::EPSILON * end.abs()) } else { 0.0 };
             return Plan { step: step - early, lands_on: Some(end), shortened };
         }
         if self.settings.error_control.is_some() && remaining < 2.0 * usual {

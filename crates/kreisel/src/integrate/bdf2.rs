@@ -1,514 +1,366 @@
-//! The two-step backward differentiation formula for constrained systems, with scalings of equations and unknowns.
+//! Equations of a step of the two-step backward differentiation formula, with scalings of equations and unknowns.
 //!
 //! Each step works in exponential local coordinates about q_n, q = q_n ∘ exp(x̃), where q_n is x = 0 and q_{n−1} is
-//! x_{n−1} = log(q_n⁻¹ ∘ q_{n−1}); on R^k this is the method of [BottassoBauchauCardona2007, Eqs. (1), (2)]:
+//! x_{n−1} = −(increment of the step before); on R^k this is the method of [BottassoBauchauCardona2007, Eqs. (1), (2)]. With
+//! ω = h/h_{n−1}, α₀ = (1 + 2ω)/(1 + ω), α₁ = 1 + ω and α₂ = ω²/(1 + ω) (3/2, 2 and 1/2 where steps are equal):
 //!
 //! ```text
-//! h v = T(x) (3/2 x + 1/2 x_{n−1}),   h v̇ = 3/2 v − 2 v_n + 1/2 v_{n−1},   r(q, v, v̇, λ) = 0,   Φ(q) = 0
+//! h v = T(x) (α₀ x + α₂ x_{n−1}),   h v̇ = α₀ v − α₁ v_n + α₂ v_{n−1},   r(q, v, v̇, c, λ) = 0,   Φ(q) = 0
 //! ```
 //!
 //! The three-field form has x, v and λ as unknowns [BottassoBauchauCardona2007, Eq. (4)], the two-field form x and λ
-//! [BottassoBauchauCardona2007, Eq. (37)]. Matrices are dense: the method is here for studies of scaling and for small systems.
+//! [BottassoBauchauCardona2007, Eq. (37)]. First-order states are those of [`super::first_order`] with ρ∞ = 0: there w_{n+1} is
+//! (c_{n+1} − c_n)/h, and 3/2 w_{n+1} − 1/2 w_n = ċ_{n+1} is the same formula.
+//!
+//! Where constraints hold, v_n differs from the velocity by −h (h + h_{n−1})/6 x⃛, and so does v_{n−1}: the differences cancel
+//! in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what the next step will have, or λ would
+//! fall to first order.
 
-use nalgebra::{DMatrix, DVector};
+use super::layout::{Copies, Kind, Layout, Part, TangentOperators};
+use super::scheme::{Coefficients, Trial, Workspace};
+use super::settings::{Form, IterationMatrix, Scaling, Settings};
+use super::state::{MatrixPoint, State};
+use crate::dae::{Couplings, Dae, Shape, TangentWeights};
+use crate::lie::Space;
+use crate::solve::block::BlockMatrix;
+use crate::solve::newton::NonlinearSystem;
 
-use super::error::{StartError, StepError};
-use super::{GeneralizedAlpha, Initial, Method, Parameters, Settings};
-use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
-use crate::lie::Group;
-
-/// Unknowns of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Positions, velocities and multipliers.
-    ThreeField,
-    /// Positions and multipliers; velocities are eliminated.
-    TwoField,
-}
-
-/// Scaling of equations and unknowns, with s = k_ave + m_ave/h² in place of h⁻² [BottassoBauchauCardona2007, Eq. (28)].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scaling {
-    /// None.
-    Unscaled,
-    /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
-    Left,
-    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24), (48), (49)].
-    LeftRight,
-    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as [`Scaling::LeftRight`].
-    LeftRightVelocities,
-}
-
-/// Settings of the method.
+/// α₀ and α₂ of the formula; α₁ is their sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bdf2Settings {
-    /// Unknowns.
-    pub form: Form,
-    /// Scaling.
-    pub scaling: Scaling,
-    /// Step size h in s.
-    pub step: f64,
-    /// m_ave; from the system if absent.
-    pub mass_scale: Option<f64>,
-    /// k_ave; from the system if absent.
-    pub stiffness_scale: Option<f64>,
-    /// The iteration ends where a correction, in the scaled unknowns, is below this, or does not decrease any more.
-    pub tolerance: f64,
-    /// Largest correction of the scaled unknowns that may be left where corrections do not decrease any more.
-    pub largest_saturation: f64,
-    /// Iterations after corrections stopped decreasing, to watch them.
-    pub extra_iterations: usize,
+struct Formula {
+    leading: f64,
+    last: f64,
 }
 
-impl Bdf2Settings {
-    /// The best scaling, and corrections down to round-off.
-    pub fn new(form: Form, step: f64) -> Self {
-        Self {
-            form,
-            scaling: Scaling::LeftRightVelocities,
-            step,
-            mass_scale: None,
-            stiffness_scale: None,
-            tolerance: 0.0,
-            largest_saturation: 1e-8,
-            extra_iterations: 0,
-        }
+impl Formula {
+    /// The formula for a step that is `ratio` times as long as the one before.
+    fn new(ratio: f64) -> Self {
+        Self { leading: (1.0 + 2.0 * ratio) / (1.0 + ratio), last: ratio * ratio / (1.0 + ratio) }
     }
 }
 
-/// What the iteration of a step did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bdf2Report {
-    /// Norms of the corrections in the scaled unknowns, one per iteration.
-    pub corrections: Vec<f64>,
-    /// The last correction that decreased [BottassoBauchauCardona2007, Eq. (33)]: its norm.
-    pub last_decreasing: f64,
-    /// Its largest entry among positions, velocities and multipliers, scaled.
-    pub last_by_field: [f64; 3],
-}
-
-/// An integration by the two-step formula, between two steps.
-pub struct Bdf2<'d, D: ?Sized> {
-    dae: &'d D,
-    settings: Bdf2Settings,
-    shape: Shape,
-    tangent: Tangent,
-    scale: f64,
-    time: f64,
-    /// q_n, q_{n−1}.
-    configurations: [Vec<f64>; 2],
-    /// v_n, v_{n−1}.
-    velocities: [Vec<f64>; 2],
-    acceleration: Vec<f64>,
-    multipliers: Vec<f64>,
-    memory: Vec<f64>,
-    matrix: DMatrix<f64>,
-}
-
-/// α₀ of the two-step formula.
-const LEADING: f64 = 1.5;
-/// Most iterations of a step.
-const MOST_ITERATIONS: usize = 50;
-/// Step of the differences by which T is differentiated on groups that turn.
-const DIFFERENCE: f64 = 1e-5;
-
-/// Trial values of a step.
-struct Trial {
-    /// x.
-    increment: Vec<f64>,
-    velocity: Vec<f64>,
-    multipliers: Vec<f64>,
-}
-
-/// What a trial means: h v by the formula, and the point of the equations.
-struct Values {
-    configuration: Vec<f64>,
-    /// T(x) (3/2 x + 1/2 x_{n−1}).
-    moved: Vec<f64>,
-    velocity: Vec<f64>,
-    acceleration: Vec<f64>,
-}
-
-/// Factors of rows (kinematics, equilibrium, constraints) and of unknowns (x, v, λ).
+/// Factors of the rows (kinematics apart, which have 1) and of the unknowns beside those of [`Coefficients`].
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Factors {
-    rows: [f64; 3],
-    unknowns: [f64; 3],
+    constraint: f64,
+    /// Change of v per change of its unknown.
+    velocity: f64,
 }
 
-impl<'d, D: Dae + ?Sized> Bdf2<'d, D> {
-    /// Makes the initial values consistent; the step before them follows from v, v̇ and v̈.
-    pub fn start(dae: &'d D, initial: Initial, settings: Bdf2Settings) -> Result<Self, StartError> {
-        let (shape, scales, step) = (dae.shape(), dae.scales(), settings.step);
-        if shape.slip_count() > 0 {
-            return Err(StartError::Unsupported("nonholonomic constraints"));
-        }
-        if shape.state_count() > 0 {
-            return Err(StartError::Unsupported("first-order states"));
-        }
-        // With ρ∞ = 0 the starting value a₀ stands for v̇ one step earlier, which gives v̈.
-        let parameters = Parameters::chung_hulbert(0.0).expect("0 is a spectral radius");
-        let start =
-            GeneralizedAlpha::with(Settings::new(Method::Index3, parameters, step)).start(dae, initial)?;
-        let state = start.state();
-        let jerk = |i: usize| (state.acceleration[i] - state.algorithmic_acceleration[i]) / step;
-        let (v, a) = (&state.shown_velocity, &state.acceleration);
-        let back: Vec<f64> =
-            (0..v.len()).map(|i| -step * (v[i] - 0.5 * step * (a[i] - step / 3.0 * jerk(i)))).collect();
-        let velocity_before = (0..v.len()).map(|i| v[i] - step * (a[i] - 0.5 * step * jerk(i))).collect();
-        let mut before = state.configuration.clone();
-        shape.space.compose_exp(&state.configuration, &back, &mut before);
-        let mass = settings.mass_scale.unwrap_or(scales.mass);
-        let stiffness = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        Ok(Self {
-            dae,
-            settings,
-            tangent: Tangent::zeros(&dae.couplings()),
-            scale: stiffness + mass / (step * step),
-            time: state.time,
-            configurations: [state.configuration.clone(), before],
-            velocities: [v.clone(), velocity_before],
-            acceleration: a.clone(),
-            multipliers: state.multipliers.clone(),
-            memory: state.memory.clone(),
-            matrix: DMatrix::zeros(0, 0),
-            shape,
-        })
-    }
+/// What a step knows of the two before it, and what its trial values mean.
+#[derive(Clone, Debug)]
+pub(super) struct TwoSteps {
+    form: Form,
+    scaling: Scaling,
+    step: f64,
+    formula: Formula,
+    /// α₂ x_{n−1}.
+    past_increment: Vec<f64>,
+    /// α₂ v_{n−1} − α₁ v_n.
+    past_velocity: Vec<f64>,
+    /// h ẋ = α₀ x + α₂ x_{n−1}.
+    difference: Vec<f64>,
+    /// T(x) h ẋ.
+    moved: Vec<f64>,
+    /// T + ∂(T w)/∂x/α₀ of all nodes, with w = h ẋ held.
+    velocity_operators: TangentOperators,
+    /// Scratch: a matrix of the largest node.
+    slope: Vec<f64>,
+}
 
-    /// Present time in s.
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
-    /// Configuration q_n.
-    pub fn configuration(&self) -> &[f64] {
-        &self.configurations[0]
-    }
-
-    /// Velocity v_n.
-    pub fn velocity(&self) -> &[f64] {
-        &self.velocities[0]
-    }
-
-    /// Multipliers λ_n.
-    pub fn multipliers(&self) -> &[f64] {
-        &self.multipliers
-    }
-
-    /// Condition number of the last scaled iteration matrix in the 2-norm, as the product of the largest singular values of
-    /// the matrix and of its inverse: the smallest one itself is lost in rounding beyond 1/ε.
-    pub fn condition(&self) -> f64 {
-        match self.matrix.clone().try_inverse() {
-            Some(inverse) => self.matrix.singular_values().max() * inverse.singular_values().max(),
-            None => f64::INFINITY,
-        }
-    }
-
-    /// One step.
-    pub fn step(&mut self) -> Result<Bdf2Report, StepError> {
-        let h = self.settings.step;
-        let mut before = vec![0.0; self.shape.velocity_count()];
-        let outcome =
-            self.shape.space.difference(&self.configurations[0], &self.configurations[1], &mut before);
-        if outcome.is_err() {
-            return Err(self.not_converged(0, f64::INFINITY));
-        }
-        let mut trial = self.predicted();
-        let (mut report, mut best, mut extra) = (Bdf2Report::default(), None::<f64>, None);
-        for _ in 0..MOST_ITERATIONS {
-            let values = self.values(&trial, &before);
-            let correction = self.correction(&trial, &values, &before)?;
-            let norm = correction.norm();
-            if !norm.is_finite() {
-                let equation = self.dae.describe(Equation::Equilibrium(0));
-                return Err(StepError::NotFinite { time: self.time + h, step: h, equation });
-            }
-            report.corrections.push(norm);
-            // [BottassoBauchauCardona2007, Eq. (33)]: the last correction that decreased is as good as it gets.
-            if extra.is_none() && best.is_some_and(|best| norm >= best) {
-                extra = Some(self.settings.extra_iterations);
-            }
-            match &mut extra {
-                Some(0) => break,
-                Some(left) => *left -= 1,
-                None => {
-                    best = Some(norm);
-                    report.last_decreasing = norm;
-                    report.last_by_field = self.largest_by_field(&correction);
-                }
-            }
-            self.correct(&mut trial, &correction);
-            if norm <= self.settings.tolerance {
-                break;
-            }
-        }
-        if report.last_decreasing > self.settings.largest_saturation {
-            return Err(self.not_converged(report.corrections.len(), report.last_decreasing));
-        }
-        self.accept(trial, &before);
-        Ok(report)
-    }
-
-    /// Steps until a time, which is rounded to a whole number of steps.
-    pub fn advance(&mut self, end: f64) -> Result<(), StepError> {
-        let count = ((end - self.time) / self.settings.step).round().max(0.0) as usize;
-        for _ in 0..count {
-            self.step()?;
-        }
-        Ok(())
-    }
-
-    fn not_converged(&self, iterations: usize, norm: f64) -> StepError {
-        let (time, step) = (self.time + self.settings.step, self.settings.step);
-        let worst = self.dae.describe(Equation::Equilibrium(0));
-        StepError::NotConverged { time, step, iterations, norm, worst }
-    }
-
-    fn predicted(&self) -> Trial {
-        let h = self.settings.step;
-        let pairs = || self.velocities[0].iter().zip(&self.acceleration);
-        Trial {
-            increment: pairs().map(|(v, a)| h * (v + 0.5 * h * a)).collect(),
-            velocity: pairs().map(|(v, a)| v + h * a).collect(),
-            multipliers: self.multipliers.clone(),
-        }
-    }
-
-    /// 3/2 x + 1/2 x_{n−1}.
-    fn difference(&self, increment: &[f64], before: &[f64]) -> Vec<f64> {
-        increment.iter().zip(before).map(|(x, b)| LEADING * x + 0.5 * b).collect()
-    }
-
-    fn values(&self, trial: &Trial, before: &[f64]) -> Values {
-        let (h, space) = (self.settings.step, &self.shape.space);
-        let mut configuration = self.configurations[0].clone();
-        space.compose_exp(&self.configurations[0], &trial.increment, &mut configuration);
-        let mut moved = vec![0.0; trial.increment.len()];
-        space.tangent_multiply(&trial.increment, &self.difference(&trial.increment, before), &mut moved);
-        let velocity: Vec<f64> = match self.settings.form {
-            Form::ThreeField => trial.velocity.clone(),
-            Form::TwoField => moved.iter().map(|value| value / h).collect(),
+impl TwoSteps {
+    /// The layout of the matrix, and room for a step.
+    pub fn new(settings: &Settings, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
+        let copies = match settings.form {
+            Form::TwoField => Copies::ONE,
+            Form::ThreeField => Copies::THREE_FIELDS,
         };
-        let [last, one_before] = &self.velocities;
-        let acceleration = (0..velocity.len())
-            .map(|i| (LEADING * velocity[i] - 2.0 * last[i] + 0.5 * one_before[i]) / h)
-            .collect();
-        Values { configuration, moved, velocity, acceleration }
-    }
-
-    fn factors(&self) -> Factors {
-        let (h, s) = (self.settings.step, self.scale);
-        let (rows, unknowns) = match self.settings.scaling {
-            Scaling::Unscaled => ([1.0; 3], [1.0; 3]),
-            Scaling::Left => ([1.0, 1.0, 1.0 / h], [1.0; 3]),
-            Scaling::LeftRight => ([1.0, 1.0 / (h * s), 1.0 / h], [1.0, 1.0, s]),
-            Scaling::LeftRightVelocities => ([1.0, 1.0 / (h * s), 1.0 / h], [1.0, 1.0 / h, s]),
+        let zeros = vec![0.0; shape.velocity_count()];
+        let largest = shape.node_sizes().into_iter().max().unwrap_or(0);
+        let steps = Self {
+            form: settings.form,
+            scaling: settings.scaling,
+            step: settings.step,
+            formula: Formula::new(1.0),
+            past_increment: zeros.clone(),
+            past_velocity: zeros.clone(),
+            difference: zeros.clone(),
+            moved: zeros,
+            velocity_operators: TangentOperators::new(&shape.space),
+            slope: vec![0.0; largest * largest],
         };
-        Factors { rows, unknowns }
+        (Layout::new(shape, couplings, copies, []), steps)
     }
 
-    /// First rows (and columns) of velocities and multipliers.
-    fn offsets(&self) -> [usize; 2] {
-        let k = self.shape.velocity_count();
-        match self.settings.form {
-            Form::ThreeField => [k, 2 * k],
-            Form::TwoField => [0, k],
+    /// Takes up the past of a step.
+    pub fn prepare(&mut self, state: &State, step: f64) {
+        self.step = step;
+        self.formula = Formula::new(if state.step > 0.0 { step / state.step } else { 1.0 });
+        let Formula { leading, last } = self.formula;
+        for (out, x) in self.past_increment.iter_mut().zip(&state.previous_increment) {
+            *out = last * x;
+        }
+        let velocities = state.velocity.iter().zip(&state.previous_velocity);
+        for (out, (v, before)) in self.past_velocity.iter_mut().zip(velocities) {
+            *out = last * before - (leading + last) * v;
         }
     }
 
-    /// The next correction in the scaled unknowns; keeps the scaled matrix.
-    fn correction(
-        &mut self,
-        trial: &Trial,
-        values: &Values,
-        before: &[f64],
-    ) -> Result<DVector<f64>, StepError> {
-        let (h, k, m) = (self.settings.step, self.shape.velocity_count(), self.shape.constraint_count());
-        let (mut equilibrium, mut violation) = (vec![0.0; k], vec![0.0; m]);
-        let memory = std::mem::take(&mut self.memory);
-        let at = Point {
-            time: self.time + h,
-            configuration: &values.configuration,
-            velocity: &values.velocity,
-            acceleration: &values.acceleration,
-            multipliers: &trial.multipliers,
-            slip_multipliers: &[],
-            states: &[],
-            memory: &memory,
+    /// Coefficients of the formula, with the scaling that is asked for.
+    pub fn coefficients(&self, usual: Coefficients) -> Coefficients {
+        let velocity = self.formula.leading / usual.step;
+        let (force, multiplier) = match self.scaling {
+            Scaling::Unscaled | Scaling::Left => (usual.step, 1.0),
+            Scaling::LeftRight | Scaling::LeftRightVelocities => (usual.force, usual.multiplier),
         };
-        self.dae.evaluate(
-            &at,
-            &mut Equations {
-                equilibrium: &mut equilibrium,
-                violation: &mut violation,
-                slip: &mut [],
-                state_rates: &mut [],
-            },
-        );
-        self.tangent.clear();
-        let weights =
-            TangentWeights { mass: LEADING / h, damping: 1.0, stiffness: true, remembered_forces: false };
-        self.dae.tangent(&at, weights, &mut self.tangent);
-        self.memory = memory;
-        self.assemble(trial, before);
-        let [velocity_row, multiplier_row] = self.offsets();
-        let Factors { rows, .. } = self.factors();
-        let mut right = DVector::zeros(multiplier_row + m);
-        if self.settings.form == Form::ThreeField {
-            for i in 0..k {
-                right[i] = -rows[0] * (values.moved[i] - h * trial.velocity[i]);
-            }
-        }
-        for (i, r) in equilibrium.iter().enumerate() {
-            right[velocity_row + i] = -rows[1] * h * r;
-        }
-        for (i, violation) in violation.iter().enumerate() {
-            right[multiplier_row + i] = -rows[2] * h * violation;
-        }
-        // Gaussian elimination with partial pivoting, as the analysis assumes.
-        self.matrix.clone().lu().solve(&right).ok_or_else(|| StepError::Singular {
-            time: self.time + h,
-            step: h,
-            unknown: self.dae.describe(Equation::Constraint(0)),
-        })
+        Coefficients { velocity, acceleration: velocity * velocity, force, multiplier, ..usual }
     }
 
-    /// Writes the scaled matrix; needs the tangent.
-    fn assemble(&mut self, trial: &Trial, before: &[f64]) {
-        let (h, k, m) = (self.settings.step, self.shape.velocity_count(), self.shape.constraint_count());
-        let [velocity_row, multiplier_row] = self.offsets();
-        let operator = self.operator(&trial.increment);
-        let moved = self.moved_by_increment(&trial.increment, before, &operator);
-        let (dynamic, gradient) = (self.tangent.dynamic.to_dense(), self.tangent.gradient.to_dense());
-        let reaction = match self.shape.reactions {
-            Reactions::Gradient => gradient.transpose(),
-            Reactions::General => self.tangent.reaction.to_dense(),
-        };
-        let stiffness = h * self.tangent.stiffness.to_dense() * &operator;
-        let mut matrix = DMatrix::zeros(multiplier_row + m, multiplier_row + m);
-        match self.settings.form {
-            Form::ThreeField => {
-                matrix.view_mut((0, 0), (k, k)).copy_from(&moved);
-                matrix.view_mut((0, k), (k, k)).fill_diagonal(-h);
-                matrix.view_mut((k, 0), (k, k)).copy_from(&stiffness);
-                matrix.view_mut((k, k), (k, k)).copy_from(&(h * dynamic));
-            }
-            Form::TwoField => matrix.view_mut((0, 0), (k, k)).copy_from(&(stiffness + dynamic * moved)),
-        }
-        matrix.view_mut((velocity_row, multiplier_row), (k, m)).copy_from(&(h * reaction));
-        matrix.view_mut((multiplier_row, 0), (m, k)).copy_from(&(h * gradient * operator));
-        self.scale_matrix(&mut matrix);
-        self.matrix = matrix;
-    }
-
-    fn scale_matrix(&self, matrix: &mut DMatrix<f64>) {
-        let Factors { rows, unknowns } = self.factors();
-        let [velocity_row, multiplier_row] = self.offsets();
-        let field = |index: usize| match index {
-            index if index >= multiplier_row => 2,
-            index if index >= velocity_row => 1,
-            _ => 0,
-        };
-        let two_field = self.settings.form == Form::TwoField;
-        for column in 0..matrix.ncols() {
-            // The two-field form has positions where the other has velocities.
-            let unknown = if two_field && field(column) == 1 { unknowns[0] } else { unknowns[field(column)] };
-            for row in 0..matrix.nrows() {
-                matrix[(row, column)] *= rows[field(row)] * unknown;
-            }
+    fn factors(&self, step: f64) -> Factors {
+        Factors {
+            constraint: if self.scaling == Scaling::Unscaled { step } else { 1.0 },
+            velocity: if self.scaling == Scaling::LeftRightVelocities { 1.0 / step } else { 1.0 },
         }
     }
 
-    /// T(x) of all nodes.
-    fn operator(&self, increment: &[f64]) -> DMatrix<f64> {
-        let (k, space) = (self.shape.velocity_count(), &self.shape.space);
-        let mut operator = DMatrix::identity(k, k);
+    /// Values that follow from x, and from v in the three-field form.
+    fn map(&mut self, space: &Space, step: f64, trial: &mut Trial) {
+        let leading = self.formula.leading;
+        for (out, (x, past)) in
+            self.difference.iter_mut().zip(trial.increment.iter().zip(&self.past_increment))
+        {
+            *out = leading * x + past;
+        }
+        space.tangent_multiply(&trial.increment, &self.difference, &mut self.moved);
+        if self.form == Form::TwoField {
+            trial.velocity.iter_mut().zip(&self.moved).for_each(|(v, moved)| *v = moved / step);
+        }
+        for (i, out) in trial.acceleration.iter_mut().enumerate() {
+            *out = (leading * trial.velocity[i] + self.past_velocity[i]) / step;
+        }
+    }
+
+    /// The same after the last correction.
+    pub fn settle(&mut self, space: &Space, trial: &mut Trial) {
+        self.map(space, self.step, trial);
+    }
+
+    /// Derivatives of h v with respect to x, divided by α₀; needs [`TwoSteps::map`].
+    fn differentiate(&mut self, space: &Space, increment: &[f64]) {
+        self.velocity_operators.evaluate(space, increment);
         for node in 0..space.factor_count() {
             let range = space.velocity_range(node);
-            if !matches!(space.group(node), Group::Vector(_)) {
-                let size = range.len();
-                let mut values = vec![0.0; size * size];
-                space.tangent_operator(node, &increment[range.clone()], &mut values);
-                let block = DMatrix::from_vec(size, size, values);
-                operator.view_mut((range.start, range.start), (size, size)).copy_from(&block);
+            let slope = &mut self.slope[..range.len() * range.len()];
+            space.tangent_derivative(node, &increment[range.clone()], &self.difference[range], slope);
+            self.velocity_operators.add(node, 1.0 / self.formula.leading, slope);
+        }
+    }
+}
+
+impl State {
+    /// Takes into the past what the next step of `bdf2` needs of one that is about to be counted.
+    pub(super) fn accept_past(&mut self, velocity_before: &[f64], increment: &[f64], step: f64) {
+        self.previous_velocity.clear();
+        self.previous_velocity.extend_from_slice(velocity_before);
+        self.previous_increment.clear();
+        self.previous_increment.extend(increment.iter().map(|x| -x));
+        self.previous_step = if self.step > 0.0 { self.step } else { step };
+    }
+
+    /// Values one step before the start, by Taylor's formula with x⃛ = v̈ + v̂ v̇/2.
+    pub(super) fn start_past(&mut self, space: &Space, acceleration: &[f64], jerk: &[f64], step: f64) {
+        let mut bracket = vec![0.0; jerk.len()];
+        space.hat_multiply(&self.shown_velocity, acceleration, &mut bracket);
+        let (h, v) = (step, &self.shown_velocity);
+        let rates = || acceleration.iter().zip(jerk);
+        // What was added to v₀ for the sake of λ belongs to the velocity before as well.
+        let added = self.velocity.iter().zip(v).map(|(velocity, shown)| velocity - shown);
+        self.previous_velocity = (v.iter().zip(rates()).zip(added))
+            .map(|((v, (a, jerk)), added)| v - h * (a - 0.5 * h * jerk) + added)
+            .collect();
+        self.previous_increment = (v.iter().zip(rates()).zip(&bracket))
+            .map(|((v, (a, jerk)), bracket)| -h * (v - 0.5 * h * (a - h / 3.0 * (jerk + 0.5 * bracket))))
+            .collect();
+        self.previous_step = step;
+    }
+
+    /// How much larger the residual of the hidden constraints is after a step of a size than now, with `bdf2`.
+    pub(super) fn residual_growth(&self, step: f64) -> f64 {
+        step * (step + self.step) / (self.step * (self.step + self.previous_step))
+    }
+}
+
+/// The equations of one step.
+pub(super) struct Bdf2<'a, D: ?Sized> {
+    pub dae: &'a D,
+    pub settings: &'a Settings,
+    pub coefficients: Coefficients,
+    /// q_n.
+    pub base: &'a [f64],
+    pub trial: &'a mut Trial,
+    pub work: &'a mut Workspace,
+    pub steps: &'a mut TwoSteps,
+    pub matrix_point: &'a mut MatrixPoint,
+}
+
+impl<D: Dae + ?Sized> Bdf2<'_, D> {
+    fn factors(&self) -> Factors {
+        self.steps.factors(self.coefficients.step)
+    }
+
+    /// Rows of the balance of forces among those of the nodes, and columns of velocities.
+    fn second(&self) -> usize {
+        usize::from(self.steps.form == Form::ThreeField)
+    }
+
+    /// Adds the derivatives of kinematics and forces.
+    fn add_motion(&self, out: &mut BlockMatrix) {
+        let (work, coefficients, steps) = (&*self.work, &self.coefficients, &*self.steps);
+        let (layout, force, second) = (&work.layout, coefficients.force, self.second());
+        let velocity_operators = Some(&steps.velocity_operators);
+        match steps.form {
+            Form::TwoField => {
+                let factor = force * coefficients.velocity;
+                layout.add_nodes(&work.tangent.dynamic, velocity_operators, factor, Part::FIRST, out);
+            }
+            Form::ThreeField => {
+                let velocity = self.factors().velocity;
+                layout.add_diagonal(velocity_operators, steps.formula.leading, Part::FIRST, out);
+                layout.add_diagonal(None, -coefficients.step * velocity, Part::new(0, 1), out);
+                layout.add_nodes(&work.tangent.dynamic, None, force * velocity, Part::new(1, 1), out);
             }
         }
-        operator
+        if self.settings.iteration_matrix.is_complete() {
+            let part = Part::new(second, 0);
+            layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), force, part, out);
+        }
+        let factor = force * coefficients.multiplier;
+        for kind in [Kind::Holonomic, Kind::Slip] {
+            layout.add_columns(kind, &work.shape, &work.tangent, factor, Part::new(second, 0), out);
+        }
     }
 
-    /// ∂(T(x) (3/2 x + 1/2 x_{n−1}))/∂x; the change of T, which is none on R^k, by differences.
-    fn moved_by_increment(&self, increment: &[f64], before: &[f64], operator: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut matrix = LEADING * operator;
-        let space = &self.shape.space;
-        let difference = self.difference(increment, before);
-        for node in 0..space.factor_count() {
-            if matches!(space.group(node), Group::Vector(_)) {
-                continue;
+    /// Adds the derivatives of constraints.
+    fn add_constraints(&self, out: &mut BlockMatrix) {
+        let (work, h) = (&*self.work, self.coefficients.step);
+        let (layout, operators, tangent) = (&work.layout, Some(&work.operators), &work.tangent);
+        let Factors { constraint, velocity } = self.factors();
+        layout.add_rows(Kind::Holonomic, &tangent.gradient, operators, constraint, Part::FIRST, out);
+        match self.steps.form {
+            Form::TwoField => {
+                let (by_velocity, factor) = (&self.steps.velocity_operators, self.steps.formula.leading);
+                layout.add_rows(Kind::Slip, &tangent.slip, Some(by_velocity), factor, Part::FIRST, out);
             }
-            for column in space.velocity_range(node) {
-                let mut turned = [DIFFERENCE, -DIFFERENCE].map(|distance| {
-                    let mut shifted = increment.to_vec();
-                    shifted[column] += distance;
-                    let mut out = vec![0.0; increment.len()];
-                    space.tangent_multiply(&shifted, &difference, &mut out);
-                    DVector::from_vec(out)
-                });
-                turned[0] -= &turned[1].clone();
-                let mut target = matrix.column_mut(column);
-                target += &turned[0] / (2.0 * DIFFERENCE);
+            Form::ThreeField => {
+                layout.add_rows(Kind::Slip, &tangent.slip, None, h * velocity, Part::new(0, 1), out);
             }
         }
-        matrix
-    }
-
-    fn largest_by_field(&self, correction: &DVector<f64>) -> [f64; 3] {
-        let [velocity_row, multiplier_row] = self.offsets();
-        let k = self.shape.velocity_count();
-        let largest = |from: usize, to: usize| {
-            correction.as_slice()[from..to].iter().fold(0.0_f64, |largest, value| largest.max(value.abs()))
-        };
-        let velocities = match self.settings.form {
-            Form::ThreeField => largest(velocity_row, multiplier_row),
-            Form::TwoField => 0.0,
-        };
-        [largest(0, k), velocities, largest(multiplier_row, correction.len())]
-    }
-
-    fn correct(&self, trial: &mut Trial, correction: &DVector<f64>) {
-        let Factors { unknowns, .. } = self.factors();
-        let [velocity_row, multiplier_row] = self.offsets();
-        trial.increment.iter_mut().zip(correction.iter()).for_each(|(x, z)| *x += z);
-        if self.settings.form == Form::ThreeField {
-            let changes = correction.as_slice()[velocity_row..].iter();
-            trial.velocity.iter_mut().zip(changes).for_each(|(v, z)| *v += unknowns[1] * z);
+        if self.settings.iteration_matrix.is_complete() {
+            layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, h, Part::FIRST, out);
         }
-        let changes = correction.as_slice()[multiplier_row..].iter();
-        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += unknowns[2] * z);
-    }
-
-    fn accept(&mut self, trial: Trial, before: &[f64]) {
-        let Values { configuration, velocity, acceleration, .. } = self.values(&trial, before);
-        self.configurations.swap(0, 1);
-        self.configurations[0] = configuration;
-        self.velocities.swap(0, 1);
-        self.velocities[0] = velocity;
-        self.acceleration = acceleration;
-        self.multipliers = trial.multipliers;
-        self.time += self.settings.step;
-        if !self.memory.is_empty() {
-            let mut memory = self.memory.clone();
-            let at = Point {
-                time: self.time,
-                configuration: &self.configurations[0],
-                velocity: &self.velocities[0],
-                acceleration: &self.acceleration,
-                multipliers: &self.multipliers,
-                slip_multipliers: &[],
-                states: &[],
-                memory: &self.memory,
+        if !work.compliance.is_empty() {
+            let unknown = self.coefficients.multiplier / self.coefficients.scale;
+            let scaled = |values: &[f64], row: f64| -> Vec<f64> {
+                values.iter().map(|value| row * unknown * value).collect()
             };
-            self.dae.remember(&at, &mut memory);
-            self.memory = memory;
+            let (holonomic, slips) =
+                (scaled(&work.compliance, constraint), scaled(work.slip_compliance(), 1.0));
+            layout.subtract_compliance(Kind::Holonomic, &holonomic, Part::FIRST, out);
+            layout.subtract_compliance(Kind::Slip, &slips, Part::FIRST, out);
+        }
+    }
+
+    /// Adds the derivatives of and by states.
+    fn add_states(&self, out: &mut BlockMatrix) {
+        let (work, coefficients) = (&*self.work, &self.coefficients);
+        if self.steps.form == Form::TwoField {
+            return work.add_states(coefficients, Some(&self.steps.velocity_operators), out);
+        }
+        let (layout, tangent, scaling) = (&work.layout, &work.tangent, coefficients.state_scaling());
+        let velocity = self.factors().velocity;
+        layout.add_states(tangent, &scaling, out);
+        layout.add_state_forces(&tangent.state_force, 1.0, &scaling, 1, out);
+        layout.add_state_nodes(&tangent.state_damping, None, velocity, &scaling, 1, out);
+        layout.add_state_nodes(&tangent.state_stiffness, Some(&work.operators), 1.0, &scaling, 0, out);
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        let (second, factors, h) = (self.second(), self.factors(), self.coefficients.step);
+        let (work, trial, coefficients) = (&mut *self.work, &mut *self.trial, &self.coefficients);
+        self.steps.map(&work.shape.space, h, trial);
+        work.evaluate(self.dae, self.base, trial);
+        if self.steps.form == Form::ThreeField {
+            for (i, out) in work.scratch.iter_mut().enumerate() {
+                *out = self.steps.moved[i] - h * trial.velocity[i];
+            }
+            work.layout.scatter_nodes(0, &work.scratch, out);
+        }
+        work.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
+        work.layout.scatter_nodes(second, &work.equilibrium, out);
+        let compliance = &work.compliance;
+        Workspace::give_way(compliance, &trial.multipliers, 1.0 / coefficients.scale, &mut work.violation);
+        work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
+        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.slip_rows(0, &trial.slip_multipliers, coefficients, out);
+        work.state_rows(trial, coefficients, out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        let exact = self.settings.iteration_matrix.is_complete();
+        let (work, trial) = (&mut *self.work, &mut *self.trial);
+        self.steps.map(&work.shape.space, self.coefficients.step, trial);
+        self.steps.differentiate(&work.shape.space, &trial.increment);
+        let weights = TangentWeights {
+            mass: self.coefficients.velocity,
+            damping: f64::from(u8::from(exact)),
+            stiffness: exact,
+            remembered_forces: self.settings.iteration_matrix == IterationMatrix::Mixed,
+        };
+        trial.follow(self.dae, self.settings.iteration_matrix);
+        work.tangent.gradient_rate_wanted = false;
+        work.tangent.clear();
+        self.dae.tangent(&trial.point(), weights, &mut work.tangent);
+        work.operators.evaluate(&work.shape.space, &trial.increment);
+        self.add_motion(out);
+        self.add_constraints(out);
+        self.add_states(out);
+        self.work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+    }
+
+    fn correct(&mut self, increment: &[f64], fraction: f64) {
+        let factors = self.factors();
+        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        work.layout.gather_nodes(0, increment, &mut work.scratch);
+        trial.increment.iter_mut().zip(&work.scratch).for_each(|(x, z)| *x += fraction * z);
+        if self.steps.form == Form::ThreeField {
+            work.layout.gather_nodes(1, increment, &mut work.scratch);
+            let factor = fraction * factors.velocity;
+            trial.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
+        }
+        let factor = fraction * coefficients.multiplier;
+        work.layout.gather(Kind::Holonomic, 0, increment, &mut work.constraint_scratch);
+        let changes = &work.constraint_scratch;
+        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
+        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        work.correct_states(increment, fraction, coefficients, trial);
+    }
+
+    fn tolerances(&self, out: &mut [f64]) {
+        self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
+        let layout = &self.work.layout;
+        if self.steps.form == Form::ThreeField {
+            let factor = 1.0 / (self.coefficients.step * self.factors().velocity);
+            for (start, size) in layout.node_starts(1) {
+                out[start..start + size].iter_mut().for_each(|value| *value *= factor);
+            }
+        }
+        let factor = self.coefficients.scale / self.coefficients.multiplier;
+        for kind in [Kind::Holonomic, Kind::Slip] {
+            for (start, size) in layout.multiplier_starts(kind, 0) {
+                out[start..start + size].iter_mut().for_each(|value| *value *= factor);
+            }
         }
     }
 }

@@ -144,6 +144,14 @@ pub enum StartError {
     },
 }
 
+/// The name of an equation that is not finite with that of the part which made it so.
+pub(crate) fn blame(equation: String, part: Option<String>) -> String {
+    match part {
+        Some(part) => format!("{equation}, by what `{part}` gives,"),
+        None => equation,
+    }
+}
+
 /// Why a step failed; the state is the one before the step.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StepError {

@@ -55,9 +55,26 @@ fn blocks(shape: &Shape) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
+/// Constant of h³ x⃛ in the local error h² (h + h_{n−1})/(6 α₀) x⃛ of `bdf2` with equal steps.
+const BDF2_ERROR: f64 = 2.0 / 9.0;
+
+/// How much larger the local error of `bdf2` is where a step is `ratio` times as long as the one before.
+fn bdf2_growth(ratio: f64) -> f64 {
+    (1.0 + ratio) * (1.0 + ratio) / (6.0 * ratio * (1.0 + 2.0 * ratio)) / BDF2_ERROR
+}
+
+/// Constant C_q of the local error C_q h³ v̈ in q.
+pub(super) fn position_error_constant(settings: &Settings) -> f64 {
+    match settings.method {
+        Method::Bdf2 => BDF2_ERROR,
+        _ => settings.parameters.position_error_constant(),
+    }
+}
+
 /// What the local error in q has beside C_q h³ v̈, divided by h³: v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)].
 ///
-/// The updated Lagrangian method has C_q h³ x⃛ in all, with the third derivative of its coordinates.
+/// The methods with local coordinates have C_q h³ x⃛ in all, with the third derivative of the coordinates: v̈ + v̂ v̇/2 for
+/// those of `bdf2`.
 pub(super) fn curvature_error(
     settings: &Settings,
     space: &Space,
@@ -71,7 +88,8 @@ pub(super) fn curvature_error(
         settings.parametrization.add_jerk_excess(space, constant, velocity, acceleration, out);
     } else {
         space.hat_multiply(velocity, acceleration, out);
-        out.iter_mut().for_each(|value| *value /= 12.0);
+        let factor = if settings.method == Method::Bdf2 { 0.5 * BDF2_ERROR } else { 1.0 / 12.0 };
+        out.iter_mut().for_each(|value| *value *= factor);
     }
 }
 
@@ -96,7 +114,7 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
     worst
 }
 
-/// The error of states, given its rates, in units of the tolerance.
+/// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale where it is small.
 fn weigh_states(
     work: &Workspace,
     states: &[f64],
@@ -104,9 +122,9 @@ fn weigh_states(
     rates: impl Iterator<Item = f64>,
     worst: &mut Error,
 ) {
-    for (i, rate) in rates.enumerate() {
-        let tolerance =
-            (control.rtol * states[i].abs() + control.atol * work.state_scales[i]) / control.horizon;
+    for (i, rate) in rates.enumerate().filter(|(i, _)| !work.forgetful_states[*i]) {
+        let scale = work.state_scales[i];
+        let tolerance = (control.rtol * states[i].abs().max(scale) + control.atol * scale) / control.horizon;
         worst.consider(rate.abs() / tolerance, || Equation::State(i));
     }
 }
@@ -126,12 +144,16 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let (state, trial) = (&self.state, &self.trial);
         let rates = &mut self.error_rates;
         curvature_error(&self.settings, &self.work.shape.space, &trial.velocity, &trial.acceleration, rates);
-        let constant = parameters.position_error_constant();
+        let constant = position_error_constant(&self.settings);
         for (i, rate) in rates.iter_mut().enumerate() {
             let a = state.algorithmic_acceleration[i];
             let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
             let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
             *rate = step * (constant * (next - a) + step * *rate);
+        }
+        if self.settings.method == Method::Bdf2 && state.step > 0.0 {
+            let growth = bdf2_growth(step / state.step);
+            rates.iter_mut().for_each(|rate| *rate *= growth);
         }
         let mut error = weighed(&self.work, &state.configuration, control, &self.error_rates);
         let rates = state_error_rates(state, trial, parameters, step);
@@ -168,7 +190,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
         let mut rates = vec![0.0; jerk.len()];
         curvature_error(&settings, &shape.space, &state.shown_velocity, &now.acceleration, &mut rates);
-        let constant = self.settings.parameters.position_error_constant();
+        let constant = position_error_constant(&self.settings);
         rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate += constant * jerk);
         let mut error = weighed(&self.work, &state.configuration, control, &rates);
         // Of the states the second derivative is known: their third is taken to be as much faster as that is.

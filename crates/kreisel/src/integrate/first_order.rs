@@ -75,8 +75,8 @@ impl Coefficients {
             inertia: 1.0,
             rate: [-self.step * self.state_per_rate, 1.0 / self.scale],
             unknown: [1.0 / self.step, self.scale],
-            force: 1.0 / self.scale,
-            multiplier: self.scale,
+            force: self.force,
+            multiplier: self.multiplier,
         }
     }
 }

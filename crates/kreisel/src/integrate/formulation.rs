@@ -1,5 +1,6 @@
 //! The formulations with what each of them keeps, behind one door.
 
+use super::bdf2::{Bdf2, TwoSteps};
 use super::force_level::{ForceLevel, MassBase};
 use super::index2::{Index2, StabilizerProducts};
 use super::index3::Index3;
@@ -19,6 +20,7 @@ pub(super) enum Formulation {
     HhtI3(Box<ForceLevel>),
     Soi2(Box<(ForceLevel, Tilde)>),
     UpdatedLagrangian(Box<LocalCoordinates>),
+    Bdf2(Box<TwoSteps>),
 }
 
 /// The step that is solved for.
@@ -63,12 +65,16 @@ impl Formulation {
                 let local = LocalCoordinates::new(settings.parametrization, shape, couplings);
                 (layout(Copies::ONE), Self::UpdatedLagrangian(Box::new(local)))
             }
+            Method::Bdf2 => {
+                let (layout, steps) = TwoSteps::new(settings, shape, couplings);
+                (layout, Self::Bdf2(Box::new(steps)))
+            }
         }
     }
 
     fn force_level(&mut self) -> Option<&mut ForceLevel> {
         match self {
-            Self::Index3 | Self::Index2(_) | Self::UpdatedLagrangian(_) => None,
+            Self::Index3 | Self::Index2(_) | Self::UpdatedLagrangian(_) | Self::Bdf2(_) => None,
             Self::HhtI3(force_level) => Some(force_level),
             Self::Soi2(parts) => Some(&mut parts.0),
         }
@@ -83,19 +89,12 @@ impl Formulation {
         step: f64,
         state: &mut State,
     ) {
+        if let Self::Bdf2(steps) = self {
+            steps.prepare(state, step);
+        }
         if let Some(force_level) = self.force_level() {
             force_level.prepare(dae, shape, settings, step, state);
         }
-    }
-
-    /// Solves the equations of a prepared step.
-    pub fn solve<D: Dae + ?Sized>(
-        &mut self,
-        newton: &mut Newton,
-        step: Step<D>,
-    ) -> Result<usize, NewtonFailure> {
-        let settings = step.settings.newton;
-        self.with_equations(step, |equations| newton.solve(equations, &settings))
     }
 
     /// Makes the factors again that were in use at a point of the matrix.
@@ -125,7 +124,7 @@ impl Formulation {
     }
 
     /// Shows the equations of a step to `visit`.
-    fn with_equations<D: Dae + ?Sized, R>(
+    pub fn with_equations<D: Dae + ?Sized, R>(
         &mut self,
         step: Step<D>,
         visit: impl FnOnce(&mut dyn NonlinearSystem) -> R,
@@ -142,6 +141,11 @@ impl Formulation {
                     Index2 { dae, settings, coefficients, base, trial, work, products, matrix_point };
                 equations.set_base_gradient(time);
                 visit(&mut equations)
+            }
+            Self::Bdf2(steps) => {
+                let Step { dae, settings, coefficients, base, trial, work, matrix_point, .. } = step;
+                let coefficients = steps.coefficients(coefficients);
+                visit(&mut Bdf2 { dae, settings, coefficients, base, trial, work, steps, matrix_point })
             }
             Self::Soi2(parts) => {
                 let Step { dae, settings, coefficients, base, trial, work, matrix_point, .. } = step;
@@ -163,8 +167,12 @@ impl Formulation {
 
     /// Turns the solution of a step into values on the group.
     pub fn settle(&mut self, shape: &Shape, settings: &Settings, state: &State, trial: &mut Trial) {
-        if let Self::UpdatedLagrangian(local) = self {
-            local.settle(&shape.space, &settings.parameters, state, trial);
+        match self {
+            Self::UpdatedLagrangian(local) => {
+                local.settle(&shape.space, &settings.parameters, state, trial);
+            }
+            Self::Bdf2(steps) => steps.settle(&shape.space, trial),
+            _ => {}
         }
     }
 
@@ -187,8 +195,8 @@ mod tests {
     use crate::problem::{DrivenTop, HeavyTop, NonlinearReactions};
     use crate::solve::block::BlockMatrix;
 
-    const METHODS: [Method; 5] =
-        [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2];
+    const METHODS: [Method; 6] =
+        [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2, Method::Bdf2];
 
     fn parameters(method: Method) -> Parameters {
         if method.is_hht() { Parameters::hht(0.2).unwrap() } else { Parameters::chung_hulbert(0.4).unwrap() }
@@ -196,9 +204,14 @@ mod tests {
 
     /// Largest difference between the iteration matrix and differences of the residual, relative to the matrix.
     fn deviation<D: Dae>(dae: &D, initial: Initial, method: Method) -> f64 {
-        // A large step makes every term count.
-        let h = 0.1;
-        let settings = Settings::new(method, parameters(method), h);
+        deviation_with(dae, initial, Settings::new(method, parameters(method), STEP))
+    }
+
+    /// A large step makes every term count.
+    const STEP: f64 = 0.1;
+
+    fn deviation_with<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> f64 {
+        let h = STEP;
         let run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
         let mut state = run.state().clone();
         let (shape, couplings) = (dae.shape(), dae.couplings());
@@ -267,6 +280,22 @@ mod tests {
                 let driven = DrivenTop::new(group);
                 let found = deviation(&driven, driven.initial(), method);
                 assert!(found < 1e-7, "{method:?} on {group:?} with states: {found:e}");
+            }
+        }
+    }
+    #[test]
+    fn so_are_those_of_every_form_and_scaling_of_bdf2() {
+        use crate::integrate::{Form, Scaling};
+        let scalings = [Scaling::Unscaled, Scaling::Left, Scaling::LeftRight, Scaling::LeftRightVelocities];
+        for form in [Form::ThreeField, Form::TwoField] {
+            for scaling in scalings {
+                let usual = Settings::new(Method::Bdf2, parameters(Method::Bdf2), STEP);
+                let settings = Settings { form, scaling, ..usual };
+                let driven = DrivenTop::new(Group::Se3);
+                let found = deviation_with(&driven, driven.initial(), settings);
+                assert!(found < 1e-7, "{form:?} {scaling:?}: {found:e}");
+                let found = deviation_with(&NonlinearReactions, NonlinearReactions.initial(), settings);
+                assert!(found < 1e-7, "{form:?} {scaling:?} on R²: {found:e}");
             }
         }
     }

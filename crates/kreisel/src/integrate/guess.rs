@@ -26,7 +26,12 @@ const STEPS_OF_PARABOLA: u64 = 3;
 
 impl Guess {
     /// All of them, in the order of their numbers in saved states.
-    pub(super) const ALL: [Self; 4] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola];
+    const ALL: [Self; 4] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola];
+
+    /// The guess with this number in a saved state.
+    pub(super) fn from_number([number]: [u8; 1]) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
 
     /// The guess for the next step, of a given size.
     pub(super) fn next(state: &State, predictor: Predictor, step: f64) -> Self {

@@ -139,11 +139,15 @@ pub(super) struct Index2<'a, D: ?Sized> {
 }
 
 impl<D: Dae + ?Sized> Index2<'_, D> {
-    /// Evaluates B(q_n); `t` is the time at the start of the step.
+    /// Evaluates B(q_n) W, with which η moves the machine; `t` is the time at the start of the step.
+    ///
+    /// W weighs turns against lengths by 1/L², L the length of the system: Bᵀη alone [ArnoldCardonaBruls2015, Eq. (56a)] adds up
+    /// metres and radians, and another unit of length would give another motion. For L = 1 m it is the same.
     pub fn set_base_gradient(&mut self, time: f64) {
         self.work.base_gradient.fill(0.0);
         let at = crate::dae::Point { time, configuration: self.base, ..self.trial.point() };
         self.dae.gradient(&at, &mut self.work.base_gradient);
+        self.work.weigh_base_gradient();
     }
 
     /// Adds the rows h (γ' B + Z T) of the hidden constraints.
@@ -207,7 +211,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
-        // y = x + Bᵀ(q_n) ζ moves velocity and acceleration.
+        // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         work.scratch.copy_from_slice(&increment[..trial.increment.len()]);
         let changes = &mut work.constraint_scratch;
         work.layout.gather(Kind::Holonomic, 1, increment, changes);

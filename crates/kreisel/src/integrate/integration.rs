@@ -5,7 +5,7 @@ use super::error::{StartError, StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::guess::Guess;
 use super::kkt::{Kkt, KktFailure};
-use super::parameters::Stability;
+use super::parameters::{Parameters, Stability};
 use super::prepare::Unprepared;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
@@ -13,9 +13,9 @@ use super::settings::{Initial, Method, Settings};
 use super::start::{Side, StartReport, assembled, check_initial, starting_state};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::node_without_coordinates;
-use crate::dae::{Dae, Equation, Shape};
+use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::block::BlockMatrix;
-use crate::solve::newton::{Newton, NewtonFailure};
+use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem, Refresh};
 
 /// Work of an integration so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,46 @@ pub struct Statistics {
     pub rejections: u64,
     /// Steps taken back because they could not be computed.
     pub failures: u64,
+}
+
+impl Statistics {
+    /// How many counts there are.
+    pub(crate) const COUNTS: usize = 8;
+
+    /// All counts, in the order of the fields.
+    pub(crate) fn counts(&self) -> [u64; Self::COUNTS] {
+        let Self { steps, iterations, residuals, matrices, .. } = *self;
+        let Self { factorisations, line_search_cuts, rejections, failures, .. } = *self;
+        [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures]
+    }
+
+    /// The statistics with these counts.
+    pub(crate) fn of_counts(counts: [u64; Self::COUNTS]) -> Self {
+        let [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures] =
+            counts;
+        Self {
+            steps,
+            iterations,
+            residuals,
+            matrices,
+            factorisations,
+            line_search_cuts,
+            rejections,
+            failures,
+        }
+    }
+
+    /// Work of this and another part of a run. Counts wrap, so that a part may also be taken away.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let others = other.counts();
+        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_add(others[at])))
+    }
+
+    /// Work of this run without that of a part.
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        let others = other.counts();
+        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_sub(others[at])))
+    }
 }
 
 /// What one step took.
@@ -142,7 +182,7 @@ impl GeneralizedAlpha {
         state: State,
     ) -> Result<Integration<'d, D>, ResumeError> {
         let mut integration = self.prepare(dae)?;
-        check_sizes(&integration.work.shape, &state)?;
+        check_sizes(&integration.work.shape, integration.settings.method, &state)?;
         integration.kkt.set_states(&state.states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
@@ -157,7 +197,7 @@ impl GeneralizedAlpha {
     }
 
     fn prepare<'d, D: Dae + ?Sized>(&self, dae: &'d D) -> Result<Integration<'d, D>, StartError> {
-        let settings = *self.settings();
+        let settings = suited(*self.settings());
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
         check_groups(&settings, dae, &shape)?;
@@ -188,6 +228,20 @@ impl GeneralizedAlpha {
             failures: 0,
         })
     }
+}
+
+/// Settings with what a method does not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same formula, and
+/// its matrix depends on the past, so that it is of no use in another step.
+fn suited(settings: Settings) -> Settings {
+    if settings.method != Method::Bdf2 {
+        return settings;
+    }
+    let parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters);
+    let mut newton = settings.newton;
+    if newton.refresh == Refresh::WhenSlow {
+        newton.refresh = Refresh::EveryStep;
+    }
+    Settings { parameters, newton, ..settings }
 }
 
 /// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
@@ -256,6 +310,12 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// What was changed in the user's initial values.
     pub fn start_report(&self) -> &StartReport {
         &self.start_report
+    }
+
+    /// Takes over what was found at the start of the same integration.
+    pub(crate) fn started_as(&mut self, start: &Self) {
+        self.start_report.clone_from(&start.start_report);
+        self.redundancy.clone_from(&start.redundancy);
     }
 
     /// Work so far.
@@ -358,9 +418,30 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
                 StepError::Singular { time, step, unknown: self.dae.describe(equation) }
             }
             KktFailure::NotFinite(equation) => {
-                StepError::NotFinite { time, step, equation: self.dae.describe(equation) }
+                let equation = self.blamed(self.dae.describe(equation));
+                StepError::NotFinite { time, step, equation }
             }
         }
+    }
+
+    /// An equation that is not finite together with the part that made it so, if that can be found.
+    fn blamed(&self, equation: String) -> String {
+        let trial = self.trial.point();
+        // The iteration may have spread what is not finite over the trial values: the last state is looked at as well.
+        let (state, memory) = (&self.state, &self.state.memory[..]);
+        let last = Point {
+            time: trial.time,
+            configuration: &state.configuration,
+            velocity: &state.velocity,
+            acceleration: &state.acceleration,
+            multipliers: &state.multipliers,
+            slip_multipliers: &state.slip_multipliers,
+            states: &state.states,
+            memory,
+        };
+        let now = Point { time: state.time, ..last };
+        let part = [trial, last, now].iter().find_map(|at| self.dae.part_not_finite(at));
+        super::error::blame(equation, part)
     }
 
     pub(super) fn coefficients(&self, step: f64) -> Coefficients {
@@ -369,6 +450,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Newton's iteration from the predicted values.
     pub(super) fn correct(&mut self, step: f64) -> Result<usize, StepError> {
+        let settings = self.settings.newton;
+        self.solve_with(step, |equations, newton| newton.solve(equations, &settings))
+    }
+
+    /// Lets `solve` find the solution of a step from the predicted values.
+    pub(super) fn solve_with<R>(
+        &mut self,
+        step: f64,
+        solve: impl FnOnce(&mut dyn NonlinearSystem, &mut Newton) -> Result<R, NewtonFailure>,
+    ) -> Result<R, StepError> {
         let coefficients = self.coefficients(step);
         self.work.set_round_off(&self.state.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
@@ -376,13 +467,14 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let matrix_point = self.state.matrix_point.get_or_insert_default();
         let (time, base) = (self.state.time, &self.state.configuration);
         let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
-        let outcome = self.formulation.solve(&mut self.newton, step_data);
-        let iterations = outcome.map_err(|failure| {
+        let newton = &mut self.newton;
+        let outcome = self.formulation.with_equations(step_data, |equations| solve(equations, newton));
+        let solved = outcome.map_err(|failure| {
             self.newton.forget();
             self.step_error(failure, step)
         })?;
         self.formulation.settle(&self.work.shape, &self.settings, &self.state, &mut self.trial);
-        Ok(iterations)
+        Ok(solved)
     }
 
     fn step_error(&self, failure: NewtonFailure, step: f64) -> StepError {
@@ -393,7 +485,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
                 StepError::NotConverged { time, step, iterations, norm, worst: name(worst) }
             }
             NewtonFailure::NotFinite { equation } => {
-                StepError::NotFinite { time, step, equation: name(equation) }
+                StepError::NotFinite { time, step, equation: self.blamed(name(equation)) }
             }
             NewtonFailure::Singular { unknown } => StepError::Singular { time, step, unknown: name(unknown) },
         }
@@ -431,6 +523,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let values: [&[f64]; 3] = [last, before_last, &state.earlier_algorithmic_acceleration];
         state.guess = Guess::best(parameters, &state.acceleration, next, values);
         state.earlier_algorithmic_acceleration.copy_from_slice(before_last);
+        if self.settings.method == Method::Bdf2 {
+            state.accept_past(&self.previous.velocity, &trial.increment, step);
+        }
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
             trial.configuration.copy_from_slice(&state.configuration);
@@ -550,7 +645,7 @@ fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) ->
     }
 }
 
-fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
+fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), StateError> {
     let (k, m) = (shape.velocity_count(), shape.constraint_count());
     let mut sizes = vec![
         ("configuration coordinates", state.configuration.len(), shape.space.coordinate_count()),
@@ -578,6 +673,10 @@ fn check_sizes(shape: &Shape, state: &State) -> Result<(), StateError> {
     if !state.inertia_force.is_empty() {
         sizes.push(("velocity coordinates", state.inertia_force.len(), k));
         sizes.push(("velocity coordinates", state.previous_inertia_force.len(), k));
+    }
+    if method == Method::Bdf2 {
+        sizes.push(("velocity coordinates", state.previous_velocity.len(), k));
+        sizes.push(("velocity coordinates", state.previous_increment.len(), k));
     }
     if let Some(point) = &state.matrix_point {
         sizes.extend([

@@ -14,7 +14,7 @@
 use super::error::StartError;
 use super::layout::{Copies, Kind, Layout, Part, StateScaling, TangentOperators};
 use super::scheme::Workspace;
-use crate::dae::{Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
+use crate::dae::{Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentWeights};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 
@@ -30,30 +30,6 @@ impl KktFailure {
         match self {
             Self::Singular(equation) => StartError::Singular { equation: dae.describe(equation) },
             Self::NotFinite(equation) => StartError::NotFinite { equation: dae.describe(equation), time },
-        }
-    }
-}
-
-/// Zeros, and the states, to make points of: what is at rest and without reactions.
-pub(super) struct Rest {
-    pub velocity: Vec<f64>,
-    multipliers: Vec<f64>,
-    slips: Vec<f64>,
-    states: Vec<f64>,
-    memory: Vec<f64>,
-}
-
-impl Rest {
-    pub fn point<'a>(&'a self, time: f64, configuration: &'a [f64], velocity: &'a [f64]) -> Point<'a> {
-        Point {
-            time,
-            configuration,
-            velocity,
-            acceleration: &self.velocity,
-            multipliers: &self.multipliers,
-            slip_multipliers: &self.slips,
-            states: &self.states,
-            memory: &self.memory,
         }
     }
 }
@@ -292,13 +268,7 @@ impl Kkt {
     pub fn new<D: Dae + ?Sized>(dae: &D, mass_scale: f64) -> Self {
         let shape = dae.shape();
         Self {
-            rest: Rest {
-                velocity: vec![0.0; shape.velocity_count()],
-                multipliers: vec![0.0; shape.constraint_count()],
-                slips: vec![0.0; shape.slip_count()],
-                states: vec![0.0; shape.state_count()],
-                memory: vec![0.0; shape.memory],
-            },
+            rest: Rest::new(&shape),
             base: vec![0.0; shape.space.coordinate_count()],
             system: BlockSystem::new(dae, shape, mass_scale),
         }

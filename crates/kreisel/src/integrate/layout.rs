@@ -24,6 +24,8 @@ impl Copies {
     pub const ONE: Self = Self { nodes: 1, constraints: 1, slips: 1 };
     /// λ and η per constraint: `index2`.
     pub const STABILIZED: Self = Self { nodes: 1, constraints: 2, slips: 1 };
+    /// x and v per node: the three-field form of `bdf2`.
+    pub const THREE_FIELDS: Self = Self { nodes: 2, constraints: 1, slips: 1 };
     /// Two of each: `soi2`.
     pub const TWO: Self = Self { nodes: 2, constraints: 2, slips: 2 };
 }
@@ -277,6 +279,11 @@ impl Layout {
         Equation::State(row.saturating_sub(self.first_state()))
     }
 
+    /// Whether a row belongs to the second copy of a node's unknowns.
+    pub fn is_second_of_node(&self, row: usize) -> bool {
+        self.node_copies > 1 && self.node_starts(1).any(|(start, size)| (start..start + size).contains(&row))
+    }
+
     /// First unknown of the states; the others follow to the end.
     pub fn first_state(&self) -> usize {
         let states = &self.states;
@@ -377,6 +384,29 @@ impl Layout {
             let source = view(matrix, block);
             let target = self.part_of(out, place, source, part, self.node_copies);
             add_times(operators, node, target, factor, source);
+        }
+    }
+
+    /// Adds `factor` times T, or times the identity, to the diagonal blocks of the nodes.
+    pub fn add_diagonal(
+        &self,
+        operators: Option<&TangentOperators>,
+        factor: f64,
+        part: Part,
+        out: &mut BlockMatrix,
+    ) {
+        for (node, &size) in self.node_sizes.iter().enumerate() {
+            let Some(block) = self.pattern.find(node, node) else { continue };
+            let mut view = out.block_mut(block);
+            for column in 0..size {
+                for row in 0..size {
+                    let value = match operators {
+                        Some(operators) => operators.entry(node, row, column),
+                        None => f64::from(u8::from(row == column)),
+                    };
+                    view[(part.row * size + row, part.column * size + column)] += factor * value;
+                }
+            }
         }
     }
 
@@ -600,6 +630,24 @@ impl TangentOperators {
         let columns = self.values[start..start + 3 * size].chunks_exact_mut(size);
         for (values, column) in columns.zip(rotation.column_iter()) {
             values[..3].copy_from_slice(column.as_slice());
+        }
+    }
+
+    /// Adds `factor` times a matrix, column by column, to the operator of a node that turns.
+    pub fn add(&mut self, node: usize, factor: f64, matrix: &[f64]) {
+        let Operator { form, start, size } = self.nodes[node];
+        if !matches!(form, Form::Identity) {
+            let values = &mut self.values[start..start + size * size];
+            values.iter_mut().zip(matrix).for_each(|(value, entry)| *value += factor * entry);
+        }
+    }
+
+    /// One entry of the operator of a node.
+    fn entry(&self, node: usize, row: usize, column: usize) -> f64 {
+        let Operator { form, start, size } = self.nodes[node];
+        match form {
+            Form::Identity => f64::from(u8::from(row == column)),
+            Form::Rotation | Form::Full => self.values[start + column * size + row],
         }
     }
 

@@ -35,6 +35,7 @@ mod parameters;
 mod prepare;
 mod redundancy;
 mod renew;
+mod saturation;
 pub(crate) mod scheme;
 mod settings;
 mod singular;
@@ -43,16 +44,18 @@ pub(crate) mod start;
 mod state;
 mod updated_lagrangian;
 
-pub use bdf2::{Bdf2, Bdf2Report, Bdf2Settings, Form, Scaling};
 pub use control::{ControlMemory, ErrorControl};
+pub(crate) use error::blame;
 pub use error::{Miss, StartError, StateError, StepError};
 pub use guess::Guess;
 pub use integration::{Integration, ResumeError, Statistics, StepReport};
 pub use observer::{Control, Observer};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use redundancy::Redundancy;
+pub use saturation::{Saturation, Watch};
 pub use settings::{
-    Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Settings, Start, StepChange,
+    Form, Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Settings, Start,
+    StepChange,
 };
 pub use start::StartReport;
 pub use state::{MatrixPoint, Merged, State};

@@ -33,6 +33,8 @@ pub(super) struct Unprepared {
     states: Vec<f64>,
     state_rates: Vec<f64>,
     previous_state_rates: Vec<f64>,
+    previous_velocity: Vec<f64>,
+    previous_increment: Vec<f64>,
 }
 
 impl<D: Dae + ?Sized> Integration<'_, D> {
@@ -40,16 +42,29 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     ///
     /// After an error the state is as it was.
     pub(super) fn attempt(&mut self, step: f64) -> Result<usize, StepError> {
+        self.attempt_with(step, |integration| {
+            let outcome = integration.correct_or_yield(step);
+            let iterations = outcome.or_else(|error| integration.correct_carefully(step, error))?;
+            let settle = integration.state.step == 0.0
+                && integration.settings.start == Start::Implicit
+                && integration.settings.method != Method::Bdf2;
+            Ok(iterations + if settle { integration.settle_first_acceleration(step)? } else { 0 })
+        })
+    }
+
+    /// The same with another way to solve the equations from the predicted values.
+    pub(super) fn attempt_with<R>(
+        &mut self,
+        step: f64,
+        solve: impl FnOnce(&mut Self) -> Result<R, StepError>,
+    ) -> Result<R, StepError> {
         if !(step > 0.0 && step.is_finite()) {
             return Err(StepError::Step(step));
         }
         self.keep_unprepared();
         let outcome = self.change_step(step).and_then(|()| {
             self.predict(step);
-            let iterations =
-                self.correct_or_yield(step).or_else(|error| self.correct_carefully(step, error))?;
-            let settle = self.state.step == 0.0 && self.settings.start == Start::Implicit;
-            Ok(iterations + if settle { self.settle_first_acceleration(step)? } else { 0 })
+            solve(self)
         });
         if outcome.is_err() {
             self.discard();
@@ -86,6 +101,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         before.states.clone_from(&state.states);
         before.state_rates.clone_from(&state.state_rates);
         before.previous_state_rates.clone_from(&state.previous_state_rates);
+        before.previous_velocity.clone_from(&state.previous_velocity);
+        before.previous_increment.clone_from(&state.previous_increment);
     }
 
     /// Takes a pending step back.
@@ -102,6 +119,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         state.states.clone_from(&before.states);
         state.state_rates.clone_from(&before.state_rates);
         state.previous_state_rates.clone_from(&before.previous_state_rates);
+        state.previous_velocity.clone_from(&before.previous_velocity);
+        state.previous_increment.clone_from(&before.previous_increment);
     }
 
     /// Prepares the state for a step of another size than the last.
@@ -113,7 +132,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let before = self.state.prepared_step;
         let ratio = step / before;
         if (ratio - 1.0).abs() <= SAME_STEP {
-            return Ok(());
+            return self.rescale_past(step);
         }
         self.newton.forget();
         if self.state.step == 0.0 {
@@ -141,13 +160,30 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
                 self.settings.parametrization.add_jerk_excess(space, change, velocity, acceleration, a);
             }
         }
-        let carries_residual =
-            self.settings.method.leaves_hidden_residual() && self.work.shape.constraint_count() > 0;
-        if carries_residual && self.settings.step_change.rescale_residual {
+        if self.settings.method == Method::Bdf2 {
+            self.rescale_past(step)?;
+        } else if self.settings.method.leaves_hidden_residual() && self.rescales_residual() {
             self.scale_hidden_residual(ratio * ratio, step)?;
         }
         self.state.prepared_step = step;
         Ok(())
+    }
+
+    fn rescales_residual(&self) -> bool {
+        self.work.shape.constraint_count() > 0 && self.settings.step_change.rescale_residual
+    }
+
+    /// With `bdf2` the residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps, and is rescaled to
+    /// what the next step will have; a change of size therefore shows in two steps.
+    fn rescale_past(&mut self, step: f64) -> Result<(), StepError> {
+        if self.settings.method != Method::Bdf2 || self.state.step == 0.0 || !self.rescales_residual() {
+            return Ok(());
+        }
+        let growth = self.state.residual_growth(step);
+        if (growth - 1.0).abs() <= SAME_STEP {
+            return Ok(());
+        }
+        self.scale_hidden_residual(growth, step)
     }
 
     /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
@@ -238,13 +274,18 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         Ok(())
     }
 
+    /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one does.
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
         self.kkt.set_states(&state.states, &state.memory);
-        self.kkt
-            .scale_hidden_residual(self.dae, state.time, &state.configuration, &mut state.velocity, factor)
-            .map(|_| ())
-            .map_err(|failure| self.kkt_error(failure, step))
+        let change = |past: &mut [f64], velocity: &[f64], sign: f64| {
+            past.iter_mut().zip(velocity).for_each(|(past, v)| *past += sign * v);
+        };
+        change(&mut state.previous_velocity, &state.velocity, -1.0);
+        let (configuration, velocity) = (&state.configuration, &mut state.velocity);
+        let outcome = self.kkt.scale_hidden_residual(self.dae, state.time, configuration, velocity, factor);
+        change(&mut state.previous_velocity, &state.velocity, 1.0);
+        outcome.map(|_| ()).map_err(|failure| self.kkt_error(failure, step))
     }
 }
 

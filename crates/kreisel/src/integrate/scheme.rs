@@ -22,6 +22,10 @@ pub(super) struct Coefficients {
     pub velocity: f64,
     /// s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)].
     pub scale: f64,
+    /// Factor of the balance of forces: 1/s, unless a scaling is to be studied.
+    pub force: f64,
+    /// Change of a multiplier per change of its unknown: s, unless a scaling is to be studied.
+    pub multiplier: f64,
     /// σ: change of a first-order state per change of its rate.
     pub state_per_rate: f64,
 }
@@ -29,11 +33,14 @@ pub(super) struct Coefficients {
 impl Coefficients {
     pub fn new(parameters: &Parameters, step: f64, mass_scale: f64, stiffness_scale: f64) -> Self {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let scale = stiffness_scale + mass_scale / (step * step);
         Self {
             step,
             acceleration: (1.0 - alpha_m) / (parameters.beta() * step * step * (1.0 - alpha_f)),
             velocity: parameters.gamma() / (parameters.beta() * step),
-            scale: stiffness_scale + mass_scale / (step * step),
+            scale,
+            force: 1.0 / scale,
+            multiplier: scale,
             state_per_rate: StateParameters::new(parameters).state_per_rate(step),
         }
     }
@@ -108,8 +115,8 @@ impl Trial {
     }
 
     /// Lets remembered section forces follow the corrections since the last matrix of this step.
-    fn follow<D: Dae + ?Sized>(&mut self, dae: &D) {
-        if self.memory.is_empty() {
+    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D, matrix: IterationMatrix) {
+        if matrix != IterationMatrix::Mixed || self.memory.is_empty() {
             return;
         }
         if self.has_matrix {
@@ -193,7 +200,7 @@ pub(super) struct Workspace {
     pub layout: Layout,
     pub tangent: Tangent,
     pub operators: TangentOperators,
-    /// B(q_n), for `index2`.
+    /// B(q_n) W, for `index2`.
     pub base_gradient: BlockMatrix,
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
@@ -203,6 +210,8 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
+    /// Which states the step size need not follow.
+    pub forgetful_states: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -229,8 +238,11 @@ impl Workspace {
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
         dae.state_scales(&mut state_scales);
+        let mut forgetful_states = vec![false; shape.state_count()];
+        dae.forgetful_states(&mut forgetful_states);
         Self {
             state_scales,
+            forgetful_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
@@ -250,6 +262,20 @@ impl Workspace {
             rest: vec![0.0; velocity_count],
             layout,
             shape,
+        }
+    }
+
+    /// Turns B(q_n) into B(q_n) W, with W = 1/L² for turns and 1 for lengths.
+    pub fn weigh_base_gradient(&mut self) {
+        let pattern = Arc::clone(self.base_gradient.pattern());
+        for (block, rows, columns) in pattern.blocks() {
+            let rows = pattern.row_range(rows).len();
+            let scales = &self.coordinate_scales[pattern.column_range(columns)];
+            let columns = self.base_gradient.block_values_mut(block).chunks_exact_mut(rows.max(1));
+            for (column, scale) in columns.zip(scales) {
+                let weight = scale / self.length;
+                column.iter_mut().for_each(|value| *value *= weight * weight);
+            }
         }
     }
 
@@ -312,7 +338,7 @@ impl Workspace {
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
-        trial.follow(dae);
+        trial.follow(dae, matrix);
         self.tangent.clear();
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -326,7 +352,7 @@ impl Workspace {
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
-        trial.follow(dae);
+        trial.follow(dae, matrix);
         let rest = std::mem::take(&mut self.rest);
         self.tangent.clear();
         let at = Point { acceleration: &rest, ..trial.point() };

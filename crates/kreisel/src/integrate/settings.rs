@@ -21,6 +21,34 @@ pub enum Method {
     HhtSoi2,
     /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
     UpdatedLagrangian,
+    /// Index-3 DAE by the two-step backward differentiation formula in local coordinates about the start of each step; on R^k
+    /// the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
+    Bdf2,
+}
+
+/// Unknowns of a step of [`Method::Bdf2`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Positions, velocities and multipliers [BottassoBauchauCardona2007, Eq. (4)].
+    ThreeField,
+    /// Positions and multipliers; velocities are eliminated [BottassoBauchauCardona2007, Eq. (37)].
+    #[default]
+    TwoField,
+}
+
+/// Scaling of equations and unknowns of [`Method::Bdf2`], with s = k_ave + m_ave/h² in place of h⁻²
+/// [BottassoBauchauCardona2007, Eq. (28)].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scaling {
+    /// None.
+    Unscaled,
+    /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
+    Left,
+    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24), (48), (49)].
+    LeftRight,
+    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as [`Scaling::LeftRight`].
+    #[default]
+    LeftRightVelocities,
 }
 
 /// Local coordinates of rotations in [`Method::UpdatedLagrangian`].
@@ -36,7 +64,7 @@ pub enum Parametrization {
 impl Method {
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs.
     pub fn leaves_hidden_residual(self) -> bool {
-        matches!(self, Self::Index3 | Self::HhtI3 | Self::UpdatedLagrangian)
+        matches!(self, Self::Index3 | Self::HhtI3 | Self::UpdatedLagrangian | Self::Bdf2)
     }
 
     /// Whether forces are balanced at two times instead of at the end of the step.
@@ -134,7 +162,11 @@ pub struct Settings {
     pub method: Method,
     /// Local coordinates of `updated-lagrangian`; without effect on other methods.
     pub parametrization: Parametrization,
-    /// Parameters of the generalized-α family.
+    /// Unknowns of `bdf2`; without effect on other methods.
+    pub form: Form,
+    /// Scaling of `bdf2`; without effect on other methods.
+    pub scaling: Scaling,
+    /// Parameters of the generalized-α family; without effect on `bdf2`.
     pub parameters: Parameters,
     /// Step size h in s; with error control only a size to start from.
     pub step: f64,
@@ -175,6 +207,8 @@ impl Settings {
         Self {
             method,
             parametrization: Parametrization::default(),
+            form: Form::default(),
+            scaling: Scaling::default(),
             parameters,
             step,
             error_control: None,

@@ -2,13 +2,13 @@
 
 use super::assemble::{Goal, named};
 use super::error::StartError;
-use super::estimate::curvature_error;
+use super::estimate::{curvature_error, position_error_constant};
 use super::integration::compliance;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
 use super::redundancy::Redundancy;
 use super::settings::{Initial, Method, Settings, Start};
 use super::state::State;
-use crate::dae::{Dae, Equation, Equations, Point, Shape};
+use crate::dae::{Dae, Equation, Equations, Rest, Shape};
 
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
@@ -152,7 +152,8 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     kkt.set_states(&now.states, &state.memory);
     state.algorithmic_acceleration = now.acceleration.clone();
     let mut second_derivatives = None;
-    if !matches!(settings.start, Start::Trivial | Start::Implicit) {
+    let without_slopes = matches!(settings.start, Start::Trivial | Start::Implicit);
+    if !without_slopes || settings.method == Method::Bdf2 {
         let Jerks { velocity: jerk, states } = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
         second_derivatives = Some(states);
         let shift = settings.parameters.offset() * settings.step;
@@ -165,6 +166,9 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
         }
         if settings.start == Start::OrderPreserving && settings.method.leaves_hidden_residual() {
             perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
+        }
+        if settings.method == Method::Bdf2 {
+            state.start_past(&shape.space, &now.acceleration, &jerk, settings.step);
         }
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
@@ -243,7 +247,12 @@ fn perturb_velocity<D: Dae + ?Sized>(
     }
     let mut local_error = vec![0.0; shape.velocity_count()];
     curvature_error(settings, &shape.space, &state.velocity, &now.acceleration, &mut local_error);
-    let (constant, square) = (settings.parameters.position_error_constant(), settings.step * settings.step);
+    let square = match settings.method {
+        // v of the formula lacks h² x⃛/3, of which the local error 2/9 h³ x⃛ is the 3/2-th part.
+        Method::Bdf2 => -1.5 * settings.step * settings.step,
+        _ => settings.step * settings.step,
+    };
+    let constant = position_error_constant(settings);
     for (error, jerk) in local_error.iter_mut().zip(jerk) {
         *error = square * (constant * jerk + *error);
     }
@@ -297,21 +306,13 @@ fn check_time_dependence<D: Dae + ?Sized>(
     if shape.rheonomic {
         return Ok(());
     }
+    let rest = Rest::new(shape).with_states(&initial.states);
     let violation_at = |time: f64| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
         let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
         dae.evaluate(
-            &Point {
-                time,
-                configuration: &initial.configuration,
-                velocity: &initial.velocity,
-                acceleration: &vec![0.0; shape.velocity_count()],
-                multipliers: &vec![0.0; shape.constraint_count()],
-                slip_multipliers: &vec![0.0; shape.slip_count()],
-                states: &initial.states,
-                memory: &vec![0.0; shape.memory],
-            },
+            &rest.point(time, &initial.configuration, &initial.velocity),
             &mut Equations {
                 equilibrium: &mut equilibrium,
                 violation: &mut violation,

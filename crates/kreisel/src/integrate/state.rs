@@ -3,6 +3,7 @@
 use super::control::ControlMemory;
 use super::error::StateError;
 use super::guess::Guess;
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::solve::newton::Memory;
 
 /// State of an integration between two steps.
@@ -69,6 +70,12 @@ pub struct State {
     pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
+    /// Size of the step before the last, with `bdf2`.
+    pub previous_step: f64,
+    /// Velocity v_{n−1} with `bdf2`; empty with other methods.
+    pub previous_velocity: Vec<f64>,
+    /// Coordinates of q_{n−1} about q_n with `bdf2`; empty with other methods.
+    pub previous_increment: Vec<f64>,
     /// How the linear solvers order their work, which decides the rounding.
     pub merged: Merged,
     /// What Newton's iteration remembers of the steps before.
@@ -121,83 +128,11 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 5;
+const VERSION: u32 = 7;
 
-/// Appends numbers in little-endian form.
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn number(&mut self, value: f64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn numbers(&mut self, values: &[f64]) {
-        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
-        values.iter().for_each(|&value| self.number(value));
-    }
-
-    fn indices(&mut self, values: Option<&Vec<usize>>) {
-        self.0.push(u8::from(values.is_some()));
-        let Some(values) = values else { return };
-        self.0.extend_from_slice(&(values.len() as u64).to_le_bytes());
-        values.iter().for_each(|&value| self.0.extend_from_slice(&(value as u64).to_le_bytes()));
-    }
-}
-
-/// Takes numbers from the front.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
-        let (head, tail) = self.0.split_first_chunk::<N>().ok_or(StateError::Damaged)?;
-        self.0 = tail;
-        Ok(*head)
-    }
-
-    fn number(&mut self) -> Result<f64, StateError> {
-        Ok(f64::from_le_bytes(self.bytes()?))
-    }
-
-    fn some_numbers<const N: usize>(&mut self) -> Result<[f64; N], StateError> {
-        let mut numbers = [0.0; N];
-        for number in &mut numbers {
-            *number = self.number()?;
-        }
-        Ok(numbers)
-    }
-
-    fn flag(&mut self) -> Result<bool, StateError> {
-        match self.bytes()? {
-            [0] => Ok(false),
-            [1] => Ok(true),
-            _ => Err(StateError::Damaged),
-        }
-    }
-
-    fn guess(&mut self) -> Result<Guess, StateError> {
-        let [number] = self.bytes()?;
-        Guess::ALL.get(usize::from(number)).copied().ok_or(StateError::Damaged)
-    }
-
-    fn numbers(&mut self) -> Result<Vec<f64>, StateError> {
-        let count = u64::from_le_bytes(self.bytes()?);
-        // A count beyond the bytes that are left is damage, not a reason to allocate.
-        if count > (self.0.len() / 8) as u64 {
-            return Err(StateError::Damaged);
-        }
-        (0..count).map(|_| self.number()).collect()
-    }
-
-    fn indices(&mut self) -> Result<Option<Vec<usize>>, StateError> {
-        if !self.flag()? {
-            return Ok(None);
-        }
-        let count = u64::from_le_bytes(self.bytes()?);
-        if count > (self.0.len() / 8) as u64 {
-            return Err(StateError::Damaged);
-        }
-        let index = |_| usize::try_from(u64::from_le_bytes(self.bytes()?)).map_err(|_| StateError::Damaged);
-        (0..count).map(index).collect::<Result<_, _>>().map(Some)
+impl From<Damaged> for StateError {
+    fn from(_: Damaged) -> Self {
+        Self::Damaged
     }
 }
 
@@ -246,6 +181,7 @@ impl State {
         for values in self.arrays() {
             writer.numbers(values);
         }
+        writer.number(self.previous_step);
         writer.indices(self.merged.step.as_ref());
         writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
@@ -282,12 +218,13 @@ impl State {
             newton: Memory::from_numbers(reader.some_numbers()?),
             count: u64::from_le_bytes(reader.bytes()?),
             after_corner: reader.flag()?,
-            guess: reader.guess()?,
+            guess: Guess::from_number(reader.bytes()?).ok_or(StateError::Damaged)?,
             ..State::default()
         };
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
+        state.previous_step = reader.number()?;
         state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
         if reader.flag()? {
             let mut point =
@@ -303,7 +240,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 21] {
+    fn arrays(&self) -> [&Vec<f64>; 23] {
         [
             &self.configuration,
             &self.velocity,
@@ -326,10 +263,12 @@ impl State {
             &self.previous_algorithmic_state_rates,
             &self.memory,
             &self.compliance,
+            &self.previous_velocity,
+            &self.previous_increment,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 21] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 23] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -352,6 +291,8 @@ impl State {
             &mut self.previous_algorithmic_state_rates,
             &mut self.memory,
             &mut self.compliance,
+            &mut self.previous_velocity,
+            &mut self.previous_increment,
         ]
     }
 }

@@ -322,6 +322,22 @@ impl Space {
         }
     }
 
+    /// Writes the matrix ∂(T(x) w)/∂x of one factor, column by column; `x` and `w` are that factor's parts.
+    pub fn tangent_derivative(&self, factor: usize, x: &[f64], w: &[f64], out: &mut [f64]) {
+        match self.groups[factor] {
+            Group::Vector(_) => out.fill(0.0),
+            Group::So3 => out.copy_from_slice(so3::tangent_derivative(&vector3(x), &vector3(w)).as_slice()),
+            Group::So3xR3 => {
+                out.fill(0.0);
+                let rotational = so3::tangent_derivative(&vector3(x), &vector3(w));
+                for (column, values) in out.chunks_exact_mut(6).take(3).enumerate() {
+                    values[..3].copy_from_slice(rotational.column(column).as_slice());
+                }
+            }
+            Group::Se3 => out.copy_from_slice(se3::tangent_derivative(&vector6(x), &vector6(w)).as_slice()),
+        }
+    }
+
     /// Puts every quaternion of a configuration to norm one.
     pub fn normalize(&self, q: &mut [f64]) {
         for (group, coordinates, _) in self.factors() {

@@ -14,15 +14,20 @@ use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::{RunSettings, SettingTexts};
+use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
-use crate::element::{Element, NodeId, SignalFunction};
+use crate::element::{Element, HeldInput, NodeId, SignalFunction};
 use crate::integrate::{Parameters, Settings};
 use crate::joint::{Coordinate, Frame, Joint, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Document, PartReader, Place, Reference};
+use crate::model::{Document, PartReader, Place, Reference, SourceFile};
+use crate::results::ModelIdentity;
 use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
+
+/// Why an input may not stand where motion is prescribed, and what to do.
+const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beams, states and events may use it, but not a motion that must be smooth; let a `[[joint-force]]` or a `[[pid]]` follow it";
 
 /// Parts read so far.
 pub struct Assembler {
@@ -102,7 +107,8 @@ impl Assembler {
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
-                errors.keep((entry.add)(part, &mut assembler));
+                let added = (entry.add)(part, &mut assembler);
+                errors.keep(added.map_err(|errors| assembler.about_inputs(errors)));
             }
             // Bodies ask for the group, so the settings are complete before any other part.
             if std::ptr::eq(entry.kind, &part::simulation::KIND) {
@@ -113,7 +119,8 @@ impl Assembler {
         }
         let mut errors = ModelErrors::new();
         for work in std::mem::take(&mut assembler.deferred) {
-            errors.keep(work(&mut assembler));
+            let done = work(&mut assembler);
+            errors.keep(done.map_err(|errors| assembler.about_inputs(errors)));
         }
         errors.into_result()?;
         Ok(assembler)
@@ -182,7 +189,9 @@ impl Assembler {
 
     /// Adds a number that is set from outside.
     pub fn add_input(&mut self, name: &str, value: f64) {
-        self.inputs.push(InputEntry { name: name.to_string(), value, slots: Vec::new() });
+        let holder = self.add_element(name, HeldInput);
+        self.connect_inputs(holder, vec![self.inputs.len()]);
+        self.inputs.push(InputEntry { name: name.to_string(), value, slots: Vec::new(), holder });
     }
 
     /// Inputs so far.
@@ -215,6 +224,15 @@ impl Assembler {
     /// Whether a name is that of an input or of a function from outside.
     pub fn is_outside_quantity(&self, name: &str) -> bool {
         self.inputs.iter().any(|input| input.name == name) || self.function_named(name).is_some()
+    }
+
+    /// Says of a name that is not known where it stands, but is that of an input, where inputs may stand.
+    fn about_inputs(&self, errors: ModelErrors) -> ModelErrors {
+        let is_input = |mistake: &Mistake| match mistake {
+            Mistake::UnknownName { name, .. } => self.inputs.iter().any(|input| input.name == *name),
+            _ => false,
+        };
+        errors.map(|error| if is_input(error.mistake()) { error.with_hint(INPUTS_JUMP) } else { error })
     }
 
     /// Finds where in the memory of the system the inputs are.
@@ -565,14 +583,19 @@ impl Assembler {
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
         configurations.add_versions(&mut self, document, given)?;
-        let (system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
+        let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
         part::state::check(&system, &initial, &self.states)?;
+        system.set_stiffness_scale(mean_stiffness(&system, &initial));
         self.locate_inputs(&system);
-        for input in self.inputs.iter().filter(|input| input.slots.is_empty()) {
-            self.warnings.push(format!("no force uses the input `{}`", input.name));
+        // The first slot is that of the element that holds it.
+        let is_used = |input: &InputEntry| {
+            input.slots.len() > 1 || events.iter().any(|event| event.reads_input(input.holder))
+        };
+        for input in self.inputs.iter().filter(|input| !is_used(input)) {
+            self.warnings.push(format!("nothing uses the input `{}`", input.name));
         }
         let (title, description) = super::looks::words_about(document);
         Ok(Machine {
@@ -594,6 +617,7 @@ impl Assembler {
             configurations,
             settings_place: part::simulation::place(document),
             places: places(document),
+            sources: sources(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
         })
@@ -613,7 +637,7 @@ impl Assembler {
         Ok(events)
     }
 
-    /// Mean mass, and the extent of bodies, markers and joints as length.
+    /// Mean mass, and the extent of bodies, markers and joints as length; the stiffness is known when the system is built.
     fn scales(&self) -> Scales {
         let masses: Vec<f64> = self.bodies.iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
         let mean = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
@@ -645,6 +669,12 @@ impl Default for Assembler {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The texts of a document.
+fn sources(document: &Document) -> Vec<ModelIdentity> {
+    let identity = |source: &Arc<SourceFile>| ModelIdentity::new(source.name(), source.text().as_bytes());
+    document.sources().iter().map(identity).collect()
 }
 
 /// Where a document says each part.
@@ -688,12 +718,14 @@ impl Default for RunSettings {
             output_step: None,
             method: newton.method,
             parametrization: newton.parametrization,
+            form: newton.form,
+            scaling: newton.scaling,
             parameters,
             spectral_radius: 0.9,
             newton_rtol: newton.newton_rtol,
             newton_atol: newton.newton_atol,
             mass_scale: None,
-            stiffness_scale: 0.0,
+            stiffness_scale: None,
             group: Self::DEFAULT_GROUP,
             default_sensors: true,
             start: super::settings::StartFrom::Given,

@@ -13,7 +13,8 @@ use serde::Serialize;
 use super::configuration::Setting;
 use super::ledger::EnergyLedger;
 use super::recorder::{point_at, point_of};
-use super::sensor::{Moment, Sensor};
+use super::sensor::{Measurement, Moment, Sensor};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::Point;
 use crate::integrate::{Integration, Sample, State};
 use crate::model::Expression;
@@ -72,6 +73,12 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether its expression uses the input that an element holds.
+    pub(super) fn reads_input(&self, holder: usize) -> bool {
+        let is_it = |input: &EventInput| matches!(input.sensor.measurement, Measurement::Input { element, .. } if element == holder);
+        self.inputs.iter().flatten().any(is_it)
+    }
+
     /// Whether the machine is another one afterwards.
     fn changes(&self) -> bool {
         !self.switches.is_empty() || !self.settings.is_empty()
@@ -161,6 +168,40 @@ impl<'m> EventWatch<'m> {
             records: Vec::new(),
             fired: Vec::new(),
         }
+    }
+
+    /// Saves what is known after an accepted step: no passage is being approached then.
+    pub fn save(&self, out: &mut Writer) {
+        for watched in &self.watched {
+            [watched.value, watched.side, watched.largest].into_iter().for_each(|number| out.number(number));
+            out.numbers(watched.angles.as_flattened());
+        }
+        out.whole(self.records.len() as u64);
+        for record in &self.records {
+            let index = self.events.iter().position(|event| event.name == record.event).unwrap_or_default();
+            out.number(record.time);
+            out.whole(index as u64);
+        }
+    }
+
+    /// Takes up what was saved.
+    pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
+        for (watched, event) in self.watched.iter_mut().zip(self.events) {
+            [watched.value, watched.side, watched.largest] =
+                [reader.number()?, reader.number()?, reader.number()?];
+            let angles = reader.numbers()?;
+            if angles.len() != 2 * event.inputs.len() {
+                return Err(Damaged);
+            }
+            watched.angles = angles.as_chunks().0.to_vec();
+        }
+        for _ in 0..reader.count(16)? {
+            let (time, index) = (reader.number()?, reader.whole()?);
+            let event =
+                usize::try_from(index).ok().and_then(|index| self.events.get(index)).ok_or(Damaged)?;
+            self.records.push(EventRecord { time, event: event.name.clone() });
+        }
+        Ok(())
     }
 
     /// Takes up the values where the method starts, or starts anew: what the expressions show may jump there.

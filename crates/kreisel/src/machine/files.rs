@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::recorder::{Record, Sink};
 use super::{Machine, StaticRecorder};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{
@@ -75,6 +76,39 @@ impl ResultFiles {
                 Err(error)
             }
         }
+    }
+
+    /// Takes the folder of a run that did not end and goes on with its files from a checkpoint.
+    pub(super) fn resume(
+        path: &Path,
+        identity: ModelIdentity,
+        machine: &Machine,
+        reader: &mut Reader,
+    ) -> Result<Self, WriteError> {
+        let mut folder = OutputFolder::resume(path, identity)?;
+        let (channels, scene) = (machine.channels(), machine.scene());
+        let table = folder.reopen(TABLE)?;
+        let table_path = folder.partial_path(TABLE);
+        let position = reader.whole().map_err(|Damaged| WriteError::unknown_place(&table_path))?;
+        let table = CsvWriter::resume(table, &table_path, &channels, position)?;
+        let motion = folder.reopen(MOTION)?;
+        let motion = VtkHdfWriter::resume(motion, &folder.partial_path(MOTION), &scene, &channels, reader)?;
+        write_text(&mut folder, scene::FILE, &scene.to_json())?;
+        Ok(Self { folder, table, motion, last_flush: Instant::now() })
+    }
+
+    /// Brings all records to the disk and saves where the files stand.
+    pub(super) fn save(&mut self, out: &mut Writer) -> Result<(), WriteError> {
+        out.whole(self.table.sync()?);
+        self.motion.flush()?;
+        self.motion.sync()?;
+        self.motion.save(out);
+        Ok(())
+    }
+
+    /// The folder.
+    pub(super) fn folder(&self) -> &OutputFolder {
+        &self.folder
     }
 
     /// Gives the files their final names, however the run ended; tells the final paths.

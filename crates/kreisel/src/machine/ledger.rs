@@ -16,6 +16,16 @@ pub struct EnergyLedger {
 }
 
 impl EnergyLedger {
+    /// The ledger as numbers, for a checkpoint.
+    pub(super) fn numbers(&self) -> [f64; 5] {
+        [self.initial, self.work, self.dissipated, self.power.applied, self.power.dissipated]
+    }
+
+    /// The ledger of these numbers.
+    pub(super) fn of_numbers([initial, work, dissipated, applied, lost]: [f64; 5]) -> Self {
+        Self { initial, work, dissipated, power: Power { applied, dissipated: lost } }
+    }
+
     /// The ledger at the start.
     pub fn new(initial: f64, power: Power) -> Self {
         Self { initial, power, ..Self::default() }

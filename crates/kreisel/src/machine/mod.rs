@@ -6,6 +6,7 @@
 
 mod assembler;
 pub mod beam;
+mod checkpoint;
 mod configuration;
 mod curve;
 mod entry;
@@ -25,9 +26,11 @@ pub mod shape;
 mod signal;
 mod statics;
 mod stepper;
+mod stiffness;
 pub mod stl;
 
 pub use assembler::Assembler;
+pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use entry::{
     Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
     MeasuredCoordinate, SpringEntry,
@@ -55,6 +58,7 @@ use crate::integrate::Initial;
 use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Document, ModelErrors, Place};
+use crate::results::ModelIdentity;
 use crate::system::System;
 use sensor::Sensor;
 
@@ -100,6 +104,8 @@ pub struct Machine {
     settings_place: Place,
     /// Where the model says each part.
     places: HashMap<String, Place>,
+    /// The texts that it was read from, the model file first.
+    pub sources: Vec<ModelIdentity>,
 }
 
 impl Machine {
@@ -114,7 +120,13 @@ impl Machine {
         overrides: &[(&str, &str)],
         settings: &SettingTexts,
     ) -> Result<Self, ModelErrors> {
-        Self::assemble_with(&Document::read(path, &part::kinds(), overrides)?, settings)
+        let kinds = part::kinds();
+        let document = if settings.allow_outside {
+            Document::read_unconfined(path, &kinds, overrides)?
+        } else {
+            Document::read(path, &kinds, overrides)?
+        };
+        Self::assemble_with(&document, settings)
     }
 
     /// Reads a model from a text; `name` stands for the file in messages.

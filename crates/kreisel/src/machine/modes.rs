@@ -2,7 +2,7 @@
 
 use super::recorder::{node_state, point_of};
 use super::{Machine, RunError};
-use crate::dae::{Equation, Point};
+use crate::dae::{Equation, Rest};
 use crate::element::NodeId;
 use crate::lie::Group;
 use crate::modes::{Linearized, Mode, ModesError, Settings};
@@ -93,24 +93,15 @@ impl Machine {
     pub fn mode_picture(&self, modes: &MachineModes, mode: &Mode) -> Vec<NodeState> {
         use crate::dae::Dae;
         let shape = self.system.shape();
-        let zeros = vec![0.0; shape.velocity_count()];
+        let rest = Rest::new(&shape);
         let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
         let amplitude = SHOWN / largest(modes, &direction);
         let increment: Vec<f64> = direction.iter().map(|value| amplitude * value).collect();
         let mut displaced = modes.configuration.clone();
         shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);
-        let (multipliers, memory) = (vec![0.0; shape.constraint_count()], vec![0.0; shape.memory]);
-        let point = |configuration, velocity| Point {
-            time: self.initial.time,
-            configuration,
-            velocity,
-            acceleration: &zeros,
-            multipliers: &multipliers,
-            slip_multipliers: &[],
-            states: &[],
-            memory: &memory,
-        };
-        let (at, moved) = (point(&modes.configuration, &direction), point(&displaced, &zeros));
+        let time = self.initial.time;
+        let at = rest.point(time, &modes.configuration, &direction);
+        let moved = rest.point(time, &displaced, &rest.velocity);
         (0..self.system.node_count())
             .map(|node| {
                 let (rate, place) = (

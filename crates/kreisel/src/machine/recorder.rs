@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Machine;
 use super::ledger::EnergyLedger;
 use super::sensor::{Moment, Sensor, SignalId};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::Point;
 use crate::element::NodeId;
 use crate::integrate::{Control, Integration, Observer, Sample, State};
@@ -109,6 +110,63 @@ impl<'m, S: Sink> Recorder<'m, S> {
             sample: Sample::default(),
             failure: None,
         }
+    }
+
+    /// Saves the books, without the sink.
+    pub(super) fn save(&self, out: &mut Writer) {
+        let Extremes {
+            largest_energy,
+            largest_energy_balance,
+            largest_position_residual,
+            largest_velocity_residual,
+        } = self.extremes;
+        out.whole(self.count);
+        out.flag(self.conditions.is_some());
+        let clock = [self.start_time, self.last_time, self.energy];
+        let extremes =
+            [largest_energy, largest_energy_balance, largest_position_residual, largest_velocity_residual];
+        let all = clock
+            .into_iter()
+            .chain(self.ledger.numbers())
+            .chain(extremes)
+            .chain(self.solver)
+            .chain(self.conditions.unwrap_or_default());
+        all.for_each(|number| out.number(number));
+        out.numbers(&self.angles);
+    }
+
+    /// Takes up saved books.
+    pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
+        self.count = reader.whole()?;
+        let has_conditions = reader.flag()?;
+        let mut next = || reader.number();
+        [self.start_time, self.last_time, self.energy] = [next()?, next()?, next()?];
+        self.ledger = EnergyLedger::of_numbers([next()?, next()?, next()?, next()?, next()?]);
+        self.extremes = Extremes {
+            largest_energy: next()?,
+            largest_energy_balance: next()?,
+            largest_position_residual: next()?,
+            largest_velocity_residual: next()?,
+        };
+        self.solver = [next()?, next()?, next()?, next()?];
+        let conditions = [next()?, next()?];
+        self.conditions = has_conditions.then_some(conditions);
+        let angles = reader.numbers()?;
+        if angles.len() != self.angles.len() || self.count == 0 {
+            return Err(Damaged);
+        }
+        self.angles = angles;
+        Ok(())
+    }
+
+    /// Whether a record could not be kept; [`Recorder::close`] tells why.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Where records go.
+    pub(super) fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
     }
 
     /// How well energy and constraints were kept so far.

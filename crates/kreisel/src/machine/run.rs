@@ -8,7 +8,12 @@ use super::recorder::{Recorder, Trajectory};
 use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, InputEntry, Machine};
-use crate::integrate::{Control, GeneralizedAlpha, Integration, Observer, StartError, Statistics, StepError};
+use crate::bytes::{Reader, Writer};
+use crate::dae::Rest;
+use crate::integrate::{
+    Control, GeneralizedAlpha, Integration, Observer, ResumeError, StartError, State, StateError, Statistics,
+    StepError, blame,
+};
 use crate::results::WriteError;
 use crate::system::{SwitchError, System};
 
@@ -26,6 +31,8 @@ pub struct Run<'m> {
     begun: bool,
     events: EventWatch<'m>,
     configurations: &'m Configurations,
+    /// Work before a checkpoint from which the run went on.
+    earlier: Statistics,
 }
 
 /// How a run ended.
@@ -73,7 +80,9 @@ impl Machine {
     /// Makes the initial values consistent and finds the starting values.
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
         let initial = self.starting_values()?;
-        let integration = GeneralizedAlpha::with(plan.integration).start(&self.system, initial)?;
+        let integration = GeneralizedAlpha::with(plan.integration)
+            .start(&self.system, initial)
+            .map_err(|error| self.blamed(error))?;
         let mut run = Run {
             integration,
             end_time: plan.end_time,
@@ -83,9 +92,20 @@ impl Machine {
             begun: false,
             events: EventWatch::new(&self.events),
             configurations: &self.configurations,
+            earlier: Statistics::default(),
         };
         run.extend(plan.end_time);
         Ok(run)
+    }
+
+    /// An error at the start with the name of the part that gives numbers which are none.
+    fn blamed(&self, error: StartError) -> StartError {
+        use crate::dae::Dae;
+        let StartError::NotFinite { equation, time } = error else { return error };
+        let initial = &self.initial;
+        let rest = Rest::new(&self.system.shape()).with_states(&initial.states);
+        let at = rest.point(time.next_up(), &initial.configuration, &initial.velocity);
+        StartError::NotFinite { equation: blame(equation, self.system.part_not_finite(&at)), time }
     }
 
     /// Lets runs of a plan report the condition number of the iteration matrix, as the signal `solver.condition` and in
@@ -124,7 +144,35 @@ impl<'m> Run<'m> {
 
     /// Work so far.
     pub fn statistics(&self) -> Statistics {
-        self.integration.statistics()
+        self.earlier.plus(&self.integration.statistics())
+    }
+
+    /// Saves all that the run needs to go on, except the machine.
+    pub(super) fn save(&self, out: &mut Writer) {
+        out.section(&self.integration.state().to_bytes());
+        self.statistics().counts().into_iter().for_each(|count| out.whole(count));
+        out.flag(self.begun);
+        out.numbers(&self.corners);
+        self.events.save(out);
+    }
+
+    /// Goes on where a run of the same machine and plan was saved.
+    pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), ResumeError> {
+        let state = State::from_bytes(reader.section().map_err(StateError::from)?)?;
+        let method = GeneralizedAlpha::with(*self.integration.settings());
+        let mut integration = method.resume(self.integration.dae(), state)?;
+        integration.started_as(&self.integration);
+        self.integration = integration;
+        let mut counts = [0; Statistics::COUNTS];
+        for count in &mut counts {
+            *count = reader.whole().map_err(StateError::from)?;
+        }
+        // To take the state up again is no work of the run.
+        self.earlier = Statistics::of_counts(counts).minus(&self.integration.statistics());
+        self.begun = reader.flag().map_err(StateError::from)?;
+        self.corners = reader.numbers().map_err(StateError::from)?;
+        self.events.restore(reader).map_err(StateError::from)?;
+        Ok(())
     }
 
     /// Events so far, in order of time.
@@ -232,23 +280,27 @@ impl<'m> Run<'m> {
             return Ok(Some(ending));
         }
         let now = self.integration.state().time;
-        let arrived = now == end;
-        if stopped {
-            return Ok(Some(RunEnding::Stopped));
-        }
-        // What is left may be less than a step that can be taken.
-        if (arrived && corner.is_none()) || now == before {
-            return Ok(Some(RunEnding::Done));
+        // A run that nothing stopped has arrived, though what is left may be less than a step that can be taken.
+        let arrived = now == end || !(stopped || changed);
+        if arrived && corner.is_none() {
+            return Ok(Some(if stopped { RunEnding::Stopped } else { RunEnding::Done }));
         }
         if arrived {
             self.corners.pop();
         }
         if arrived && !changed {
             self.integration.pass_corner()?
-        } else {
+        } else if arrived || changed {
             self.integration.restart()?
         }
-        Ok(None)
+        if !stopped {
+            return Ok(None);
+        }
+        // A run that was stopped can go on as if it had not been: nothing is left to be done at this time.
+        if arrived || changed {
+            self.announce(observer);
+        }
+        Ok(Some(RunEnding::Stopped))
     }
 
     /// Does what the events of the last step ask for; gives the ending if the run is over.

@@ -67,6 +67,17 @@ pub enum ContactQuantity {
     Depth,
 }
 
+/// What is measured of a group in which any two may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupQuantity {
+    /// How many pairs touch.
+    Contacts,
+    /// Sum of the normal forces in N.
+    NormalForce,
+    /// Largest depth in m; 0 if nothing touches.
+    Depth,
+}
+
 /// What is measured in a section of a beam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionQuantity {
@@ -132,6 +143,13 @@ pub enum Measurement {
         /// Where its force is shown.
         shown_at: SensorFrame,
     },
+    /// What happens in a group in which any two may touch.
+    ContactGroup {
+        /// Name of the group.
+        group: String,
+        /// What of it.
+        quantity: GroupQuantity,
+    },
     /// The motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
     Within {
         /// What of it.
@@ -156,6 +174,13 @@ pub enum Measurement {
         state: StateId,
         /// Unit of the value.
         unit: String,
+    },
+    /// An input from outside.
+    Input {
+        /// The element that holds how much it differs from its initial value.
+        element: usize,
+        /// Its initial value.
+        initial: f64,
     },
     /// Kinetic, potential, strain energy, work, dissipated, total, balance.
     Energies,
@@ -246,6 +271,7 @@ impl Sensor {
             Measurement::Frame { quantity, .. } => components(&xyz, quantity.unit()),
             Measurement::Coordinate { unit, .. } => vec![Channel::new(name, *unit)],
             Measurement::State { unit, .. } => vec![Channel::new(name, unit)],
+            Measurement::Input { .. } => vec![Channel::new(name, "1")],
             Measurement::Reaction { part, .. } | Measurement::Applied { part, .. } => {
                 components(&xyz, part.unit())
             }
@@ -258,6 +284,14 @@ impl Sensor {
                 vec![Channel::new(name, "N")]
             }
             Measurement::Contact { quantity: ContactQuantity::Depth, .. } => vec![Channel::new(name, "m")],
+            Measurement::ContactGroup { quantity, .. } => vec![Channel::new(
+                name,
+                match quantity {
+                    GroupQuantity::Contacts => "1",
+                    GroupQuantity::NormalForce => "N",
+                    GroupQuantity::Depth => "m",
+                },
+            )],
             Measurement::Section { quantity: SectionQuantity::Strain, .. } => {
                 let mut channels = components(&["kappa-x", "kappa-y", "kappa-z"], "1/m");
                 channels.extend(components(&["gamma-x", "gamma-y", "gamma-z"], "1"));
@@ -311,6 +345,14 @@ impl Sensor {
                 out.extend_from_slice(wanted.as_slice());
             }
             Measurement::Contact { elements, quantity, .. } => read_contact(at, elements, *quantity, out),
+            Measurement::ContactGroup { group, quantity } => {
+                let touch = at.system.crowd_touch(group, &at.point);
+                out.push(match quantity {
+                    GroupQuantity::Contacts => touch.touching as f64,
+                    GroupQuantity::NormalForce => touch.normal_force,
+                    GroupQuantity::Depth => touch.depth,
+                });
+            }
             Measurement::Within { quantity, ends, part, relative_to } => {
                 let from = SensorFrame { node: None, offset: *relative_to };
                 let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];
@@ -331,6 +373,9 @@ impl Sensor {
                 }
             }
             Measurement::State { state, .. } => out.push(at.point.states[state.0]),
+            Measurement::Input { element, initial } => {
+                out.push(initial + at.point.memory[at.system.element_memory(*element).start]);
+            }
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
                 let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);

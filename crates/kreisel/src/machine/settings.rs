@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, Method, Parameters, Parametrization, Settings};
+use crate::integrate::{ErrorControl, Form, Method, Parameters, Parametrization, Scaling, Settings};
 use crate::lie::Group;
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
@@ -31,6 +31,10 @@ pub struct RunSettings {
     pub method: Method,
     /// Local coordinates of `updated-lagrangian`.
     pub parametrization: Parametrization,
+    /// Unknowns of `bdf2`.
+    pub form: Form,
+    /// Scaling of `bdf2`.
+    pub scaling: Scaling,
     /// Parameters of the method.
     pub parameters: Parameters,
     /// Spectral radius ρ∞ from which the parameters were made.
@@ -41,8 +45,8 @@ pub struct RunSettings {
     pub newton_atol: f64,
     /// m_ave of the scaling of forces; from the bodies if absent.
     pub mass_scale: Option<f64>,
-    /// k_ave of the scaling of forces.
-    pub stiffness_scale: f64,
+    /// k_ave of the scaling of forces; from the stiffness at the start if absent.
+    pub stiffness_scale: Option<f64>,
     /// Group of bodies that do not name their own.
     pub group: Group,
     /// Whether the usual sensors are recorded beside those of the model.
@@ -93,10 +97,41 @@ pub struct SettingTexts {
     pub method: Option<String>,
     /// Replaces `parametrization`.
     pub parametrization: Option<String>,
+    /// Replaces `form`.
+    pub form: Option<String>,
+    /// Replaces `scaling`.
+    pub scaling: Option<String>,
     /// Replaces `spectral-radius`.
     pub spectral_radius: Option<String>,
     /// Replaces `group`.
     pub group: Option<String>,
+    /// Lets the model use files outside of its folder.
+    pub allow_outside: bool,
+}
+
+impl SettingTexts {
+    /// What is given, as the flags of the command: `--step=1 ms`.
+    pub fn flags(&self) -> Vec<String> {
+        let all = [
+            ("end-time", &self.end_time),
+            ("step", &self.step),
+            ("rtol", &self.rtol),
+            ("atol", &self.atol),
+            ("min-step", &self.min_step),
+            ("max-step", &self.max_step),
+            ("initial-step", &self.initial_step),
+            ("output-step", &self.output_step),
+            ("method", &self.method),
+            ("parametrization", &self.parametrization),
+            ("form", &self.form),
+            ("scaling", &self.scaling),
+            ("form", &self.form),
+            ("scaling", &self.scaling),
+            ("spectral-radius", &self.spectral_radius),
+            ("group", &self.group),
+        ];
+        all.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?))).collect()
+    }
 }
 
 /// Steps of a run when no step is given.
@@ -232,8 +267,10 @@ impl RunSettings {
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             mass_scale: self.mass_scale,
-            stiffness_scale: Some(self.stiffness_scale),
+            stiffness_scale: self.stiffness_scale,
             parametrization: self.parametrization,
+            form: self.form,
+            scaling: self.scaling,
             ..Settings::new(self.method, self.parameters, step)
         }
     }
@@ -258,11 +295,14 @@ impl RunSettings {
             method: method_word(self.method),
             parametrization: (self.method == Method::UpdatedLagrangian)
                 .then(|| parametrization_word(self.parametrization)),
-            spectral_radius: self.spectral_radius,
+            form: (self.method == Method::Bdf2).then(|| form_word(self.form)),
+            scaling: (self.method == Method::Bdf2).then(|| scaling_word(self.scaling)),
+            // What damps the highest frequencies: `bdf2` has no choice.
+            spectral_radius: if self.method == Method::Bdf2 { 0.0 } else { self.spectral_radius },
             newton_rtol: self.newton_rtol,
             newton_atol: self.newton_atol,
             mass_scale: self.mass_scale,
-            stiffness_scale: (self.stiffness_scale > 0.0).then_some(self.stiffness_scale),
+            stiffness_scale: self.stiffness_scale,
             group: group_word(self.group),
             start: if self.start == StartFrom::Static { "static" } else { "given" },
         }
@@ -283,6 +323,10 @@ pub struct SettingWords {
     /// Only with the method that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     parametrization: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scaling: Option<&'static str>,
     spectral_radius: f64,
     newton_rtol: f64,
     newton_atol: f64,
@@ -322,6 +366,7 @@ pub fn method_word(method: Method) -> &'static str {
         Method::HhtI3 => "hht-i3",
         Method::HhtSoi2 => "hht-soi2",
         Method::UpdatedLagrangian => "updated-lagrangian",
+        Method::Bdf2 => "bdf2",
     }
 }
 
@@ -330,6 +375,24 @@ pub fn parametrization_word(parametrization: Parametrization) -> &'static str {
     match parametrization {
         Parametrization::RotationVector => "rotation-vector",
         Parametrization::Crv => "crv",
+    }
+}
+
+/// The word for the unknowns of `bdf2`.
+pub fn form_word(form: Form) -> &'static str {
+    match form {
+        Form::TwoField => "two-field",
+        Form::ThreeField => "three-field",
+    }
+}
+
+/// The word for a scaling of `bdf2`.
+pub fn scaling_word(scaling: Scaling) -> &'static str {
+    match scaling {
+        Scaling::Unscaled => "unscaled",
+        Scaling::Left => "left",
+        Scaling::LeftRight => "left-right",
+        Scaling::LeftRightVelocities => "left-right-velocities",
     }
 }
 

@@ -110,12 +110,30 @@ impl Document {
         kinds: &[&'static PartKind],
         overrides: &[(&str, &str)],
     ) -> Result<Self, ModelErrors> {
-        let path = path.as_ref();
+        Self::read_confined(path.as_ref(), kinds, overrides, true)
+    }
+
+    /// Reads a model file that may use files wherever they lie: only for models that one trusts.
+    pub fn read_unconfined(
+        path: impl AsRef<Path>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+    ) -> Result<Self, ModelErrors> {
+        Self::read_confined(path.as_ref(), kinds, overrides, false)
+    }
+
+    fn read_confined(
+        path: &Path,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+        is_confined: bool,
+    ) -> Result<Self, ModelErrors> {
         let shown = path.display().to_string();
         let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
         let bytes = read_bytes(path)
             .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
         let source = value::source(&shown, &bytes)?;
+        let source = if is_confined { source } else { source.reaching_outside() };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new("."));
         let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
@@ -213,6 +231,16 @@ impl Document {
     /// Every file that was read, the model first.
     pub fn sources(&self) -> &[Arc<SourceFile>] {
         &self.sources
+    }
+
+    /// Paths of the files that the model needs beside its own: included ones, and those that parts name by `file`.
+    pub fn other_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> =
+            self.sources.iter().skip(1).map(|source| PathBuf::from(source.name())).collect();
+        self.parts.iter().for_each(|part| named_files(&part.entries, &mut files));
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// Tables of included files that were left out because a model has them only once.
@@ -504,20 +532,22 @@ impl Expander<'_> {
         let place = || file.place().clone();
         let outside = || {
             let shown = file.content().chars().take(100).collect();
-            ModelError::new(Mistake::IncludeOutside(shown), place())
-                .with_hint("included files lie in the folder of the model or below")
+            ModelError::new(Mistake::IncludeOutside(shown), place()).with_hint(
+                "included files lie in the folder of the model or below, unless `--allow-outside` is given",
+            )
         };
         let (Some(root), Some(current)) = (&self.root, self.stack.last()) else {
             return Err(ModelError::new(Mistake::Unreadable("a text has no folder".into()), place())
                 .with_hint("only a model that is read from a file can include others"));
         };
-        if Path::new(file.content()).is_absolute() {
+        let is_confined = !file.place().file().reaches_outside();
+        if is_confined && Path::new(file.content()).is_absolute() {
             return Err(outside());
         }
         let shown = current.folder.join(file.content());
         let path =
             shown.canonicalize().map_err(|error| with_nearest_file(unreadable(&error, place()), &shown))?;
-        if !path.starts_with(root) {
+        if is_confined && !path.starts_with(root) {
             return Err(outside());
         }
         if let Some(first) = self.stack.iter().position(|open| open.path == path) {
@@ -540,6 +570,8 @@ impl Expander<'_> {
         let bytes = read_bytes(&at.path).map_err(|mistake| ModelError::new(mistake, file.place().clone()))?;
         let file_name = at.path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let source = value::source(&at.folder.join(file_name).display().to_string(), &bytes)?;
+        let outside = file.place().file().reaches_outside();
+        let source = if outside { source.reaching_outside() } else { source };
         let entries = Arc::new(value::parse(&source)?);
         self.sources.push(source);
         self.files.insert(at.path.clone(), Arc::clone(&entries));
@@ -628,6 +660,25 @@ fn wrong_table(entry: &Entry, expected: &str) -> ModelError {
 
 fn unreadable(error: &std::io::Error, place: Place) -> ModelError {
     ModelError::new(Mistake::Unreadable(error.to_string()), place)
+}
+
+/// Adds the files that a table names by `file`, at their place beside the file in which the name stands.
+fn named_files(entries: &Entries, files: &mut Vec<PathBuf>) {
+    for entry in entries.iter() {
+        match &entry.value.content {
+            Content::Text(name) if entry.key == "file" => {
+                let folder = Path::new(name.place().file().name()).parent().unwrap_or(Path::new(""));
+                files.push(folder.join(name.content()));
+            }
+            Content::Table(inner) => named_files(inner, files),
+            Content::Array(values) => values.iter().for_each(|value| {
+                if let Content::Table(inner) = &value.content {
+                    named_files(inner, files);
+                }
+            }),
+            _ => {}
+        }
+    }
 }
 
 /// Suggests a file of the same folder whose name is near.

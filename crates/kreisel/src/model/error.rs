@@ -372,6 +372,12 @@ impl ModelErrors {
         self.0.iter()
     }
 
+    /// The same with each mistake changed.
+    #[must_use]
+    pub fn map(self, change: impl FnMut(ModelError) -> ModelError) -> Self {
+        Self(self.0.into_iter().map(change).collect())
+    }
+
     /// All messages, one below the other.
     pub fn render(&self, color: bool) -> String {
         self.0.iter().map(|error| error.render(color)).collect::<Vec<_>>().join("\n\n")

@@ -144,6 +144,11 @@ fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Res
     })
 }
 
+/// Laws or expressions, one after the other.
+pub(crate) fn read_signals(field: Field<'_>, dimension: Dimension) -> Result<Vec<Signal>, ModelErrors> {
+    field.array()?.iter().map(|value| read_signal(field.with_value(value), dimension)).collect()
+}
+
 /// A law if time alone decides, else an expression to be compiled later.
 pub(crate) fn read_signal(field: Field<'_>, dimension: Dimension) -> Result<Signal, ModelErrors> {
     let Content::Text(text) = &field.value.content else {

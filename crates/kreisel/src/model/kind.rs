@@ -94,6 +94,8 @@ pub enum ValueKind {
     Signal(Dimension),
     /// Three functions of time and of measured quantities, such as a force.
     Signal3(Dimension),
+    /// An array of functions of time and of measured quantities.
+    Signals(Dimension),
     /// A function given by points: dimensions of argument and value.
     Curve(Dimension, Dimension),
     /// An inline table of parameters of the model with numbers for them.
@@ -159,7 +161,8 @@ impl ValueKind {
             | Self::Law(dimension)
             | Self::Law3(dimension)
             | Self::Signal(dimension)
-            | Self::Signal3(dimension) => Some(*dimension),
+            | Self::Signal3(dimension)
+            | Self::Signals(dimension) => Some(*dimension),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::function::{Signal, read_curve, read_law, read_signal, read_three};
+use super::function::{Signal, read_curve, read_law, read_signal, read_signals, read_three};
 use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};
@@ -314,6 +314,8 @@ readers! {
         ValueKind::Signal(dimension) => |reader, field| read_signal(field, dimension);
     "Three functions of time and measured quantities", signal3, optional_signal3 -> [Signal; 3]:
         ValueKind::Signal3(dimension) => |reader, field| read_three(field, |part| read_signal(part, dimension));
+    "Functions of time and measured quantities", signals, optional_signals -> Vec<Signal>:
+        ValueKind::Signals(dimension) => |reader, field| read_signals(field, dimension);
     "Parameters with their numbers; the names that these use are no uses of the part",
         parameters, optional_parameters -> Vec<GivenParameter>:
         ValueKind::Parameters => |reader, field| Ok(given_parameters(field.table()?, &reader.context.apart())?);
@@ -395,6 +397,7 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
         ValueKind::Law3(dimension) => read_three(field, |part| read_law(part, dimension)).map(drop)?,
         ValueKind::Signal(dimension) => read_signal(field, dimension).map(drop)?,
         ValueKind::Signal3(dimension) => read_three(field, |part| read_signal(part, dimension)).map(drop)?,
+        ValueKind::Signals(dimension) => read_signals(field, dimension).map(drop)?,
         ValueKind::Curve(argument, value) => read_curve(field, argument, value).map(drop)?,
         ValueKind::Table(_) | ValueKind::Parameters => field.table().map(drop)?,
     }

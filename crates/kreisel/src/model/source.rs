@@ -15,6 +15,8 @@ pub struct SourceFile {
     text: String,
     /// Byte offset at which each line begins.
     line_starts: Vec<usize>,
+    /// Whether files that it names may lie outside of its folder.
+    reaches_outside: bool,
 }
 
 impl SourceFile {
@@ -23,7 +25,18 @@ impl SourceFile {
         let text = text.into();
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect::<Vec<_>>();
-        Arc::new(Self { name: name.into(), text, line_starts })
+        Arc::new(Self { name: name.into(), text, line_starts, reaches_outside: false })
+    }
+
+    /// The same source, allowed to name files outside of its folder.
+    pub fn reaching_outside(&self) -> Arc<Self> {
+        let (name, text, line_starts) = (self.name.clone(), self.text.clone(), self.line_starts.clone());
+        Arc::new(Self { name, text, line_starts, reaches_outside: true })
+    }
+
+    /// Whether files that it names may lie outside of its folder.
+    pub fn reaches_outside(&self) -> bool {
+        self.reaches_outside
     }
 
     /// The name shown in messages, usually a path.

@@ -8,13 +8,13 @@ use super::{Linearized, ModesError};
 /// Eigenvalues s with their shapes in all velocity coordinates.
 pub(super) type Pairs = Vec<(Complex<f64>, Vec<Complex<f64>>)>;
 
-/// Small motions as a system of first order: ẏ = A y + E f with y = (ξ, ξ̇) and x = N ξ.
+/// Small motions as a system of first order: ẏ = A y + E f with y = (ξ, ξ̇, c) and x = N ξ.
 ///
-/// The coordinates ξ are velocity coordinates of the machine, as many as are free; f are generalised forces on all
-/// velocity coordinates.
+/// The coordinates ξ are velocity coordinates of the machine, as many as are free; c are the first-order states; f are
+/// generalised forces on all velocity coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateSpace {
-    /// A, twice as many rows as free coordinates.
+    /// A: twice as many rows as free coordinates, and one per first-order state.
     pub state: DMatrix<f64>,
     /// E.
     pub input: DMatrix<f64>,
@@ -22,6 +22,8 @@ pub struct StateSpace {
     pub basis: DMatrix<f64>,
     /// Which velocity coordinates the free ones are.
     pub coordinates: Vec<usize>,
+    /// Which of the states are first-order ones, at the end of y.
+    pub states: Vec<usize>,
 }
 
 /// Singular values of B below this part of the largest belong to dependent constraints.
@@ -39,6 +41,11 @@ impl Linearized {
     /// The state space on the free directions; `None` where a free direction has no mass.
     pub fn state_space(&self) -> Result<Option<StateSpace>, ModesError> {
         let (basis, coordinates) = self.named_basis()?;
+        if let Some(terms) = &self.states {
+            let first_order = self.first_order(terms, &basis)?;
+            let (states, state, input) = (terms.differential(), first_order.state, first_order.input);
+            return Ok(Some(StateSpace { state, input, basis, coordinates, states }));
+        }
         let reduced = self.reduced(basis);
         let free = coordinates.len();
         let Some(mass) = definite(&reduced) else { return Ok(None) };
@@ -50,7 +57,7 @@ impl Linearized {
         input
             .view_mut((free, 0), (free, self.velocity_count()))
             .copy_from(&mass.solve(&reduced.basis.transpose()));
-        Ok(Some(StateSpace { state, input, basis: reduced.basis, coordinates }))
+        Ok(Some(StateSpace { state, input, basis: reduced.basis, coordinates, states: Vec::new() }))
     }
 
     /// All eigenpairs; `None` where a free direction has no mass.
@@ -74,7 +81,7 @@ impl Linearized {
     }
 
     /// An orthonormal basis of ker B in scaled coordinates, as columns in plain ones.
-    fn free_basis(&self) -> Result<DMatrix<f64>, ModesError> {
+    pub(super) fn free_basis(&self) -> Result<DMatrix<f64>, ModesError> {
         let count = self.velocity_count();
         if self.constraint_count() == 0 {
             return Ok(DMatrix::from_diagonal(&DVector::from_row_slice(&self.coordinate_scales)));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ModesError;
+use super::states::StateTerms;
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::integrate::layout::{Copies, Layout};
@@ -21,6 +22,8 @@ pub struct Linearized {
     pub stiffness: BlockMatrix,
     /// B.
     pub gradient: BlockMatrix,
+    /// What first-order and algebraic states add; absent without them.
+    pub states: Option<StateTerms>,
     pub(super) space: Space,
     pub(super) shape: Shape,
     pub(super) layout: Layout,
@@ -40,9 +43,6 @@ impl Linearized {
         if shape.slip_count() > 0 {
             return Err(ModesError::Unsupported("nonholonomic constraints"));
         }
-        if shape.state_count() > 0 {
-            return Err(ModesError::Unsupported("first-order states"));
-        }
         if shape.reactions == Reactions::General {
             return Err(ModesError::Unsupported("forces that depend on reactions"));
         }
@@ -60,11 +60,12 @@ impl Linearized {
             TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false },
             &mut tangent,
         );
-        let mut damping = tangent.dynamic;
+        let mut damping = tangent.dynamic.clone();
         let space = &shape.space;
         add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);
         add_turned(space, at.acceleration, 1.0, &mass, &mut stiffness);
         add_turned(space, at.velocity, 1.0, &mass, &mut damping);
+        let states = (shape.state_count() > 0).then(|| StateTerms::of(&shape, at.velocity, &tangent));
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let equations = (0..shape.velocity_count()).map(|i| dae.describe(Equation::Equilibrium(i))).collect();
         Ok(Self {
@@ -72,6 +73,7 @@ impl Linearized {
             damping,
             stiffness,
             gradient,
+            states,
             space: shape.space.clone(),
             coordinate_scales: coordinate_scales(&shape, length),
             length,
@@ -105,6 +107,7 @@ impl Linearized {
         [&self.mass, &self.damping, &self.stiffness, &self.gradient]
             .iter()
             .all(|matrix| matrix.values().iter().all(|value| value.is_finite()))
+            && self.states.as_ref().is_none_or(StateTerms::is_finite)
     }
 
     /// Whether nothing damps or turns and the forces have a potential: all s² are real.

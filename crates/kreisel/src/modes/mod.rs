@@ -17,15 +17,20 @@
 //! ```
 //!
 //! with the sparse LU of [`crate::solve`] [BaiDemmelDongarraRuheVanDerVorst2000, Chs. 4 and 7].
+//!
+//! First-order states make the whole a system of first order, ẏ = A y with the free coordinates, their rates and the states in y;
+//! algebraic states are solved for.
 
 mod dense;
 mod eigen;
 mod krylov;
 mod linearized;
 mod sparse;
+mod states;
 
 pub use dense::StateSpace;
 pub use linearized::Linearized;
+pub use states::StateTerms;
 
 use nalgebra::Complex;
 use thiserror::Error;
@@ -57,6 +62,14 @@ pub enum ModesError {
     /// The constraints leave nothing free.
     #[error("the machine cannot move: it has no modes")]
     NoFreedom,
+    /// Dense matrices of first-order states would be too large.
+    #[error(
+        "modes of a machine with first-order states need dense matrices, which are too large for {0} velocity coordinates"
+    )]
+    TooLarge(usize),
+    /// An algebraic unknown, or a motion, that the linearised equations do not determine.
+    #[error("the linearised equations do not determine a motion without mass or an algebraic unknown")]
+    Undetermined,
     /// A direction with neither mass nor stiffness.
     #[error("{equation} has neither mass nor stiffness: its motion is not determined")]
     Singular {
@@ -81,9 +94,12 @@ pub enum ModesError {
 pub struct Mode {
     /// Eigenvalue s in 1/s; of a conjugate pair the one with positive imaginary part.
     pub eigenvalue: Complex<f64>,
-    /// Shape in the velocity coordinates; its largest entry, in lengths of the system and rad, is 1.
+    /// Shape in the velocity coordinates; its largest entry, in lengths of the system and rad, is 1, unless only states move.
     pub shape: Vec<Complex<f64>>,
-    /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1.
+    /// First-order states in the mode, in their own units; zeros for algebraic ones.
+    pub states: Vec<Complex<f64>>,
+    /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or are zero where
+    /// only states change.
     pub shares: Vec<f64>,
 }
 
@@ -106,6 +122,9 @@ impl Mode {
     }
 }
 
+/// Motions below this part of the states are none.
+const STILL: f64 = 1e-12;
+
 impl Linearized {
     /// The slowest modes, by |s|.
     pub fn modes(&self, settings: Settings) -> Result<Vec<Mode>, ModesError> {
@@ -116,9 +135,12 @@ impl Linearized {
             return Err(ModesError::NotFinite);
         }
         let small = self.velocity_count() <= settings.most_dense;
-        let pairs = match small.then(|| self.dense_pairs()).transpose()?.flatten() {
-            Some(pairs) => pairs,
-            None => self.sparse_pairs(settings.count)?,
+        let pairs = match &self.states {
+            Some(states) => self.pairs_with(states)?,
+            None => match small.then(|| self.dense_pairs()).transpose()?.flatten() {
+                Some(pairs) => pairs,
+                None => self.sparse_pairs(settings.count)?,
+            },
         };
         let mut pairs: Vec<_> = pairs.into_iter().filter(|(s, _)| s.im >= 0.0).collect();
         pairs.sort_by(|a, b| a.0.norm().total_cmp(&b.0.norm()));
@@ -126,14 +148,20 @@ impl Linearized {
         Ok(pairs.into_iter().map(|(eigenvalue, shape)| self.mode(eigenvalue, shape)).collect())
     }
 
+    /// The mode of an eigenvector: the shape in the velocity coordinates, then the states.
     fn mode(&self, eigenvalue: Complex<f64>, mut shape: Vec<Complex<f64>>) -> Mode {
-        let scaled = |(value, scale): (&Complex<f64>, &f64)| value / scale;
-        let largest = (shape.iter().zip(&self.coordinate_scales).map(scaled))
-            .max_by(|a, b| a.norm().total_cmp(&b.norm()))
-            .unwrap_or(Complex::new(1.0, 0.0));
-        shape.iter_mut().for_each(|value| *value /= largest);
+        let mut states = shape.split_off(self.velocity_count());
+        let largest = |values: &mut dyn Iterator<Item = Complex<f64>>| {
+            values.max_by(|a, b| a.norm().total_cmp(&b.norm())).unwrap_or_default()
+        };
+        let mut moved = shape.iter().zip(&self.coordinate_scales).map(|(value, scale)| value / scale);
+        let (motion, state) = (largest(&mut moved), largest(&mut states.iter().copied()));
+        let by = if motion.norm() > STILL * state.norm() { motion } else { state };
+        if by.norm() > 0.0 {
+            shape.iter_mut().chain(&mut states).for_each(|value| *value /= by);
+        }
         let shares = self.shares(&shape);
-        Mode { eigenvalue, shape, shares }
+        Mode { eigenvalue, shape, states, shares }
     }
 
     /// Part of xᴴMx in each node, or of the motion where there is no mass.
@@ -157,7 +185,9 @@ impl Linearized {
             }
             sum = shares.iter().sum();
         }
-        shares.iter_mut().for_each(|share| *share /= sum);
+        if sum > 0.0 {
+            shares.iter_mut().for_each(|share| *share /= sum);
+        }
         shares
     }
 }

@@ -7,7 +7,7 @@
 use super::channel::{self, Channel};
 use super::error::{ReadError, WriteError};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes a table row by row, without keeping it.
@@ -49,6 +49,53 @@ impl<W: Write> CsvWriter<W> {
     /// Flushes and gives the sink back.
     pub fn finish(self) -> Result<W, WriteError> {
         self.sink.into_inner().map_err(|error| WriteError::io(&self.path, error.into_error()))
+    }
+}
+
+impl CsvWriter<File> {
+    /// Brings every row so far to the disk, and tells where the next one will begin.
+    pub fn sync(&mut self) -> Result<u64, WriteError> {
+        self.flush()?;
+        let file = self.sink.get_mut();
+        let position = file.stream_position().and_then(|position| file.sync_data().map(|()| position));
+        position.map_err(|source| WriteError::io(&self.path, source))
+    }
+
+    /// Goes on with a table from where [`CsvWriter::sync`] said; rows that were written after it are dropped.
+    pub fn resume(
+        mut file: File,
+        path: &Path,
+        signals: &[Channel],
+        position: u64,
+    ) -> Result<Self, WriteError> {
+        channel::check(signals)?;
+        let refuse = |reason| WriteError::NotResumable { path: path.to_owned(), reason };
+        let mut head = Vec::new();
+        let written = write_head(&mut head, &Channel::time(), signals);
+        let mut found = vec![0; head.len()];
+        let looked = written
+            .and_then(|()| file.metadata())
+            .and_then(|metadata| {
+                let is_there = metadata.len() >= position && position >= head.len() as u64;
+                if is_there { file.read_exact(&mut found).map(|()| true) } else { Ok(false) }
+            })
+            .map_err(|source| WriteError::io(path, source))?;
+        if !looked {
+            return Err(refuse("it is shorter than the checkpoint says"));
+        }
+        if found != head {
+            return Err(refuse("it has other columns than the model"));
+        }
+        let mut last = [0];
+        file.seek(SeekFrom::Start(position - 1))
+            .and_then(|_| file.read_exact(&mut last))
+            .map_err(|source| WriteError::io(path, source))?;
+        if last != *b"\n" {
+            return Err(refuse("no row ends where the checkpoint says"));
+        }
+        file.set_len(position).map_err(|source| WriteError::io(path, source))?;
+        let sink = BufWriter::with_capacity(1 << 16, file);
+        Ok(Self { sink, path: path.to_owned(), signal_count: signals.len() })
     }
 }
 

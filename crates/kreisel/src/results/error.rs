@@ -42,6 +42,23 @@ pub enum WriteError {
         /// The model it belongs to.
         model: String,
     },
+    /// The folder holds a run that can go on.
+    #[error(
+        "`{folder}` holds a run that did not end and has a checkpoint; go on by `kreisel run --resume {folder}`, or start over with --force",
+        folder = path.display()
+    )]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file of a run that cannot be continued.
+    #[error("cannot go on with `{}`: {reason}", path.display())]
+    NotResumable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Another run is writing to the folder now.
     #[error("another run is writing to `{}`", path.display())]
     Busy {
@@ -113,6 +130,11 @@ pub enum WriteError {
 }
 
 impl WriteError {
+    /// A file of which a checkpoint does not say how far it was.
+    pub(crate) fn unknown_place(path: &Path) -> Self {
+        Self::NotResumable { path: path.to_owned(), reason: "the checkpoint does not say how far it was" }
+    }
+
     /// The variant that tells best what `source` means for writing `path`.
     pub fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

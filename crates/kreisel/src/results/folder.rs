@@ -16,6 +16,8 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
 const SUMMARY: &str = "run.json";
+/// The file from which a run can go on.
+pub const CHECKPOINT: &str = "checkpoint.bin";
 const LOCK: &str = ".kreisel-lock";
 
 /// A folder that one run has for itself until it is finished.
@@ -50,12 +52,69 @@ impl OutputFolder {
         let summary = previous_summary(path)?;
         check_owner(path, summary.as_ref(), &model, force)?;
         let lock = lock(path)?;
-        let previous = summary.map_or_else(Vec::new, |summary| summary.files);
-        let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
-        let mut folder = Self { path: path.to_owned(), model, previous, files: Vec::new(), lock };
+        if path.join(CHECKPOINT).exists() && !force {
+            return Err(WriteError::Unfinished { path: path.to_owned() });
+        }
+        // It goes before the files that it speaks of.
+        remove_if_there(&path.join(CHECKPOINT))?;
+        let mut folder = Self::taken(path, model, summary, lock);
         folder.sweep()?;
         folder.mark()?;
         Ok(folder)
+    }
+
+    /// Takes the folder of a run that did not end, to go on with its files.
+    pub fn resume(path: &Path, model: ModelIdentity) -> Result<Self, WriteError> {
+        let summary = previous_summary(path)?;
+        let lock = lock(path)?;
+        lock.set_len(0).map_err(|source| WriteError::io(&path.join(LOCK), source))?;
+        let was_interrupted =
+            summary.as_ref().is_some_and(|summary| summary.status == super::EndStatus::Interrupted);
+        let folder = Self::taken(path, model, summary, lock);
+        remove_if_there(&folder.partial_path(CHECKPOINT))?;
+        if was_interrupted {
+            // From here on files that have their final names are being written again.
+            folder.write_summary(&RunSummary::new(folder.model.clone()))?;
+        }
+        Ok(folder)
+    }
+
+    fn taken(path: &Path, model: ModelIdentity, summary: Option<RunSummary>, lock: File) -> Self {
+        let previous = summary.map_or_else(Vec::new, |summary| summary.files);
+        let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
+        Self { path: path.to_owned(), model, previous, files: Vec::new(), lock }
+    }
+
+    /// Opens a file of a run that goes on, whether or not it had its final name already.
+    pub fn reopen(&mut self, name: &str) -> Result<File, WriteError> {
+        let (partial, path) = (self.partial_path(name), self.path.join(name));
+        if !partial.exists() && path.exists() {
+            fs::rename(&path, &partial).map_err(|source| WriteError::io(&partial, source))?;
+        }
+        self.enlist(name)?;
+        let file = OpenOptions::new().read(true).write(true).open(&partial);
+        file.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => WriteError::NotResumable { path: partial, reason: "it is not there" },
+            _ => WriteError::io(&partial, source),
+        })
+    }
+
+    /// Replaces the checkpoint, as a whole or not at all.
+    pub fn write_checkpoint(&self, content: &[u8]) -> Result<(), WriteError> {
+        let path = self.partial_path(CHECKPOINT);
+        remove_if_there(&path)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(content));
+        let published =
+            written.map_err(|source| WriteError::io(&path, source)).and_then(|()| self.publish(CHECKPOINT));
+        match published {
+            Ok(()) => sync_folder(&self.path),
+            Err(error) => {
+                // What is left of it only takes room.
+                let _ = remove_if_there(&path);
+                Err(error)
+            }
+        }
     }
 
     /// Where the folder is.
@@ -70,16 +129,21 @@ impl OutputFolder {
 
     /// Opens a new file that will be called `name` once the run is finished.
     pub fn create(&mut self, name: &str) -> Result<File, WriteError> {
-        check_name(name)?;
-        if !self.files.iter().any(|known| known == name) {
-            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
-            self.files.push(name.to_owned());
-        }
+        self.enlist(name)?;
         let path = self.partial_path(name);
         remove_if_there(&path)?;
         // `create_new` never follows a symbolic link that someone put in our way.
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         file.map_err(|source| WriteError::io(&path, source))
+    }
+
+    fn enlist(&mut self, name: &str) -> Result<(), WriteError> {
+        check_name(name)?;
+        if !self.files.iter().any(|known| known == name) {
+            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+            self.files.push(name.to_owned());
+        }
+        Ok(())
     }
 
     /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
@@ -96,6 +160,9 @@ impl OutputFolder {
         }
         self.write_summary(&summary)?;
         sync_folder(&self.path)?;
+        if summary.status != super::EndStatus::Interrupted {
+            remove_if_there(&self.path.join(CHECKPOINT))?;
+        }
         remove_if_there(&self.path.join(LOCK))?;
         Ok(self.files.iter().map(String::as_str).chain([SUMMARY]).map(|name| self.path.join(name)).collect())
     }
@@ -226,7 +293,7 @@ fn check_name(name: &str) -> Result<(), WriteError> {
     let is_plain = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
     let is_strange =
         name.starts_with('.') || name.contains(['/', '\\', ':']) || name.contains(char::is_control);
-    if is_plain && !is_strange && name != SUMMARY {
+    if is_plain && !is_strange && name != SUMMARY && name != CHECKPOINT {
         Ok(())
     } else {
         Err(WriteError::BadFileName { name: name.to_owned() })

@@ -35,9 +35,11 @@ use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::mesh::rotated;
 use super::scene::{Scene, SceneElement, SceneFrame};
 use super::skin::Skin;
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
 use nalgebra::Quaternion;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -90,6 +92,38 @@ pub struct VtkHdfWriter {
 impl VtkHdfWriter {
     /// Starts a trajectory in an empty file; `path` is only named in errors.
     pub fn new(file: File, path: &Path, scene: &Scene, signals: &[Channel]) -> Result<Self, WriteError> {
+        Self::over(path, scene, signals, 0, |image| Hdf5File::create(file, image))
+    }
+
+    /// Saves where a flushed trajectory stands.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        out.whole(self.step_count.cast_unsigned());
+        self.file.save(out);
+    }
+
+    /// Goes on with a trajectory from a saved position; what was written after it is dropped.
+    pub(crate) fn resume(
+        file: File,
+        path: &Path,
+        scene: &Scene,
+        signals: &[Channel],
+        reader: &mut Reader,
+    ) -> Result<Self, WriteError> {
+        let step_count = reader.whole().map_err(|Damaged| WriteError::unknown_place(path))?.cast_signed();
+        let mut writer =
+            Self::over(path, scene, signals, step_count, |image| Hdf5File::resume(file, image, reader))?;
+        writer.flush()?;
+        writer.file.cut().map_err(|source| WriteError::io(path, source))?;
+        Ok(writer)
+    }
+
+    fn over(
+        path: &Path,
+        scene: &Scene,
+        signals: &[Channel],
+        step_count: i64,
+        open: impl FnOnce(Image) -> io::Result<Hdf5File>,
+    ) -> Result<Self, WriteError> {
         check_scene(scene)?;
         channel::check(signals)?;
         if signals.len() > MOST_SIGNALS {
@@ -97,7 +131,7 @@ impl VtkHdfWriter {
         }
         let skin = Skin::of(scene);
         let (image, layout) = Layout::build(scene, &skin, signals);
-        let file = Hdf5File::create(file, image).map_err(|source| WriteError::io(path, source))?;
+        let file = open(image).map_err(|source| WriteError::io(path, source))?;
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -105,9 +139,14 @@ impl VtkHdfWriter {
             node_count: scene.nodes.len(),
             skin,
             elements: scene.elements().cloned().collect(),
-            step_count: 0,
+            step_count,
             last_flush: Instant::now(),
         })
+    }
+
+    /// Brings what was flushed to the disk.
+    pub fn sync(&self) -> Result<(), WriteError> {
+        self.file.sync().map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Adds an output time: the state of each node and the value of each signal.
@@ -128,7 +167,7 @@ impl VtkHdfWriter {
     /// Makes every step readable and brings the file to the disk.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.flush()?;
-        self.file.sync().map_err(|source| WriteError::io(&self.path, source))
+        self.sync()
     }
 
     fn append(&mut self, time: f64, nodes: &[NodeState], values: &[f64]) -> std::io::Result<()> {

@@ -45,12 +45,17 @@ pub(super) fn load<D: Dae + ?Sized>(
     loop {
         let mut goal: f64 = if reached + 1.001 * step >= 1.0 { 1.0 } else { reached + step };
         let guess = Equilibrium { load_factor: goal * target, ..now.clone() };
-        let mut outcome = problem.newton(&guess, None, settings.tolerance, settings.most_iterations);
+        let mut outcome = problem
+            .newton(&guess, None, settings.tolerance, settings.most_iterations)
+            .and_then(|solved| problem.with_new_couplings(solved, settings));
         if outcome.is_err() && !is_equilibrium {
             // There is no equilibrium to start from: look for one at the full load.
             let guess = Equilibrium { load_factor: target, ..now.clone() };
             goal = 1.0;
-            outcome = problem.relax(&guess, settings).or(outcome);
+            outcome = problem
+                .relax(&guess, settings)
+                .and_then(|solved| problem.with_new_couplings(solved, settings))
+                .or(outcome);
         }
         let turned = |solved: &Solved| is_equilibrium && problem.largest_turn(&solved.motion) > MOST_TURN;
         match outcome {

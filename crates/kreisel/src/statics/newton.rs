@@ -55,6 +55,7 @@ impl<D: Dae + ?Sized> Problem<'_, D> {
         tolerance: f64,
         most_iterations: usize,
     ) -> Result<Solved, Failure> {
+        self.fit(&guess.memory);
         let count = self.shape.velocity_count();
         let mut solved =
             Solved { equilibrium: guess.clone(), motion: vec![0.0; count], corrections: Vec::new() };

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::newton::{Failure, Solved};
 use super::{Equilibrium, Settings, Statistics};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
@@ -46,8 +47,13 @@ pub(super) struct Problem<'d, D: ?Sized> {
     state_rates: Vec<f64>,
     /// Size of each state.
     state_scales: Vec<f64>,
+    /// The memory for which the matrix has its blocks.
+    fitted: Vec<f64>,
     pub statistics: Statistics,
 }
+
+/// Most times that parts which may touch are found anew in one load step.
+const MOST_COUPLINGS: usize = 20;
 
 /// A matrix without inverse: an unknown that it does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +68,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         dae.state_scales(&mut state_scales);
         Self {
             state_scales,
+            fitted: vec![0.0; shape.memory],
             state_rates: vec![0.0; shape.state_count()],
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
@@ -101,6 +108,36 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         self.set_velocity(&mut start);
         self.remember(&mut start);
         start
+    }
+
+    /// Gives the matrix the blocks that go with a memory: parts that may touch come and go.
+    pub fn fit(&mut self, memory: &[f64]) {
+        if !self.dae.couplings_differ(&self.fitted, memory) {
+            return;
+        }
+        let couplings = self.dae.couplings_at(memory);
+        self.layout = Layout::new(&self.shape, &couplings, Copies::ONE, []);
+        self.matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
+        self.solver = LinearSolver::new(&self.layout.pattern, &self.layout.roles);
+        self.tangent = Tangent::zeros(&couplings);
+        self.load_tangent = Tangent::zeros(&couplings);
+        self.fitted = memory.to_vec();
+    }
+
+    /// Solves again where parts have moved so far that others may touch now.
+    pub fn with_new_couplings(&mut self, mut solved: Solved, settings: &Settings) -> Result<Solved, Failure> {
+        for _ in 0..MOST_COUPLINGS {
+            self.remember(&mut solved.equilibrium);
+            if !self.dae.couplings_differ(&self.fitted, &solved.equilibrium.memory) {
+                return Ok(solved);
+            }
+            let Solved { motion, corrections, .. } = solved;
+            solved = self.newton(&solved.equilibrium, None, settings.tolerance, settings.most_iterations)?;
+            solved.motion.iter_mut().zip(&motion).for_each(|(all, first)| *all += first);
+            solved.corrections.splice(0..0, corrections);
+        }
+        let correction = solved.corrections.last().copied().unwrap_or(0.0);
+        Err(Failure::NotConverged { iterations: solved.corrections.len(), correction })
     }
 
     /// Lets the system renew its memory.

@@ -28,6 +28,8 @@ impl<D: Dae + ?Sized> Problem<'_, D> {
         let mut last = f64::INFINITY;
         let count = self.shape.velocity_count();
         for _ in 0..MOST_STEPS {
+            self.remember(&mut now);
+            self.fit(&now.memory);
             self.evaluate(&now).map_err(Failure::NotFinite)?;
             self.shift = shift;
             let factored = self.factor(&now);

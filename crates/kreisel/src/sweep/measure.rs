@@ -83,7 +83,8 @@ impl Measure {
         let mut from = 0;
         while let Some(call) = next_call(text, from)? {
             rest.push_str(&text[from..call.start]);
-            rest.push_str(&format!("{PLACEHOLDER}{}", parts.len()));
+            // Between blanks: a dash beside it is a minus, not a letter of its name.
+            rest.push_str(&format!(" {PLACEHOLDER}{} ", parts.len()));
             from = call.end;
             parts.push(Reduction::new(&call, signals)?);
         }
@@ -132,7 +133,8 @@ struct Call<'a> {
 /// The next call of a measure in time; `max` and `min` of two are ordinary functions.
 fn next_call(text: &str, from: usize) -> Result<Option<Call<'_>>, MeasureError> {
     let bytes = text.as_bytes();
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    // No function has a dash in its name: before one it is a minus.
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     for open in (from..text.len()).filter(|place| bytes[*place] == b'(') {
         let start = (from..open).rev().take_while(|place| is_letter(bytes[*place])).last().unwrap_or(open);
         let word = &text[start..open];
@@ -291,6 +293,11 @@ mod tests {
             ("first(long-name.y, 0)", PI / 2.0),
             ("first(a.x, 0.5) * 6 / pi", 1.0),
             ("max(a.x) - min(a.x)", 2.0),
+            ("max(a.x)-min(a.x)", 2.0),
+            ("3-max(a.x)-min(a.x)", 3.0),
+            ("-max(a.x)", -1.0),
+            ("2*max(a.x)-1", 1.0),
+            ("max(max(a.x)-min(long-name.y),1)", 2.0),
             ("max(max(a.x, long-name.y))", 1.0),
             ("max(max(a.x), 3)", 3.0),
             ("sqrt(mean(a.x^2 + long-name.y^2))", 1.0),

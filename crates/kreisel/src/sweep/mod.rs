@@ -1,7 +1,7 @@
 //! Many runs of one model: parameters vary, measures of the motion are kept.
 //!
-//! [`vary`] reads what varies, [`sample`] makes points of it, [`measure`] reads what is measured, [`run`] runs the
-//! points on all cores. A run depends on its point alone, so that a table holds the same bits whatever the number of
+//! [`vary`] reads what varies, [`sample`] makes points of it, [`measure`] reads what is measured, [`study`] checks them
+//! against a model, [`run`] runs the points on all cores. A run depends on its point alone, so that a table holds the same bits whatever the number of
 //! threads and in whatever order the runs came to their end. [`journal`] keeps finished runs on disk while others are under
 //! way: a sweep that was interrupted goes on where it stopped.
 
@@ -9,6 +9,7 @@ pub mod journal;
 pub mod measure;
 pub mod run;
 pub mod sample;
+pub mod study;
 mod table;
 pub mod vary;
 
@@ -16,5 +17,6 @@ pub use journal::{Journal, JournalError};
 pub use measure::{Measure, MeasureError};
 pub use run::{Outcome, Plan, Row, run_point};
 pub use sample::{Sampling, points};
-pub use table::table;
+pub use study::{Request, Study, SweepError};
+pub use table::{head, lines, table};
 pub use vary::{Spread, Variation, VaryError};

@@ -6,10 +6,14 @@ use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
 use crate::model::ModelErrors;
 use crate::system::System;
 use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Builds a machine for given parameters, as name and expression.
 pub type Build<'a> = dyn Fn(&[(&str, &str)]) -> Result<Machine, ModelErrors> + Sync + 'a;
+
+/// The reason of a run that ended by a mistake of the program.
+const MISTAKE: &str = "a mistake in Kreisel, please report it";
 
 /// What is to be run.
 pub struct Plan<'a> {
@@ -58,7 +62,10 @@ impl Plan<'_> {
         // One at a time: runs may take very different times.
         let work = || {
             numbers.par_iter().with_max_len(1).for_each(|&run| {
-                if let Some(row) = self.row(run, stop) {
+                // A mistake of ours in one run must not take the others with it.
+                let row = catch_unwind(AssertUnwindSafe(|| self.row(run, stop)));
+                let mistake = |_| Some(self.failed(run, MISTAKE.to_owned()));
+                if let Some(row) = row.unwrap_or_else(mistake) {
                     take(row);
                 }
             });
@@ -90,6 +97,8 @@ impl Plan<'_> {
                 Some(Row { run, measures, outcome: Outcome::Done })
             }
             Ok(None) => None,
+            // What stops a sweep may be what made the run fail.
+            Err(_) if stop.load(Ordering::Relaxed) => None,
             Err(reason) => Some(self.failed(run, reason)),
         }
     }

@@ -1,24 +1,35 @@
 //! The table of a sweep, as comma-separated values.
 
+use super::measure::Measure;
 use super::run::{Outcome, Plan, Row};
+use super::vary::Variation;
 use std::fmt::Write;
 
 /// A line for each run: its number, parameters, measures, how it ended and why.
+pub fn table(plan: &Plan, rows: &[Row]) -> String {
+    let mut text = head(plan.variations, plan.measures);
+    text.push_str(&lines(rows.iter().map(|row| (row, plan.points[row.run].as_slice()))));
+    text
+}
+
+/// The first line of a table.
+pub fn head(variations: &[Variation], measures: &[Measure]) -> String {
+    let mut text = String::from("run");
+    for name in variations.iter().map(Variation::column).chain(measures.iter().map(|one| one.name.clone())) {
+        let _ = write!(text, ",{}", quoted(&name));
+    }
+    text.push_str(",status,reason\n");
+    text
+}
+
+/// The lines of some runs, each with its point.
 ///
 /// Numbers have 17 significant digits, as in `trajectory.csv`, which gives every bit back.
-pub fn table(plan: &Plan, rows: &[Row]) -> String {
-    let mut text = String::from("run");
-    for variation in plan.variations {
-        let unit = if variation.unit.is_empty() { String::new() } else { format!(" [{}]", variation.unit) };
-        let _ = write!(text, ",{}", quoted(&format!("{}{unit}", variation.name)));
-    }
-    plan.measures.iter().for_each(|measure| {
-        let _ = write!(text, ",{}", quoted(&measure.name));
-    });
-    text.push_str(",status,reason\n");
-    for row in rows {
+pub fn lines<'a>(rows: impl Iterator<Item = (&'a Row, &'a [f64])>) -> String {
+    let mut text = String::new();
+    for (row, point) in rows {
         let _ = write!(text, "{}", row.run);
-        for value in plan.points[row.run].iter().chain(&row.measures) {
+        for value in point.iter().chain(&row.measures) {
             let _ = if value.is_nan() { write!(text, ",NaN") } else { write!(text, ",{value:.16e}") };
         }
         let _ = match &row.outcome {

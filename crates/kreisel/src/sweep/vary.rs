@@ -114,6 +114,21 @@ impl Variation {
         }
     }
 
+    /// The part, from 0 to 1, at which a range has this value or its nearest; none of a list.
+    pub fn part(&self, value: f64) -> Option<f64> {
+        let part = match &self.spread {
+            Spread::List(_) => return None,
+            Spread::Range { ends: [from, to], logarithmic: false, .. } => (value - from) / (to - from),
+            Spread::Range { ends: [from, to], .. } => (value / from).ln() / (to / from).ln(),
+        };
+        Some(if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) })
+    }
+
+    /// Head of its column in a table: the name, and the unit in brackets.
+    pub fn column(&self) -> String {
+        if self.unit.is_empty() { self.name.clone() } else { format!("{} [{}]", self.name, self.unit) }
+    }
+
     /// A value as the model file would say it.
     pub fn text(&self, value: f64) -> String {
         if self.unit.is_empty() { format!("{value:?}") } else { format!("{value:?} {}", self.unit) }
@@ -233,5 +248,20 @@ mod tests {
         let open = Variation::parse("m=1:2").unwrap();
         assert!(open.grid().unwrap_err().to_string().contains("how many values"));
         assert_eq!(open.at(0.5), 1.5);
+    }
+
+    #[test]
+    fn a_value_of_a_range_has_its_part() {
+        for (text, value, part) in [
+            ("m=10:30", 15.0, 0.25),
+            ("m=30:10", 15.0, 0.75),
+            ("k=log(1,100)", 10.0, 0.5),
+            ("m=10:30", 99.0, 1.0),
+            ("k=log(1,100)", -1.0, 0.5),
+        ] {
+            let found = Variation::parse(text).unwrap().part(value).unwrap();
+            assert!((found - part).abs() < 1e-15, "{text}: {found}");
+        }
+        assert_eq!(Variation::parse("m=1,2").unwrap().part(1.0), None);
     }
 }

@@ -93,6 +93,7 @@ struct StateStart {
     initial: f64,
     scale: f64,
     algebraic: bool,
+    forgetful: bool,
 }
 
 struct NodeEntry {
@@ -136,19 +137,33 @@ impl SystemBuilder {
 
     /// Adds a first-order state: its initial value, and the size against which its error is judged where it is small.
     pub fn state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
-        self.states.push(StateStart { name: name.into(), initial, scale, algebraic: false });
+        let name = name.into();
+        self.states.push(StateStart { name, initial, scale, algebraic: false, forgetful: false });
         StateId(self.states.len() - 1)
+    }
+
+    /// Adds a state that forgets its errors by itself, so that the step size follows only what it does to the motion.
+    pub fn forgetful_state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
+        let id = self.state(name, initial, scale);
+        self.states[id.0].forgetful = true;
+        id
     }
 
     /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its scale.
     pub fn algebraic_state(&mut self, name: impl Into<String>, guess: f64, scale: f64) -> StateId {
-        self.states.push(StateStart { name: name.into(), initial: guess, scale, algebraic: true });
+        let name = name.into();
+        self.states.push(StateStart { name, initial: guess, scale, algebraic: true, forgetful: false });
         StateId(self.states.len() - 1)
     }
 
     /// Adds shapes of which any two may touch; nodes that a joint holds together do not.
     pub fn crowd(&mut self, name: impl Into<String>, crowd: Crowd) {
         self.crowds.push((name.into(), crowd));
+    }
+
+    /// Names of all crowds.
+    pub fn crowd_names(&self) -> impl Iterator<Item = &str> {
+        self.crowds.iter().map(|(name, _)| name.as_str())
     }
 
     /// Index of the joint of a name.
@@ -335,7 +350,7 @@ impl SystemBuilder {
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let states = (self.states.into_iter())
-            .map(|StateStart { name, scale, .. }| StateEntry { name, scale })
+            .map(|StateStart { name, scale, forgetful, .. }| StateEntry { name, scale, forgetful })
             .collect();
         let system = System {
             nodes,

@@ -24,6 +24,19 @@ pub(super) struct CrowdEntry {
     pub memory: Range<usize>,
 }
 
+/// What happens between the members of a crowd.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CrowdTouch {
+    /// Pairs that are near enough to be looked at.
+    pub pairs: usize,
+    /// Pairs that touch.
+    pub touching: usize,
+    /// Sum of their normal forces in N.
+    pub normal_force: f64,
+    /// Largest depth in m.
+    pub depth: f64,
+}
+
 /// The pairs that were found last.
 pub(super) type Kept = RwLock<Option<Arc<Found>>>;
 
@@ -210,15 +223,20 @@ impl System {
             .any(|entry| entry.crowd.differs(&before[entry.memory.clone()], &after[entry.memory.clone()]))
     }
 
-    /// Number of pairs that may touch, and of those that do, of the crowd of a name.
-    pub fn crowd_pairs(&self, name: &str, at: &Point) -> [usize; 2] {
-        let mut counts = [0; 2];
+    /// What happens between the members of the crowd of a name.
+    pub fn crowd_touch(&self, name: &str, at: &Point) -> CrowdTouch {
+        let mut all = CrowdTouch::default();
         self.with_pairs(at, |pair, motion| {
-            if self.crowds[pair.crowd].name == name {
-                counts[0] += 1;
-                counts[1] += usize::from(pair.contact.touch(motion).is_some_and(|touch| touch.depth > 0.0));
+            if self.crowds[pair.crowd].name != name {
+                return;
+            }
+            all.pairs += 1;
+            if let Some(touch) = pair.contact.touch(motion).filter(|touch| touch.depth > 0.0) {
+                all.touching += 1;
+                all.normal_force += touch.normal_force;
+                all.depth = all.depth.max(touch.depth);
             }
         });
-        counts
+        all
     }
 }

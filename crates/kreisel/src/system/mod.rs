@@ -4,6 +4,7 @@
 //! in body twists on a few nodes; here their parts become rows and blocks in the coordinates of each node's group.
 
 mod assembly;
+mod blame;
 mod builder;
 mod crowd;
 mod motion;
@@ -12,6 +13,7 @@ mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
+pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
 pub use motion::{NodeMotion, join, split};
 use state::{Links, StateEntry};
@@ -82,6 +84,11 @@ struct JointEntry {
 }
 
 impl System {
+    /// Sets k_ave of the scaling of forces, which is known only when the system is built.
+    pub(crate) fn set_stiffness_scale(&mut self, stiffness: f64) {
+        self.scales.stiffness = stiffness;
+    }
+
     /// Motion of a node at a point.
     #[inline]
     pub fn motion(&self, node: NodeId, at: &Point) -> NodeMotion {
@@ -482,6 +489,10 @@ impl Dae for System {
         out.iter_mut().zip(&self.states).for_each(|(scale, state)| *scale = state.scale);
     }
 
+    fn forgetful_states(&self, out: &mut [bool]) {
+        out.iter_mut().zip(&self.states).for_each(|(forgetful, state)| *forgetful = state.forgetful);
+    }
+
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
         let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
@@ -494,6 +505,10 @@ impl Dae for System {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
         }
+    }
+
+    fn part_not_finite(&self, at: &Point) -> Option<String> {
+        blame::part_not_finite(self, at)
     }
 
     fn describe_group(&self, group: usize) -> String {

@@ -14,6 +14,8 @@ pub(super) struct StateEntry {
     pub name: String,
     /// Size against which its error is judged where it is small.
     pub scale: f64,
+    /// Whether the step size need not follow it.
+    pub forgetful: bool,
 }
 
 /// What ties an element to states and to the multipliers of joints.
@@ -160,6 +162,11 @@ impl System {
     /// Name of a state.
     pub fn state_name(&self, state: usize) -> &str {
         &self.states[state].name
+    }
+
+    /// Names of all states.
+    pub fn state_names(&self) -> Vec<String> {
+        self.states.iter().map(|state| state.name.clone()).collect()
     }
 
     /// Number of states.

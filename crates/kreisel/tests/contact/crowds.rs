@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use kreisel::integrate::{GeneralizedAlpha, State};
+use kreisel::integrate::{Control, GeneralizedAlpha, State};
 use kreisel::machine::{Machine, point_of};
+use kreisel::statics;
 
 use super::read;
 
@@ -38,7 +39,7 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
         let plan = machine.plan().unwrap();
         let run =
             GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
-        machine.system.crowd_pairs("pile", &point_of(run.state()))[0] as f64
+        machine.system.crowd_touch("pile", &point_of(run.state())).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
     // Planes are beside every ball: five pairs each; inner balls have six neighbours to share.
@@ -98,6 +99,71 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
     assert_eq!(run.state().configuration, again.state().configuration);
 }
 
+/// Two balls of 2 kg on top of each other, each on a vertical slide, 40 mm above the floor and apart.
+const STACK: &str = "
+    [simulation]
+    end-time = 2
+    step = 1e-3
+    [gravity]
+    acceleration = [0, 0, -10]
+    [[body]]
+    name = 'low'
+    mass = 2
+    shape = { kind = 'sphere', radius = 0.1 }
+    position = [0, 0, 0.14]
+    [[body]]
+    name = 'high'
+    mass = 2
+    shape = { kind = 'sphere', radius = 0.1 }
+    position = [0, 0, 0.38]
+    [[prismatic]]
+    name = 'low-slide'
+    bodies = ['ground', 'low']
+    axis = [0, 0, 1]
+    [[prismatic]]
+    name = 'high-slide'
+    bodies = ['ground', 'high']
+    axis = [0, 0, 1]
+    [[contact-group]]
+    name = 'stack'
+    members = ['low', 'high', 'ground']
+    stiffness = 1e4
+    damping = 100
+    [[sensor]]
+    of = 'stack'
+    quantity = 'contacts'
+    [[sensor]]
+    of = 'stack'
+    quantity = 'normal-force'
+    [[sensor]]
+    of = 'stack'
+    quantity = 'depth'
+    ";
+
+#[test]
+fn a_group_comes_to_rest_with_the_forces_of_its_weight_and_shows_them() {
+    let run = read(STACK).unwrap().simulate().unwrap();
+    let last = |name: &str| *run.signal(name).unwrap().last().unwrap();
+    assert_eq!((run.signal("stack.contacts").unwrap()[0], last("stack.contacts")), (0.0, 2.0));
+    // 40 N on the floor and 20 N between the balls; the damping ratio of 0.2 and more leaves exp(−0.2·40·2) of the fall.
+    assert!((last("stack.normal-force") - 60.0).abs() < 1e-3, "{}", last("stack.normal-force"));
+    assert!((last("stack.depth") - 4e-3).abs() < 1e-7, "{}", last("stack.depth"));
+}
+
+#[test]
+fn a_group_finds_its_equilibrium_although_it_starts_apart() {
+    let machine = read(STACK).unwrap();
+    let found = statics::solve(&machine.system, &machine.initial, &statics::Settings::default(), |_| {
+        Control::Continue
+    });
+    let found = found.unwrap().equilibrium;
+    let touch = machine.system.crowd_touch("stack", &found.point());
+    // Newton's tolerance of 1e-10 or so of a length, times the stiffness.
+    assert_eq!(touch.touching, 2);
+    assert!((touch.normal_force - 60.0).abs() < 1e-5, "{touch:?}");
+    assert!((touch.depth - 4e-3).abs() < 1e-9, "{touch:?}");
+}
+
 #[test]
 fn wrong_groups_are_explained() {
     let body = "[simulation]\nend-time = 1\n[[body]]\nname = 'a'\nmass = 1\nshape = { kind = 'sphere', radius = 0.1 }\n";
@@ -105,6 +171,12 @@ fn wrong_groups_are_explained() {
         ("members = ['b-*', 'ground']\nstiffness = 1", ["no body `b-*`", "a"]),
         ("members = ['ground']\nstiffness = 1", ["two or more", "`members`"]),
         ("members = ['a', 'ground']\nstiffness = 1", ["overlap by 0.1000 m", "barely touch"]),
+        ("members = ['a', 'ground']\nstiffness = 1\nfriction-law = 'lugre'", ["bristles", "`[[contact]]`"]),
+        ("members = ['a', 'ground']\nstiffness = 1\nfriction = -1", ["`friction`", "zero or positive"]),
+        (
+            "members = ['a', 'ground']\nlaw = 'hertz'\nyoungs-modulus = 1e9\nrestitution = 2",
+            ["`restitution`", "from 0 (no rebound) to 1 (no loss)"],
+        ),
     ] {
         let message = read(&format!("{body}[[contact-group]]\nname = 'g'\n{keys}\n")).err().unwrap();
         assert!(words.iter().all(|word| message.contains(word)), "{keys}: {message}");

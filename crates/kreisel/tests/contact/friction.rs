@@ -219,3 +219,83 @@ fn a_moment_presses_a_bearing_at_its_ends() {
     let rate = last(&run(text), "slide.rate");
     assert!((rate - 2.0).abs() < 1e-3, "{rate}");
 }
+
+#[test]
+fn bristles_hold_a_slide_without_creep() {
+    let text = "
+        [simulation]
+        end-time = 1
+        step = 1e-3
+        [gravity]
+        acceleration = [2, 0, -10]
+        [[body]]
+        name = 'block'
+        mass = 1
+        inertia = [1, 1, 1]
+        [[prismatic]]
+        name = 'slide'
+        bodies = ['ground', 'block']
+        axis = [1, 0, 0]
+        [[joint-friction]]
+        joint = 'slide'
+        friction = 0.3
+        friction-law = 'lugre'
+        bristle-stiffness = 1e4
+        bristle-damping = 100
+        [[sensor]]
+        of = 'block'
+        quantity = 'velocity'
+    ";
+    let run = run(text);
+    // As on a slope: σ₀ z = 0.2 after a way of μ/σ₀ ln 3.
+    let way = last(&run, "block.position.x");
+    assert!((way - 3e-5 * 3.0_f64.ln()).abs() < 1e-7, "{way}");
+    assert!(last(&run, "block.velocity.x").abs() < 1e-7, "{}", last(&run, "block.velocity.x"));
+}
+
+#[test]
+fn bristles_brake_bearings_like_sliding_friction_and_a_larger_coefficient_holds() {
+    let rotor = |joint: &str, torque: f64, friction: &str| {
+        let text = format!(
+            "[simulation]
+            end-time = 1
+            step = 1e-3
+            [gravity]
+            acceleration = [0, 0, -10]
+            [[body]]
+            name = 'rotor'
+            mass = 2
+            inertia = [0.05, 0.05, 0.05]
+            angular-velocity = [0, 0, {}]
+            {joint}
+            name = 'bearing'
+            bodies = ['ground', 'rotor']
+            point = [0, 0, 0]
+            [[force]]
+            name = 'pull'
+            body = 'rotor'
+            torque = [0, 0, {torque}]
+            [[joint-friction]]
+            joint = 'bearing'
+            radius = 0.02
+            {friction}
+            [[sensor]]
+            of = 'rotor'
+            quantity = 'angular-velocity'",
+            if torque == 0.0 { 8.0 } else { 0.0 }
+        );
+        last(&run(&text), "rotor.angular-velocity.z")
+    };
+    for joint in ["[[revolute]]", "[[spherical]]"] {
+        let bristles =
+            "friction = 0.1\nfriction-law = 'lugre'\nbristle-stiffness = 1e5\nstribeck-speed = 1e-3";
+        // ω̇ = −μ r m g/J = −0.8 rad/s² once the bristles are bent, after μ/σ₀ = 1 µm.
+        let braked = rotor(joint, 0.0, bristles);
+        assert!((braked - 7.2).abs() < 1e-3, "{joint}: {braked}");
+        // A torque of 0.05 Nm is above that of sliding, 0.04 Nm, and below that of sticking, 0.06 Nm: the rotor creeps with
+        // tanh(ω/ω_t) μ_s = 0.125, at ω_t artanh(0.8333) = 1.2e-4 rad/s less what μ(v) has fallen until there.
+        let held = "friction = 0.1\nstatic-friction = 0.15\nstribeck-speed = 1\ntransition-rate = 1e-4";
+        let creeping = rotor(joint, 0.05, held);
+        assert!((creeping / (1e-4 * (5.0_f64 / 6.0).atanh()) - 1.0).abs() < 1e-3, "{joint}: {creeping}");
+    }
+}

@@ -75,3 +75,24 @@ fn mistakes_in_contacts_are_explained() {
         }
     }
 }
+
+#[test]
+fn mistakes_in_the_friction_of_joints_are_explained() {
+    let machine = "[simulation]\nend-time = 1\n[[body]]\nname = 'a'\nmass = 1\ninertia = [1, 1, 1]
+        [[revolute]]\nname = 'hinge'\nbodies = ['ground', 'a']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n";
+    for (keys, words) in [
+        ("friction = -0.1\nradius = 0.1", ["`friction`", "zero or positive"]),
+        ("friction = 0.1", ["`radius`", "hinge"]),
+        (
+            "friction = 0.3\nstatic-friction = 0.2\nradius = 0.1",
+            ["`static-friction`", "at least the `friction` 0.3"],
+        ),
+        ("friction = 0\nradius = 0.1\nfriction-law = 'lugre'", ["`friction`", "positive"]),
+        ("torque = 1\nfriction-law = 'lugre'", ["`friction-law`", "no effect"]),
+    ] {
+        let text = format!("{machine}[[joint-friction]]\njoint = 'hinge'\n{keys}\n");
+        let message = read(&text).err().unwrap_or_else(|| panic!("accepted: {keys}"));
+        assert!(words.iter().any(|word| message.contains(word)), "{keys}: {message}");
+        assert!(message.contains(words[0]), "{keys}: {message}");
+    }
+}

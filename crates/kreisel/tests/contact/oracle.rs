@@ -2,6 +2,7 @@
 
 use kreisel::element::contact::{Couple, Feature, Friction, NormalLaw, Surface};
 use kreisel::lie::Pose;
+use num_dual::Dual64;
 
 use super::numbers::{
     Node, Number, V3, cross, difference, dot, matrix, product, sum, times, transposed, vector,
@@ -195,7 +196,14 @@ fn nearest<T: Number>(couple: &Couple, feature: &Frame<T>, surface: &Frame<T>) -
         }
         Feature::Axis { half_length, radius } => {
             let Surface::Capsule { radius: other, half_length: other_half } = couple.surface else {
-                panic!("axes meet capsules")
+                let u = times(&feature.0, &[zero, zero, T::one()]);
+                return barrel(
+                    &local(&feature.1),
+                    &times(&to_surface, &u),
+                    [half_length, radius],
+                    couple,
+                    surface,
+                );
             };
             let (u, e) =
                 (times(&feature.0, &[zero, zero, T::one()]), times(&surface.0, &[zero, zero, T::one()]));
@@ -212,6 +220,44 @@ fn nearest<T: Number>(couple: &Couple, feature: &Frame<T>, surface: &Frame<T>) -
             (core, scaled(T::one() / distance, &apart), distance - T::from(radius + other), radius)
         }
     }
+}
+
+/// A capsule, bulged by a slope of 0.005 at its ends, against a box or a cylinder; centre and axis in the surface's frame.
+fn barrel<T: Number>(
+    centre: &V3<T>,
+    u: &V3<T>,
+    [half, radius]: [f64; 2],
+    couple: &Couple,
+    surface: &Frame<T>,
+) -> (V3<T>, V3<T>, T, f64) {
+    let bulge = 5e-3 / half;
+    let real = |v: &V3<T>| -> V3<Dual64> { std::array::from_fn(|i| Dual64::from_re(v[i].re())) };
+    let (centre_re, u_re) = (real(centre), real(u));
+    // Slope of the distance along the axis and, by a dual number, how it changes.
+    let slope = |s: f64| {
+        let s = Dual64::new(s, 1.0);
+        let place = sum(&centre_re, &scaled(s, &u_re));
+        dot(&point_gap(&place, &couple.surface).0, &u_re) + s * Dual64::from_re(bulge)
+    };
+    let (mut low, mut high) = (-half, half);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if slope(middle).re < 0.0 { low = middle } else { high = middle }
+    }
+    let mut s = T::from(0.5 * (low + high));
+    let at = |s: T| sum(centre, &scaled(s, u));
+    if half - s.re().abs() > 1e-12 {
+        // One step of Newton's method changes nothing but the derivatives.
+        let missing = dot(&point_gap(&at(s), &couple.surface).0, u) + s * T::from(bulge);
+        s = s - missing * T::from(1.0 / slope(s.re()).eps);
+    } else {
+        s = T::from(half.copysign(s.re()));
+    }
+    let (normal, distance) = point_gap(&at(s), &couple.surface);
+    let lack = s * s * T::from(0.5 * bulge);
+    let core = sum(&at(s), &scaled(lack, &normal));
+    let core = sum(&surface.1, &times(&surface.0, &core));
+    (core, times(&surface.0, &normal), distance + lack - T::from(radius), radius)
 }
 
 /// Normal and distance of a point from a surface, in its frame.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 mod oracle;
+mod states;
 
 use std::sync::Arc;
 

@@ -155,11 +155,30 @@ impl Between {
     }
 }
 
-/// Axis times angle of a rotation that is neither none nor half a turn.
+/// Coefficients of arcsin(s)/s in powers of s²: (2n)!/(4ⁿ n!² (2n + 1)).
+const ARCSINE: [f64; 9] = [
+    1.0,
+    1.0 / 6.0,
+    3.0 / 40.0,
+    5.0 / 112.0,
+    35.0 / 1152.0,
+    63.0 / 2816.0,
+    231.0 / 13312.0,
+    143.0 / 10240.0,
+    6435.0 / 557_056.0,
+];
+
+/// Axis times angle of a rotation that is less than half a turn.
 fn rotation_vector<T: Number>(r: &M3<T>) -> V3<T> {
     let twice = [r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]];
-    let twice_sine = dot(&twice, &twice).sqrt();
+    let square = dot(&twice, &twice) / 4.0;
     let twice_cosine = r[0][0] + r[1][1] + r[2][2] - 1.0;
+    // Second derivatives of the general formula lose the cube of a small angle.
+    if square.re() < 0.01 && twice_cosine.re() > 0.0 {
+        let series = ARCSINE.iter().rev().fold(T::zero(), |sum, c| sum * square + *c);
+        return each(&twice, |component| component * series / 2.0);
+    }
+    let twice_sine = square.sqrt() * 2.0;
     let angle = twice_sine.atan2(twice_cosine);
     each(&twice, |component| component * angle / twice_sine)
 }
@@ -333,7 +352,8 @@ fn push<T: Number>(
     wrenches
 }
 
-fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
+/// Values of measured quantities.
+pub fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Vec<T> {
     signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
 }
 

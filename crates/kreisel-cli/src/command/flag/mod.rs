@@ -1,10 +1,12 @@
 //! Flags that subcommands share: each file holds a flag's name, help, effect and tests.
 
+mod every;
 mod json;
 mod model;
 mod plot;
 mod sensors;
 
+pub use every::{Every, Interval};
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;

@@ -1,15 +1,17 @@
 //! The model file of a command, with `--set name=value` and the flags that take the place of `[simulation]`.
 
 use crate::command::CommandError;
-use kreisel::machine::{Machine, SettingTexts};
-use kreisel::model::ModelErrors;
+use kreisel::machine::{Machine, SettingTexts, part};
+use kreisel::model::{Document, ModelErrors};
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
 /// The model file and what is changed in it from outside.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Args, Serialize, Deserialize)]
 pub struct Model {
     /// The model file
     #[arg(value_name = "FILE")]
+    #[serde(serialize_with = "absolute")]
     file: PathBuf,
 
     /// Give a parameter of the model another value; may be repeated
@@ -48,13 +50,21 @@ pub struct Model {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     output_step: Option<String>,
 
-    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2` or `updated-lagrangian`
+    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2`, `updated-lagrangian` or `bdf2`
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
     /// Local coordinates of `updated-lagrangian` in place of the model's: `rotation-vector` or `crv`
     #[arg(long, value_name = "WORD")]
     parametrization: Option<String>,
+
+    /// Unknowns of `bdf2` in place of the model's: `two-field` or `three-field`
+    #[arg(long, value_name = "WORD")]
+    form: Option<String>,
+
+    /// Scaling of `bdf2` in place of the model's: `left-right-velocities`, `left-right`, `left` or `unscaled`
+    #[arg(long, value_name = "WORD")]
+    scaling: Option<String>,
 
     /// Spectral radius in place of the model's: 1 damps nothing, 0 most
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -63,6 +73,11 @@ pub struct Model {
     /// Lie group of bodies that do not name their own: `se3` or `so3xr3`
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
+
+    /// Let the model use files (includes, surfaces) outside of its own folder; only for models that you trust
+    #[arg(long)]
+    #[serde(default)]
+    allow_outside: bool,
 }
 
 impl Model {
@@ -85,23 +100,14 @@ impl Model {
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
     pub fn changes(&self) -> Vec<String> {
-        let settings = self.settings();
-        let flags = [
-            ("end-time", settings.end_time),
-            ("step", settings.step),
-            ("rtol", settings.rtol),
-            ("atol", settings.atol),
-            ("min-step", settings.min_step),
-            ("max-step", settings.max_step),
-            ("initial-step", settings.initial_step),
-            ("output-step", settings.output_step),
-            ("method", settings.method),
-            ("parametrization", settings.parametrization),
-            ("spectral-radius", settings.spectral_radius),
-            ("group", settings.group),
-        ];
-        let given = flags.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text?)));
-        self.assignments.iter().map(|(name, value)| format!("{name}={value}")).chain(given).collect()
+        let own = self.assignments.iter().map(|(name, value)| format!("{name}={value}"));
+        own.chain(self.settings().flags()).collect()
+    }
+
+    /// The model as it is written, without what is given from outside.
+    pub fn document(&self) -> Result<Document, ModelErrors> {
+        let read = if self.allow_outside { Document::read_unconfined } else { Document::read };
+        read(&self.file, &part::kinds(), &[])
     }
 
     fn settings(&self) -> SettingTexts {
@@ -116,10 +122,19 @@ impl Model {
             output_step: self.output_step.clone(),
             method: self.method.clone(),
             parametrization: self.parametrization.clone(),
+            form: self.form.clone(),
+            scaling: self.scaling.clone(),
             spectral_radius: self.spectral_radius.clone(),
             group: self.group.clone(),
+            allow_outside: self.allow_outside,
         }
     }
+}
+
+/// Where a file is, whatever the folder from which it is asked for later.
+fn absolute<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

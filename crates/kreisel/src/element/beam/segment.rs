@@ -9,7 +9,9 @@
 //! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the mass.
 
 use crate::dae::TangentWeights;
-use crate::element::{Axes, Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power, Quantity};
+use crate::element::{
+    Axes, Element, Energies, LocalForces, LocalTangent, MOST_SIGNALS, Motion, NodeId, Power, Quantity,
+};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
 use crate::system::{join, split};
 
@@ -119,6 +121,8 @@ pub struct SegmentLoad {
     wrench: Matrix6,
     /// World axes from the axes in which a dead load is given.
     world_from_given: Matrix3,
+    /// Inputs from outside, by their initial values.
+    inputs: Vec<f64>,
 }
 
 impl SegmentLoad {
@@ -126,7 +130,14 @@ impl SegmentLoad {
     ///
     /// The matrix is a sum of [`super::Span::half_dead`] or [`super::Span::half_following`].
     pub fn new(node: NodeId, axes: Axes, components: [Quantity; 6], wrench: Matrix6) -> Self {
-        Self { node: [node], axes, components, wrench, world_from_given: Matrix3::identity() }
+        let (world_from_given, inputs) = (Matrix3::identity(), Vec::new());
+        Self { node: [node], axes, components, wrench, world_from_given, inputs }
+    }
+
+    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
+        self.inputs = inputs;
+        self
     }
 
     /// The same with the components of a dead load given in axes that are turned against the world's.
@@ -138,8 +149,13 @@ impl SegmentLoad {
     /// Load per length in the axes that the matrix expects.
     fn per_length(&self, at: &Motion) -> Vector6 {
         let mut load = Vector6::zeros();
+        let mut signals = [0.0; MOST_SIGNALS];
+        for (index, initial) in self.inputs.iter().enumerate() {
+            signals[MOST_SIGNALS - 1 - index] = initial + at.memory.get(index).copied().unwrap_or(0.0);
+        }
+        let count = if self.inputs.is_empty() { 0 } else { MOST_SIGNALS };
         for (value, component) in load.iter_mut().zip(&self.components) {
-            *value = component.evaluate(at.time, &[]).0;
+            *value = component.value(at.time, &signals[..count]);
         }
         if self.axes == Axes::Marker {
             return load;
@@ -190,5 +206,9 @@ impl Element for SegmentLoad {
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         self.components.iter().flat_map(|component| component.corners(from, to)).collect()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.inputs.len()
     }
 }

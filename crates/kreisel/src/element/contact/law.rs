@@ -265,7 +265,7 @@ impl Friction {
     }
 
     /// Friction per normal force.
-    pub(super) fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
+    pub(crate) fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
         match self {
             Self::None => Rub::none(),
             Self::Coulomb(friction) => friction.rub(sliding),
@@ -281,7 +281,7 @@ impl Friction {
 
 /// Friction φ per normal force, the rate ż of bristles, and derivatives by sliding velocity, normal and bristles.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rub {
+pub(crate) struct Rub {
     pub value: Vector3,
     pub by_sliding: Matrix3,
     pub by_normal: Matrix3,

@@ -12,6 +12,7 @@ mod shape;
 mod witness;
 
 pub use crowd::{Crowd, Member};
+pub(crate) use law::Rub;
 pub use law::{CoulombFriction, Friction, LEAST_RESTITUTION, LuGreFriction, NormalForce, NormalLaw};
 pub use shape::{Couple, Feature, Surface, couples};
 

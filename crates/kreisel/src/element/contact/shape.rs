@@ -141,7 +141,11 @@ fn features(own: &Surface, other: &Surface, side: usize) -> Vec<Feature> {
         // Spheres and corners meet the others' surfaces instead.
         (_, Sphere { .. }) => Vec::new(),
         (Capsule { .. }, Capsule { .. }) if side == 1 => Vec::new(),
-        (Capsule { radius, half_length }, Capsule { .. }) => vec![Feature::Axis { half_length, radius }],
+        (Capsule { radius, half_length }, Capsule { .. } | Box { .. } | Cylinder { .. }) => {
+            vec![Feature::Axis { half_length, radius }]
+        }
+        // The capsule's axis meets the whole of a box or cylinder: sides, edges and corners.
+        (Box { .. } | Cylinder { .. }, Capsule { .. }) => Vec::new(),
         (Capsule { radius, half_length }, _) => {
             let ends = [-half_length, half_length];
             ends.map(|z| Feature::Point { at: Vector3::new(0.0, 0.0, z), radius }).to_vec()

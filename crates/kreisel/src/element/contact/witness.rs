@@ -62,10 +62,12 @@ pub(super) fn witness(feature: &Feature, surface: &Surface, relative: &Relative)
             point_witness(core, core_by, radius, surface)
         }
         Feature::Edge { height, radius } => Some(edge_witness(d, rotation, height, radius)),
-        Feature::Axis { half_length, radius } => {
-            let Surface::Capsule { radius: other, half_length: other_half } = *surface else { return None };
-            axes_witness(d, rotation, [half_length, radius], [other_half, other])
-        }
+        Feature::Axis { half_length, radius } => match *surface {
+            Surface::Capsule { radius: other, half_length: other_half } => {
+                axes_witness(d, rotation, [half_length, radius], [other_half, other])
+            }
+            _ => barrel_witness(d, rotation, [half_length, radius], surface),
+        },
     }
 }
 
@@ -77,9 +79,16 @@ fn by_pose(by_displacement: &Matrix3, by_rotation: &Matrix3) -> ByPose {
 }
 
 fn point_witness(core: Vector3, core_by: ByPose, radius: f64, surface: &Surface) -> Option<Witness> {
-    let (gap, normal, normal_by_core) = match nearest(&core, surface) {
-        Nearest::Inside { distance, normal, by_core } => (distance - radius, normal, by_core),
-        Nearest::Outside { point, by_core, radius: other } => {
+    let (distance, normal, normal_by_core) = facing(&core, surface)?;
+    let (gap, normal_by) = (distance - radius, normal_by_core * core_by);
+    Some(Witness { gap, normal, core, radius, normal_by, core_by })
+}
+
+/// Signed distance of a point from a surface, the normal, and its derivative by the point.
+fn facing(core: &Vector3, surface: &Surface) -> Option<(f64, Vector3, Matrix3)> {
+    match nearest(core, surface) {
+        Nearest::Inside { distance, normal, by_core } => Some((distance, normal, by_core)),
+        Nearest::Outside { point, by_core, radius } => {
             let way = core - point;
             let distance = way.norm();
             if distance == 0.0 {
@@ -87,10 +96,9 @@ fn point_witness(core: Vector3, core_by: ByPose, radius: f64, surface: &Surface)
             }
             let normal = way / distance;
             let across = (Matrix3::identity() - normal * normal.transpose()) / distance;
-            (distance - radius - other, normal, across * (Matrix3::identity() - by_core))
+            Some((distance - radius, normal, across * (Matrix3::identity() - by_core)))
         }
-    };
-    Some(Witness { gap, normal, core, radius, normal_by: normal_by_core * core_by, core_by })
+    }
 }
 
 fn nearest(core: &Vector3, surface: &Surface) -> Nearest {
@@ -174,6 +182,61 @@ fn edge_witness(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) -> Wi
         normal_by: ByPose::zeros(),
         core_by: by_pose(&Matrix3::identity(), &by_rotation),
     }
+}
+
+/// Slope of a capsule's side at its ends, against boxes and cylinders.
+///
+/// A capsule that lies on a flat side touches along a line. Its radius is taken as r − κ s²/2 at the distance s from its middle,
+/// with κ = slope/half its length: a barrel, convex and so hardly bulged that it lies, and smooth as it rocks.
+const BARREL_SLOPE: f64 = 5e-3;
+
+/// Halvings after which the nearest point of an axis is known to all digits.
+const HALVINGS: usize = 56;
+
+/// Nearest point d + s u of a capsule's axis: |d + s u − b| + κ s²/2 is least where n·u + κ s = 0, which grows with s.
+fn barrel_witness(
+    d: &Vector3,
+    rotation: &Matrix3,
+    [half, radius]: [f64; 2],
+    surface: &Surface,
+) -> Option<Witness> {
+    let u: Vector3 = rotation.column(2).into();
+    let bulge = if half > 0.0 { BARREL_SLOPE / half } else { 0.0 };
+    let slope = |s: f64| facing(&(d + s * u), surface).map(|(_, n, _)| n.dot(&u) + bulge * s);
+    let s = if slope(-half)? >= 0.0 {
+        -half
+    } else if slope(half)? <= 0.0 {
+        half
+    } else {
+        let (mut low, mut high) = (-half, half);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if slope(middle)? < 0.0 { low = middle } else { high = middle }
+        }
+        0.5 * (low + high)
+    };
+    let place = d + s * u;
+    let (distance, normal, normal_by_place) = facing(&place, surface)?;
+    let u_by = by_pose(&Matrix3::zeros(), &-skew(&u));
+    let still_by = by_pose(&Matrix3::identity(), &Matrix3::zeros()) + s * u_by;
+    let s_by = if s.abs() < half {
+        let steepness = (u.transpose() * normal_by_place * u)[0] + bulge;
+        -(u.transpose() * normal_by_place * still_by + normal.transpose() * u_by) / steepness
+    } else {
+        SMatrix::<f64, 1, 6>::zeros()
+    };
+    let place_by = still_by + u * s_by;
+    let normal_by = normal_by_place * place_by;
+    let lack = 0.5 * bulge * s * s;
+    Some(Witness {
+        gap: distance + lack - radius,
+        normal,
+        // The sphere of radius r whose surface is that of the barrel.
+        core: place + lack * normal,
+        radius,
+        normal_by,
+        core_by: place_by + bulge * s * normal * s_by + lack * normal_by,
+    })
 }
 
 /// 1 − cos² of the angle between axes below which they count as parallel.

@@ -51,8 +51,18 @@ static DAMPING: &[Key] = &[
 ];
 
 static LOAD: &[Key] = &[
-    key("force", ValueKind::Law3(FORCE_PER_LENGTH), Need::Optional, "Force per length."),
-    key("torque", ValueKind::Law3(TORQUE_PER_LENGTH), Need::Optional, "Torque per length."),
+    key(
+        "force",
+        ValueKind::Signal3(FORCE_PER_LENGTH),
+        Need::Optional,
+        "Force per length, of time and inputs.",
+    ),
+    key(
+        "torque",
+        ValueKind::Signal3(TORQUE_PER_LENGTH),
+        Need::Optional,
+        "Torque per length, of time and inputs.",
+    ),
     key(
         "axes",
         ValueKind::Choice(&["world", "section"]),
@@ -468,7 +478,7 @@ impl Plan<'_> {
         stations: &Stations,
         reader: PartReader,
     ) -> Result<(), ModelErrors> {
-        let (force, torque) = (reader.optional_law3("force")?, reader.optional_law3("torque")?);
+        let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
         if force.is_none() && torque.is_none() {
             let mistake =
                 Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
@@ -487,22 +497,29 @@ impl Plan<'_> {
                 carried.transpose() * dead * turned
             }
         });
-        let components = {
+        let (components, used) = {
             let mut collector = SignalCollector::new(assembler, reader.description(), Vec::new());
-            let mut three = |laws: Option<[Law; 3]>| -> Result<[Quantity; 3], ModelErrors> {
-                let laws = laws.unwrap_or_else(|| std::array::from_fn(|_| Law::Constant(0.0)));
-                let [x, y, z] = laws.map(Signal::Law);
+            let mut three = |signals: Option<[Signal; 3]>| -> Result<[Quantity; 3], ModelErrors> {
+                let nothing = || std::array::from_fn(|_| Signal::Law(Law::Constant(0.0)));
+                let [x, y, z] = signals.unwrap_or_else(nothing);
                 Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])
             };
             let ([a, b, c], [d, e, f]) = (three(torque)?, three(force)?);
-            [a, b, c, d, e, f]
+            ([a, b, c, d, e, f], collector.finish())
         };
+        if !used.signals.is_empty() {
+            let key = if reader.has("force") { "force" } else { "torque" };
+            let found = "of measured quantities or states";
+            return Err(reader.unsuitable(key, "of time and inputs only", found).into());
+        }
         // A dead load of an included file is given in the axes of that file.
         let turn = placement(&reader).rotation.to_rotation_matrix().into_inner();
         for (index, wrench) in wrenches.iter().enumerate() {
             let Some(node) = carrier(stations, index) else { continue };
             let load = SegmentLoad::new(node, axes, components.clone(), *wrench).in_axes_turned_by(turn);
-            assembler.add_element(&format!("{}.load", self.name), load);
+            let load = load.with_inputs(used.initial.clone());
+            let element = assembler.add_element(&format!("{}.load", self.name), load);
+            assembler.connect_inputs(element, used.inputs.clone());
         }
         reader.finish()
     }

@@ -148,12 +148,11 @@ fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assem
     let Friction::LuGre(friction) = laws.friction else {
         return vec![assembler.add_element(name, contact)];
     };
-    // The scale is what `atol` multiplies, 1e-8 if not given. Sliding bends bristles by μ/σ₀ and they come back to it by themselves:
-    // an error of a hundredth of that, over the run, is small enough.
-    let scale = 1e6 * friction.sliding / friction.stiffness;
+    let scale = contact_law::bristle_scale(&friction);
     let builder = &mut assembler.builder;
     let state = |couple: usize| {
-        ["x", "y", "z"].map(|axis| builder.state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
+        ["x", "y", "z"]
+            .map(|axis| builder.forgetful_state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
     };
     let singles = contact.with_bristles(state);
     singles.into_iter().map(|single| assembler.add_element(name, single)).collect()

@@ -41,6 +41,7 @@ pub static KIND: PartKind = PartKind {
         IMPACT_SPEED,
         contact_law::EFFECTIVE_RADIUS,
         contact_law::FRICTION,
+        contact_law::FRICTION_LAW,
         contact_law::STATIC_FRICTION,
         contact_law::STRIBECK_SPEED,
         contact_law::TRANSITION_SPEED,

@@ -134,13 +134,19 @@ pub(super) struct Laws {
 impl Laws {
     /// Laws of a contact.
     pub fn read(reader: &PartReader) -> Result<Self, ModelErrors> {
-        let friction = friction(reader, reader.choice("friction-law")? == "lugre")?;
+        let friction = read_friction(reader, || reader.positive("transition-speed"))?;
         Self::with_friction(reader, friction, "rest-speed")
     }
 
     /// Laws of a group, whose pairs come and go: no bristles, and one speed of meeting for all.
     pub fn read_for_group(reader: &PartReader) -> Result<Self, ModelErrors> {
-        let friction = friction(reader, false)?;
+        let law = reader.choice("friction-law")?;
+        if law != "coulomb" {
+            let requirement = "`coulomb` in a group, whose pairs come and go and keep no bristles";
+            let error = reader.unsuitable("friction-law", requirement, law);
+            return Err(error.with_hint("name the two bodies in a `[[contact]]`: it has bristles").into());
+        }
+        let friction = read_friction(reader, || reader.positive("transition-speed"))?;
         Self::with_friction(reader, friction, "impact-speed")
     }
 
@@ -236,7 +242,20 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
     reader.positive(key)
 }
 
-fn friction(reader: &PartReader, bristles: bool) -> Result<Friction, ModelErrors> {
+/// Size of the bristles' deflection that Newton's tolerance of 1e-12 multiplies.
+///
+/// Sliding bends bristles by μ/σ₀, and after a way of this length nothing is left of an error. A millionth of μ/σ₀ is small
+/// enough, and positions can resolve it.
+pub(super) fn bristle_scale(friction: &LuGreFriction) -> f64 {
+    1e6 * friction.sliding / friction.stiffness
+}
+
+/// The law of friction, with the speed at which 76 % of regularised friction act.
+pub(super) fn read_friction(
+    reader: &PartReader,
+    transition_speed: impl FnOnce() -> Result<f64, ModelErrors>,
+) -> Result<Friction, ModelErrors> {
+    let bristles = reader.choice("friction-law")? == "lugre";
     let sliding = reader.not_negative("friction")?;
     let sticking = match reader.has("static-friction") {
         true => reader.not_negative("static-friction")?,
@@ -264,7 +283,7 @@ fn friction(reader: &PartReader, bristles: bool) -> Result<Friction, ModelErrors
     if sticking == 0.0 {
         return Ok(Friction::None);
     }
-    let transition_speed = reader.positive("transition-speed")?;
+    let transition_speed = transition_speed()?;
     let stribeck_speed = stribeck_speed.unwrap_or(10.0 * transition_speed);
     Ok(Friction::Coulomb(CoulombFriction { sliding, sticking, stribeck_speed, transition_speed }))
 }

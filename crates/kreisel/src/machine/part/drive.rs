@@ -91,6 +91,20 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     reader.finish()
 }
 
+/// Explains a law that wants to follow a state or a measured quantity.
+fn of_time<T>(law: Result<T, ModelErrors>) -> Result<T, ModelErrors> {
+    law.map_err(|errors| {
+        errors.map(|error| match error.mistake() {
+            Mistake::UnknownName { name, .. } if name.contains('.') => error.with_hint(
+                "a drive prescribes a motion whose rate and acceleration must be known in advance: it is a law of `t` alone. \
+                 States and measured quantities can act through a force: use `[[joint-force]]`, for instance with a `[[pid]]` \
+                 whose error is the wanted value less the joint's",
+            ),
+            _ => error,
+        })
+    })
+}
+
 /// The error of none or several of some keys.
 fn ambiguous(reader: &PartReader, choices: &[&str], given: &[&str]) -> ModelError {
     let found = match given {
@@ -127,7 +141,7 @@ fn drive_joint(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> R
             return Err(ambiguous(reader, &choices, given).into());
         }
     };
-    let law = reader.law(key)?;
+    let law = of_time(reader.law(key))?;
     let (joint, coordinate) = joint_coordinate(reader, assembler, &reference, wanted)?;
     let (nodes, offsets) = (joint.nodes, joint.offsets);
     let led = CoordinateJoint::between(nodes, offsets, vec![Row::lead(coordinate, Arc::new(law))]);
@@ -140,7 +154,7 @@ fn drive_point(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> R
     if at.node.is_none() {
         return Err(reader.unsuitable("point", "a point of a body", "one of the ground").into());
     }
-    let path = reader.law3("path")?;
+    let path = of_time(reader.law3("path"))?;
     let rows = path.into_iter().enumerate();
     let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();
     // The path is given in axes of the part's file, which may be placed anywhere.
@@ -153,7 +167,7 @@ fn drive_body(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> Re
     let body = assembler.body(&reader.reference("body")?)?;
     let (node, pose) = (body.node, body.pose);
     let base = placement(reader);
-    let path: [Arc<dyn TimeLaw>; 3] = match reader.optional_law3("path")? {
+    let path: [Arc<dyn TimeLaw>; 3] = match of_time(reader.optional_law3("path"))? {
         Some(path) => path.map(|law| Arc::new(law) as Arc<dyn TimeLaw>),
         None => {
             let position = base.inverse().transform_point(&pose.position);
@@ -175,7 +189,7 @@ fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
         [true, true] => Err(ambiguous(reader, &["angle", "euler"], &["angle", "euler"]).into()),
         [true, false] => {
             let axis = reader.optional_direction("axis")?.unwrap_or_else(Vector3::z);
-            Ok(vec![turn(axis, reader.law("angle")?)])
+            Ok(vec![turn(axis, of_time(reader.law("angle"))?)])
         }
         [false, true] => {
             let sequence = reader.choice("sequence")?;
@@ -184,7 +198,7 @@ fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
                 'y' => Vector3::y(),
                 _ => Vector3::z(),
             });
-            Ok(axes.zip(reader.law3("euler")?).map(|(axis, law)| turn(axis, law)).collect())
+            Ok(axes.zip(of_time(reader.law3("euler"))?).map(|(axis, law)| turn(axis, law)).collect())
         }
         [false, false] => Ok(Vec::new()),
     }

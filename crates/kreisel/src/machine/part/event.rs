@@ -24,7 +24,7 @@ pub static KIND: PartKind = PartKind {
             "zero-of",
             ValueKind::Text,
             Need::Required,
-            "Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals.",
+            "Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals, and of inputs; setting an input is no passage.",
         ),
         key(
             "direction",
@@ -152,6 +152,10 @@ fn input(name: &str, assembler: &Assembler, sensors: &[Sensor]) -> Option<EventI
     }
     if let Some(state) = assembler.state_named(name) {
         let measurement = Measurement::State { state: state.state, unit: state.unit.clone() };
+        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
+    }
+    if let Some(input) = assembler.inputs().iter().find(|input| input.name == name) {
+        let measurement = Measurement::Input { element: input.holder, initial: input.value };
         return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
     }
     sensors.iter().filter(|sensor| readable(sensor)).find_map(|sensor| {

@@ -1,8 +1,10 @@
-//! `[[joint-friction]]`: regularised Coulomb friction along a coordinate of a joint.
+//! `[[joint-friction]]`: friction along a coordinate of a joint, given or by the force that the joint transmits.
 
 use std::sync::Arc;
 
+use super::contact_law;
 use super::joint_coordinate::{self, JOINT, Wanted};
+use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, Rubbing};
 use crate::joint::Coordinate;
 use crate::machine::Assembler;
@@ -13,7 +15,7 @@ use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Valu
 /// Keys of `[[joint-friction]]`.
 pub static KIND: PartKind = PartKind {
     name: "joint-friction",
-    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint.",
+    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles.",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
@@ -59,6 +61,13 @@ pub static KIND: PartKind = PartKind {
             Need::Default("1e-2"),
             "Angular speed at which 76 % of the torque act; below it the joint creeps.",
         ),
+        contact_law::FRICTION_LAW,
+        contact_law::STATIC_FRICTION,
+        contact_law::STRIBECK_SPEED,
+        contact_law::BRISTLE_STIFFNESS,
+        contact_law::BRISTLE_DAMPING,
+        contact_law::VISCOUS_FRICTION,
+        contact_law::STRIBECK_EXPONENT,
     ],
 };
 
@@ -92,7 +101,6 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
 /// Friction by the force that the joint transmits.
 fn add_by_reaction(part: &Part, reader: &PartReader, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let joint = assembler.joint(&reader.reference("joint")?)?.clone();
-    let coefficient = reader.not_negative("friction")?;
     let (rubbing, forces, moments) = match joint.kind {
         "prismatic" => (Rubbing::Along(Coordinate::Translation(2)), 0..2, 2..5),
         "revolute" => (Rubbing::Along(Coordinate::Angle), 0..3, 3..5),
@@ -104,16 +112,26 @@ fn add_by_reaction(part: &Part, reader: &PartReader, assembler: &mut Assembler) 
         }
     };
     let sliding = joint.kind == "prismatic";
-    let (arm, transition) = match sliding {
-        true => (1.0, reader.positive("transition-speed")?),
-        false => (reader.positive("radius")?, reader.positive("transition-rate")?),
-    };
+    let arm = if sliding { 1.0 } else { reader.positive("radius")? };
+    let friction = contact_law::read_friction(reader, || match sliding {
+        true => reader.positive("transition-speed"),
+        false => Ok(arm * reader.positive("transition-rate")?),
+    })?;
     let length = match reader.has("bearing-length") && !moments.is_empty() {
         true => Some(reader.positive("bearing-length")?),
         false => None,
     };
-    let bearing = Bearing { coefficient, arm, transition, length, forces, moments };
+    let bearing = Bearing { friction, arm, length, forces, moments };
     let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, rubbing, bearing);
-    assembler.add_element(part.name(), element);
+    let bristles = match friction {
+        Friction::LuGre(law) => (0..rubbing.dimension())
+            .map(|axis| {
+                let name = format!("{} (bristle {axis})", part.name());
+                assembler.builder.forgetful_state(name, 0.0, contact_law::bristle_scale(&law))
+            })
+            .collect(),
+        Friction::None | Friction::Coulomb(_) => Vec::new(),
+    };
+    assembler.add_element(part.name(), element.with_bristles(bristles));
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, Par
 /// Keys of `[[input]]`.
 pub static KIND: PartKind = PartKind {
     name: "input",
-    doc: "A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.",
+    doc: "A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces, loads of beams, states and events use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.",
     occurrence: Occurrence::Many,
     keys: &[key(
         "value",

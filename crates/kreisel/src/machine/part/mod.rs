@@ -46,6 +46,7 @@ pub struct PartEntry {
 pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &simulation::KIND, add: simulation::add },
     PartEntry { kind: &gravity::KIND, add: gravity::add },
+    PartEntry { kind: &input::KIND, add: input::add },
     PartEntry { kind: &body::KIND, add: body::add },
     PartEntry { kind: &point_mass::KIND, add: point_mass::add },
     PartEntry { kind: &marker::KIND, add: marker::add },
@@ -67,7 +68,6 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &coupling::COUPLING, add: coupling::add_coupling },
     PartEntry { kind: &velocity_coupling::KIND, add: velocity_coupling::add },
     PartEntry { kind: &drive::KIND, add: drive::add },
-    PartEntry { kind: &input::KIND, add: input::add },
     PartEntry { kind: &state::STATE, add: state::add_state },
     PartEntry { kind: &state::ALGEBRAIC, add: state::add_algebraic },
     PartEntry { kind: &state::TRANSFER_FUNCTION, add: state::add_transfer_function },

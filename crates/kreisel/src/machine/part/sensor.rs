@@ -7,7 +7,8 @@ use crate::lie::{Pose, UnitQuaternion, se3};
 use crate::machine::beam::Station;
 use crate::machine::entry::StateSignal;
 use crate::machine::sensor::{
-    ContactQuantity, FrameQuantity, Measurement, SectionQuantity, Sensor, SensorFrame, WrenchPart,
+    ContactQuantity, FrameQuantity, GroupQuantity, Measurement, SectionQuantity, Sensor, SensorFrame,
+    WrenchPart,
 };
 use crate::machine::{Assembler, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
@@ -24,7 +25,7 @@ pub static KIND: PartKind = PartKind {
             "quantity",
             ValueKind::Text,
             Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
         ),
         key(
             "of",
@@ -63,6 +64,12 @@ const CONTACT_QUANTITIES: &[(&str, ContactQuantity)] = &[
     ("force", ContactQuantity::Force),
     ("normal-force", ContactQuantity::NormalForce),
     ("depth", ContactQuantity::Depth),
+];
+
+const GROUP_QUANTITIES: &[(&str, GroupQuantity)] = &[
+    ("contacts", GroupQuantity::Contacts),
+    ("normal-force", GroupQuantity::NormalForce),
+    ("depth", GroupQuantity::Depth),
 ];
 
 /// Adds a sensor.
@@ -128,6 +135,12 @@ fn measurement(
             quantity: *quantity,
             shown_at: contact.shown_at,
         });
+    }
+    if assembler.builder.crowd_names().any(|name| name == of.name) {
+        let found = GROUP_QUANTITIES.iter().find(|(word, _)| *word == quantity);
+        let words = GROUP_QUANTITIES.iter().map(|(word, _)| *word);
+        let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
+        return Ok(Measurement::ContactGroup { group: of.name.clone(), quantity: *quantity });
     }
     if let Some(measurement) = of_beam(request, of, assembler) {
         return measurement;

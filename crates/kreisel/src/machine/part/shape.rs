@@ -148,9 +148,9 @@ fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
     };
     let find = |path: &Path| path.canonicalize().map_err(|reason| unreadable(reason.to_string()));
     let (root, path) = (find(folder)?, find(&folder.join(file.content()))?);
-    if !path.starts_with(&root) {
+    if !path.starts_with(&root) && !file.place().file().reaches_outside() {
         return Err(unreadable("it lies outside of the folder of the model".to_string())
-            .with_hint("put the file into that folder or below"));
+            .with_hint("put the file into that folder or below, or give `--allow-outside`"));
     }
     let bytes = read_bytes(&path).map_err(error)?;
     stl::read(&bytes).map_err(|reason| {

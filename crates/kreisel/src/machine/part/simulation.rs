@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::integrate::{Method, Parameters, Parametrization};
+use crate::integrate::{Form, Method, Parameters, Parametrization, Scaling};
 use crate::lie::Group;
 use crate::machine::{Assembler, RunSettings, SettingTexts, StartFrom, StepSize};
 use crate::model::error::{Mistake, ModelError};
@@ -14,9 +14,14 @@ use crate::model::{
 };
 
 /// Words for the methods.
-pub const METHODS: &[&str] = &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian"];
+pub const METHODS: &[&str] =
+    &["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2"];
 /// Words for the local coordinates of `updated-lagrangian`.
 pub const PARAMETRIZATIONS: &[&str] = &["rotation-vector", "crv"];
+/// Words for the unknowns of `bdf2`.
+pub const FORMS: &[&str] = &["two-field", "three-field"];
+/// Words for the scalings of `bdf2`.
+pub const SCALINGS: &[&str] = &["left-right-velocities", "left-right", "left", "unscaled"];
 /// Word for a step size that the error decides on.
 const AUTO: &str = "auto";
 /// Words for the groups.
@@ -85,7 +90,8 @@ pub static KIND: PartKind = PartKind {
             Need::Default("\"index2\""),
             "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
              `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; \
-             `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`).",
+             `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); \
+             `bdf2` is the two-step backward differentiation formula, which damps more.",
         ),
         key(
             "parametrization",
@@ -94,10 +100,23 @@ pub static KIND: PartKind = PartKind {
             "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
         ),
         key(
+            "form",
+            ValueKind::Choice(FORMS),
+            Need::Default("\"two-field\""),
+            "Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well.",
+        ),
+        key(
+            "scaling",
+            ValueKind::Choice(SCALINGS),
+            Need::Default("\"left-right-velocities\""),
+            "Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off \
+             independent of the step.",
+        ),
+        key(
             "spectral-radius",
             ValueKind::Number(Dimension::NONE),
             Need::Default("0.9"),
-            "Damping of high frequencies: 1 none, 0 strongest.",
+            "Damping of high frequencies: 1 none, 0 strongest; `bdf2` always has 0.",
         ),
         key(
             "newton-rtol",
@@ -120,8 +139,8 @@ pub static KIND: PartKind = PartKind {
         key(
             "stiffness-scale",
             ValueKind::Number(Dimension::STIFFNESS),
-            Need::Default("0"),
-            "k of the scaling k + m/h² of forces in Newton's iteration.",
+            Need::Optional,
+            "k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.",
         ),
         key(
             "group",
@@ -163,6 +182,7 @@ fn method(word: &str) -> Method {
         "hht-i3" => Method::HhtI3,
         "hht-soi2" => Method::HhtSoi2,
         "updated-lagrangian" => Method::UpdatedLagrangian,
+        "bdf2" => Method::Bdf2,
         _ => Method::Index2,
     }
 }
@@ -170,6 +190,21 @@ fn method(word: &str) -> Method {
 /// Local coordinates that a word names.
 fn parametrization(word: &str) -> Parametrization {
     if word == "crv" { Parametrization::Crv } else { Parametrization::RotationVector }
+}
+
+/// Unknowns that a word names.
+fn form(word: &str) -> Form {
+    if word == "three-field" { Form::ThreeField } else { Form::TwoField }
+}
+
+/// Scaling that a word names.
+fn scaling(word: &str) -> Scaling {
+    match word {
+        "unscaled" => Scaling::Unscaled,
+        "left" => Scaling::Left,
+        "left-right" => Scaling::LeftRight,
+        _ => Scaling::LeftRightVelocities,
+    }
 }
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
@@ -215,12 +250,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         output_step: positive("output-step")?,
         method,
         parametrization: parametrization(reader.choice("parametrization")?),
+        form: form(reader.choice("form")?),
+        scaling: scaling(reader.choice("scaling")?),
         parameters,
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
         newton_atol: reader.positive("newton-atol")?,
         mass_scale: positive("mass-scale")?,
-        stiffness_scale: reader.not_negative("stiffness-scale")?,
+        stiffness_scale: not_negative(&reader, "stiffness-scale")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
         start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
@@ -236,6 +273,13 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         });
     }
     reader.finish()
+}
+
+fn not_negative(reader: &PartReader, key: &str) -> Result<Option<f64>, ModelErrors> {
+    match reader.optional_number(key)? {
+        Some(value) if value < 0.0 => Err(reader.unsuitable(key, "not negative", value).into()),
+        value => Ok(value),
+    }
 }
 
 fn step(reader: &PartReader) -> Result<Option<StepSize>, ModelErrors> {
@@ -314,6 +358,12 @@ pub fn replace(
     let word = flags.choice("parametrization", &texts.parametrization, PARAMETRIZATIONS);
     if let Some(word) = errors.keep(word).flatten() {
         settings.parametrization = parametrization(word);
+    }
+    if let Some(word) = errors.keep(flags.choice("form", &texts.form, FORMS)).flatten() {
+        settings.form = form(word);
+    }
+    if let Some(word) = errors.keep(flags.choice("scaling", &texts.scaling, SCALINGS)).flatten() {
+        settings.scaling = scaling(word);
     }
     if let Some(word) = errors.keep(flags.choice("group", &texts.group, GROUPS)).flatten() {
         settings.group = group(word);

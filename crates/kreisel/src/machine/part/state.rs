@@ -3,7 +3,9 @@
 //! The states are declared where the part is read, so that forces can use them; their equations are made when every name is
 //! known, so that states can use each other in any order.
 
-use crate::dae::{Dae, Point, Tangent, TangentWeights};
+use nalgebra::DMatrix;
+
+use crate::dae::{Dae, Rest, Tangent, TangentWeights};
 use crate::element::{MOST_STATES, StateEquations, StateId};
 use crate::integrate::Initial;
 use crate::machine::Assembler;
@@ -73,14 +75,30 @@ pub static TRANSFER_FUNCTION: PartKind = PartKind {
 /// Keys of `[[state-space]]`.
 pub static STATE_SPACE: PartKind = PartKind {
     name: "state-space",
-    doc: "A linear block ẋ = A x + b u, y = c·x + d u from its input u to the signal `NAME.output`; the states are the signals `NAME.state-1` and so on.",
+    doc: "A linear block ẋ = A x + B u, y = C x + D u from its inputs u to the signal `NAME.output`, or with several outputs `NAME.output-1` and so on; the states are the signals `NAME.state-1` and so on.",
     occurrence: Occurrence::Many,
     keys: &[
-        INPUT,
+        key(
+            "input",
+            SIGNAL,
+            Need::Optional,
+            "The input, where there is only one; as in `[[transfer-function]]`.",
+        ),
+        key(
+            "inputs",
+            ValueKind::Signals(Dimension::NONE),
+            Need::Optional,
+            "The inputs, where there are several.",
+        ),
         key("a", NUMBERS, Need::Required, "A, row by row in one array."),
-        key("b", NUMBERS, Need::Required, "b."),
-        key("c", NUMBERS, Need::Required, "c."),
-        key("d", NUMBER, Need::Default("0"), "d."),
+        key("b", NUMBERS, Need::Required, "B, likewise: a row per state, a number per input."),
+        key("c", NUMBERS, Need::Required, "C, likewise: a row per output, a number per state."),
+        key(
+            "d",
+            NUMBERS,
+            Need::Optional,
+            "D, likewise: a row per output, a number per input; zeros if left out.",
+        ),
         key("initial", NUMBERS, Need::Optional, "x at the start; zeros if left out."),
         UNIT,
     ],
@@ -106,16 +124,16 @@ pub static PID: PartKind = PartKind {
     ],
 };
 
-/// A block: names and initial values of its states, A, b and which of them is algebraic.
+/// A block: names and initial values of its states, A, B and how many of them are algebraic.
 struct Block {
     /// Word for the signal and initial value, of each state.
     states: Vec<(String, f64)>,
     /// A, row by row.
     matrix: Vec<f64>,
-    /// b.
+    /// B, row by row.
     input: Vec<f64>,
-    /// Whether the last state is algebraic: the output.
-    has_output: bool,
+    /// How many of the last states are algebraic: the outputs.
+    output_count: usize,
     scale: f64,
 }
 
@@ -125,24 +143,50 @@ impl Block {
             states: vec![(word.to_string(), initial)],
             matrix: vec![0.0],
             input: vec![1.0],
-            has_output: algebraic,
+            output_count: usize::from(algebraic),
             scale,
         }
     }
 
-    /// ẋ = A x + b u with the output 0 = y − c·x − d u.
-    fn linear(a: &[Vec<f64>], b: &[f64], c: &[f64], d: f64, initial: &[f64]) -> Self {
-        let mut matrix = Vec::new();
-        for row in a {
-            matrix.extend_from_slice(row);
-            matrix.push(0.0);
-        }
-        matrix.extend(c.iter().map(|c| -c));
-        matrix.push(1.0);
+    /// ẋ = A x + B u with the outputs 0 = y − C x − D u.
+    fn linear(block: &Matrices, initial: &[f64]) -> Self {
+        let Matrices { a, b, c, d } = block;
+        let (order, outputs) = (a.nrows(), c.nrows());
+        let count = order + outputs;
+        let mut matrix = DMatrix::zeros(count, count);
+        matrix.view_mut((0, 0), (order, order)).copy_from(a);
+        matrix.view_mut((order, 0), (outputs, order)).copy_from(&-c);
+        matrix.view_mut((order, order), (outputs, outputs)).fill_with_identity();
+        let mut input = DMatrix::zeros(count, b.ncols());
+        input.view_mut((0, 0), (order, b.ncols())).copy_from(b);
+        input.view_mut((order, 0), (outputs, b.ncols())).copy_from(&-d);
         let mut states: Vec<(String, f64)> =
             initial.iter().enumerate().map(|(i, x)| (format!("state-{}", i + 1), *x)).collect();
-        states.push(("output".to_string(), 0.0));
-        Self { states, matrix, input: [b, &[-d]].concat(), has_output: true, scale: 1.0 }
+        let word = |i: usize| if outputs == 1 { "output".to_string() } else { format!("output-{}", i + 1) };
+        states.extend((0..outputs).map(|i| (word(i), 0.0)));
+        // What is row by row in the element is column by column in the transpose.
+        let by_rows = |matrix: DMatrix<f64>| matrix.transpose().as_slice().to_vec();
+        Self { states, matrix: by_rows(matrix), input: by_rows(input), output_count: outputs, scale: 1.0 }
+    }
+}
+
+/// A linear block: ẋ = A x + B u, y = C x + D u.
+struct Matrices {
+    a: DMatrix<f64>,
+    b: DMatrix<f64>,
+    c: DMatrix<f64>,
+    d: DMatrix<f64>,
+}
+
+impl Matrices {
+    /// A block with one input and one output.
+    fn single(a: DMatrix<f64>, b: &[f64], c: &[f64], d: f64) -> Self {
+        Self {
+            a,
+            b: DMatrix::from_column_slice(b.len(), 1, b),
+            c: DMatrix::from_row_slice(1, c.len(), c),
+            d: DMatrix::from_element(1, 1, d),
+        }
     }
 }
 
@@ -151,7 +195,7 @@ pub fn add_state(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErro
     let reader = PartReader::new(part)?;
     let block = Block::single("value", reader.number("initial")?, reader.positive("scale")?, false);
     let rate = reader.signal("rate")?;
-    declare(part, &reader, assembler, block, rate)?;
+    declare(part, &reader, assembler, block, vec![rate])?;
     reader.finish()
 }
 
@@ -160,7 +204,7 @@ pub fn add_algebraic(part: &Part, assembler: &mut Assembler) -> Result<(), Model
     let reader = PartReader::new(part)?;
     let block = Block::single("value", reader.number("guess")?, reader.positive("scale")?, true);
     let zero = reader.signal("zero-of")?;
-    declare(part, &reader, assembler, block, zero)?;
+    declare(part, &reader, assembler, block, vec![zero])?;
     reader.finish()
 }
 
@@ -193,43 +237,75 @@ pub fn add_transfer_function(part: &Part, assembler: &mut Assembler) -> Result<(
     let excess = numerator.len().saturating_sub(order + 1);
     zeros.extend(numerator[excess..].iter().map(|value| value / leading));
     let direct = zeros[0];
-    let a: Vec<Vec<f64>> = (0..order)
-        .map(|row| {
-            let entry = |column: usize| match row {
-                0 => -poles[column],
-                _ => f64::from(u8::from(column + 1 == row)),
-            };
-            (0..order).map(entry).collect()
-        })
-        .collect();
+    let a = DMatrix::from_fn(order, order, |row, column| match row {
+        0 => -poles[column],
+        _ => f64::from(u8::from(column + 1 == row)),
+    });
     let b: Vec<f64> = (0..order).map(|row| f64::from(u8::from(row == 0))).collect();
     let c: Vec<f64> = (0..order).map(|i| zeros[i + 1] - direct * poles[i]).collect();
-    let block = Block::linear(&a, &b, &c, direct, &vec![0.0; order]);
+    let block = Block::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; order]);
     let input = reader.signal("input")?;
-    declare(part, &reader, assembler, block, input)?;
+    declare(part, &reader, assembler, block, vec![input])?;
     reader.finish()
 }
 
 /// Adds a block in state space.
 pub fn add_state_space(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
+    let inputs = match (reader.optional_signal("input")?, reader.optional_signals("inputs")?) {
+        (Some(input), None) => vec![input],
+        (None, Some(inputs)) if !inputs.is_empty() => inputs,
+        (one, several) => {
+            let found = match (one, several) {
+                (Some(_), Some(_)) => "both are given",
+                (None, Some(_)) => "`inputs` is empty",
+                _ => "none is given",
+            };
+            let (part, choices) = (reader.description().to_string(), "`input`, `inputs`".to_string());
+            let mistake = Mistake::Ambiguous { part, choices, found: found.to_string() };
+            return Err(ModelError::new(mistake, reader.place().clone()).into());
+        }
+    };
+    let (matrices, initial) = matrices(&reader, inputs.len())?;
+    declare(part, &reader, assembler, Block::linear(&matrices, &initial), inputs)?;
+    reader.finish()
+}
+
+/// Matrices of a block with some inputs, and the states at the start.
+fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), ModelErrors> {
     let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
-    let order = b.len();
-    check_size(&reader, "b", order)?;
+    let order = a.len().isqrt();
+    if order * order != a.len() {
+        let requirement = "a square matrix, row by row: 1, 4, 9, … numbers";
+        return Err(reader.unsuitable("a", requirement, a.len()).into());
+    }
+    let direct = reader.optional_numbers("d")?;
+    // Without states the direct part alone says how many outputs there are.
+    let outputs =
+        c.len().checked_div(order).or_else(|| Some(direct.as_ref()?.len() / inputs)).unwrap_or(1).max(1);
+    let d = direct.unwrap_or_else(|| vec![0.0; outputs * inputs]);
+    check_size(reader, "a", order + outputs - 1)?;
     let initial = reader.optional_numbers("initial")?.unwrap_or_else(|| vec![0.0; order]);
-    for (key, count, expected) in
-        [("a", a.len(), order * order), ("c", c.len(), order), ("initial", initial.len(), order)]
-    {
-        if count != expected {
-            let requirement = format!("{expected} numbers, to go with {order} in `b`");
-            return Err(reader.unsuitable(key, &requirement, count).into());
+    for (key, count, rows, columns) in [
+        ("b", b.len(), order, inputs),
+        ("c", c.len(), outputs, order),
+        ("d", d.len(), outputs, inputs),
+        ("initial", initial.len(), order, 1),
+    ] {
+        if count != rows * columns {
+            let requirement = format!("{} numbers, {rows} × {columns}", rows * columns);
+            let hint = format!("A is {order} × {order} and there are {inputs} inputs");
+            return Err(reader.unsuitable(key, &requirement, count).with_hint(hint).into());
         }
     }
-    let rows: Vec<Vec<f64>> = a.chunks(order.max(1)).map(<[f64]>::to_vec).collect();
-    let block = Block::linear(&rows, &b, &c, reader.number("d")?, &initial);
-    let input = reader.signal("input")?;
-    declare(part, &reader, assembler, block, input)?;
-    reader.finish()
+    let rows = |rows, columns, values: &[f64]| DMatrix::from_row_slice(rows, columns, values);
+    let matrices = Matrices {
+        a: rows(order, order, &a),
+        b: rows(order, inputs, &b),
+        c: rows(outputs, order, &c),
+        d: rows(outputs, inputs, &d),
+    };
+    Ok((matrices, initial))
 }
 
 /// Adds a controller.
@@ -251,20 +327,20 @@ pub fn add_pid(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors
         _ => Some(reader.positive("filter-time")?),
     };
     // States: ∫e with the rate e; the filtered error f with ḟ = (e − f)/T, so that ė ≈ ḟ.
-    let (mut a, mut b, mut c, mut direct) = (vec![vec![0.0]], vec![1.0], vec![i], p);
+    let (mut a, mut b, mut c, mut direct) = (DMatrix::zeros(1, 1), vec![1.0], vec![i], p);
     if let Some(time) = filter {
-        a = vec![vec![0.0, 0.0], vec![0.0, -1.0 / time]];
+        a = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, 0.0, -1.0 / time]);
         b.push(1.0 / time);
         c.push(-d / time);
         direct += d / time;
     }
-    let mut block = Block::linear(&a, &b, &c, direct, &vec![0.0; b.len()]);
+    let mut block = Block::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; b.len()]);
     block.states[0].0 = "integral".to_string();
     if filter.is_some() {
         block.states[1].0 = "filtered-error".to_string();
     }
     let error = reader.signal("error")?;
-    declare(part, &reader, assembler, block, error)?;
+    declare(part, &reader, assembler, block, vec![error])?;
     reader.finish()
 }
 
@@ -285,20 +361,21 @@ fn declare(
     reader: &PartReader,
     assembler: &mut Assembler,
     block: Block,
-    signal: Signal,
+    inputs: Vec<Signal>,
 ) -> Result<(), ModelErrors> {
     let unit = reader.text("unit")?.content().to_string();
+    let first_output = block.states.len() - block.output_count;
     let last = block.states.len() - 1;
     let mut states: Vec<StateId> = Vec::new();
     for (index, (word, initial)) in block.states.iter().enumerate() {
         let name = format!("{}.{word}", part.name());
-        let algebraic = block.has_output && index == last;
+        let algebraic = index >= first_output;
         let state = if algebraic {
             assembler.builder.algebraic_state(&name, *initial, block.scale)
         } else {
             assembler.builder.state(&name, *initial, block.scale)
         };
-        let unit = if index == last { unit.clone() } else { "1".to_string() };
+        let unit = if algebraic || index == last { unit.clone() } else { "1".to_string() };
         let place = reader.place().clone();
         assembler.add_state(StateSignal { name, state, unit, algebraic, place });
         states.push(state);
@@ -306,10 +383,10 @@ fn declare(
     let (name, description) = (part.name().to_string(), reader.description().to_string());
     assembler.defer(move |assembler| {
         let mut collector = SignalCollector::new(assembler, &description, Vec::new());
-        let quantity = collector.quantity(&signal)?;
+        let quantities = inputs.iter().map(|input| collector.quantity(input)).collect::<Result<_, _>>()?;
         let used = collector.finish();
         let Block { matrix, input, .. } = block;
-        let equations = StateEquations::new(used.nodes, states, matrix, input, quantity, used.signals);
+        let equations = StateEquations::new(used.nodes, states, matrix, input, quantities, used.signals);
         let element = assembler.add_element(&name, equations.with_inputs(used.initial));
         assembler.connect_inputs(element, used.inputs);
         Ok(())
@@ -325,25 +402,16 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     }
     let shape = system.shape();
     let mut tangent = Tangent::zeros(&system.couplings());
-    let at = Point {
-        time: initial.time,
-        configuration: &initial.configuration,
-        velocity: &initial.velocity,
-        acceleration: &vec![0.0; shape.velocity_count()],
-        multipliers: &vec![0.0; shape.constraint_count()],
-        slip_multipliers: &vec![0.0; shape.slip_count()],
-        states: &initial.states,
-        memory: &vec![0.0; shape.memory],
-    };
+    let rest = Rest::new(&shape).with_states(&initial.states);
+    let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
     system.tangent(
         &at,
         TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
         &mut tangent,
     );
     let all = tangent.state_state.to_dense();
-    let matrix = nalgebra::DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| {
-        all[(unknown[i].state.0, unknown[j].state.0)]
-    });
+    let matrix =
+        DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| all[(unknown[i].state.0, unknown[j].state.0)]);
     // Rows are compared with their own size: units differ.
     let factors = matrix.clone().full_piv_lu();
     let rows = factors.u();

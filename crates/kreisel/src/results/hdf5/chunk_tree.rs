@@ -5,6 +5,7 @@
 //! earlier chunk finds it in both; and it lies within a page, so that it is never half old and half new.
 
 use super::Disk;
+use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
 
 /// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
@@ -42,6 +43,39 @@ pub(super) struct ChunkTree {
 impl ChunkTree {
     pub fn new(form: ChunkForm) -> Self {
         Self { form, edge: Vec::new(), chunk_count: 0 }
+    }
+
+    /// Saves the edge for a later [`ChunkTree::restore`].
+    pub fn save(&self, out: &mut Writer) {
+        out.whole(self.chunk_count);
+        out.whole(self.edge.len() as u64);
+        for node in &self.edge {
+            out.whole(node.address);
+            out.whole(node.left);
+            out.whole(node.entries.len() as u64);
+            for &(chunk, address) in &node.entries {
+                out.whole(chunk);
+                out.whole(address);
+            }
+        }
+    }
+
+    /// The tree as it was saved, in a file whose used part ends at `end`.
+    pub fn restore(form: ChunkForm, reader: &mut Reader, end: u64) -> Result<Self, Damaged> {
+        let mut tree = Self { chunk_count: reader.whole()?, ..Self::new(form) };
+        let size = tree.node_size() as u64;
+        for _ in 0..reader.count(24)? {
+            let (address, left) = (reader.whole()?, reader.whole()?);
+            let entries = (0..reader.count(16)?)
+                .map(|_| Ok((reader.whole()?, reader.whole()?)))
+                .collect::<Result<Vec<_>, _>>()?;
+            let fits = address.checked_add(size).is_some_and(|past| past <= end);
+            if !fits || entries.is_empty() || entries.len() > MOST_ENTRIES {
+                return Err(Damaged);
+            }
+            tree.edge.push(Node { address, left, entries });
+        }
+        Ok(tree)
     }
 
     /// Address of the topmost node.

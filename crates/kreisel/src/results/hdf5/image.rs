@@ -91,6 +91,11 @@ impl Image {
         &self.bytes[..SUPERBLOCK_SIZE]
     }
 
+    /// Where a superblock says that the root group is.
+    pub fn root_entry<'a>(&self, superblock: &'a [u8]) -> &'a [u8] {
+        &superblock[ROOT_ENTRY + 8..ROOT_ENTRY + 16]
+    }
+
     /// Texts, behind the superblock.
     pub fn text_heap(&self) -> (u64, &[u8]) {
         (SUPERBLOCK_SIZE as u64, &self.bytes[SUPERBLOCK_SIZE..self.twin_start])

@@ -26,10 +26,11 @@ mod chunk_tree;
 pub(super) mod image;
 mod table;
 
+use crate::bytes::{Damaged, Reader, Writer};
 use image::Image;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
-use table::Table;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use table::{Table, damaged};
 pub(super) use table::{TableId, TableShape};
 
 /// An HDF5 file that is being written.
@@ -53,6 +54,41 @@ impl Hdf5File {
         created.publish()?;
         created.publish()?;
         Ok(created)
+    }
+
+    /// Saves where the file stands, for a later [`Hdf5File::resume`]; it must have been flushed.
+    pub fn save(&self, out: &mut Writer) {
+        out.whole(self.disk.end);
+        self.tables.iter().for_each(|table| table.save(out));
+    }
+
+    /// Goes on with a file from a saved position; what was written behind it is dropped at the next flush.
+    ///
+    /// Nodes of an index that were written over since are those of its right edge, which is saved whole. The place in
+    /// use stays untouched until the next flush is complete, as ever.
+    pub fn resume(file: File, mut image: Image, reader: &mut Reader) -> io::Result<Self> {
+        let end = reader.whole().map_err(|Damaged| damaged())?;
+        if end < image.end() || end > file.metadata()?.len() {
+            return Err(damaged());
+        }
+        let mut disk = Disk::new(file, end);
+        let mut superblock = vec![0; image.superblock().len()];
+        disk.read_at(0, &mut superblock)?;
+        if image.root_entry(&superblock) != image.root_entry(image.superblock()) {
+            image.switch();
+        }
+        if image.root_entry(&superblock) != image.root_entry(image.superblock()) {
+            return Err(damaged());
+        }
+        let headers = image.take_tables();
+        let restored = headers.into_iter().map(|header| Table::restore(header, reader, &mut disk));
+        let tables = restored.collect::<io::Result<_>>()?;
+        Ok(Self { disk, image, tables })
+    }
+
+    /// Cuts off what lies behind the part in use.
+    pub fn cut(&self) -> io::Result<()> {
+        self.disk.file.set_len(self.disk.end)
     }
 
     /// Adds numbers to a table, row by row.
@@ -136,6 +172,11 @@ impl Disk {
             self.end = self.end.next_multiple_of(PAGE);
         }
         self.allocate(size)
+    }
+
+    fn read_at(&mut self, address: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(address))?;
+        self.file.read_exact(bytes)
     }
 
     fn write_at(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {

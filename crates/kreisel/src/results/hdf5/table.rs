@@ -1,8 +1,9 @@
 //! A table that grows by rows: one chunk in memory, the others in the file.
 
 use super::Disk;
-use super::chunk_tree::{ChunkForm, ChunkTree};
+use super::chunk_tree::{ChunkForm, ChunkTree, UNDEFINED};
 use super::image::{Image, Place};
+use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
 
 /// Every element is a double or a 64-bit integer.
@@ -24,6 +25,11 @@ pub(in super::super) struct TableShape {
 impl TableShape {
     fn chunk_size(&self) -> usize {
         (self.chunk_rows * self.columns.unwrap_or(1)) as usize * ELEMENT_SIZE
+    }
+
+    fn form(&self) -> ChunkForm {
+        let rank = if self.columns.is_some() { 2 } else { 1 };
+        ChunkForm { rank, rows: self.chunk_rows, bytes: self.chunk_size() as u32 }
     }
 
     fn row_size(&self) -> usize {
@@ -53,10 +59,33 @@ pub(super) struct Table {
 
 impl Table {
     pub fn new(header: TableHeader) -> Self {
-        let TableShape { columns, chunk_rows } = header.shape;
-        let rank = if columns.is_some() { 2 } else { 1 };
-        let form = ChunkForm { rank, rows: chunk_rows, bytes: header.shape.chunk_size() as u32 };
-        Self { header, tree: ChunkTree::new(form), full_rows: 0, chunk: Vec::new(), address: None }
+        let tree = ChunkTree::new(header.shape.form());
+        Self { header, tree, full_rows: 0, chunk: Vec::new(), address: None }
+    }
+
+    /// Saves what a flushed table needs to go on; the filling chunk is in the file.
+    pub fn save(&self, out: &mut Writer) {
+        out.whole(self.full_rows);
+        out.whole(self.chunk.len() as u64);
+        out.whole(self.address.unwrap_or(UNDEFINED));
+        self.tree.save(out);
+    }
+
+    /// A table as it was saved; its filling chunk is read back.
+    pub fn restore(header: TableHeader, reader: &mut Reader, disk: &mut Disk) -> io::Result<Self> {
+        let size = header.shape.chunk_size() as u64;
+        let (full_rows, filled, address) = take(reader).map_err(|Damaged| damaged())?;
+        let tree = ChunkTree::restore(header.shape.form(), reader, disk.end).map_err(|Damaged| damaged())?;
+        let address = (address != UNDEFINED).then_some(address);
+        let has_place = address.is_some_and(|at| at.checked_add(size).is_some_and(|past| past <= disk.end));
+        if filled >= size || !filled.is_multiple_of(ELEMENT_SIZE as u64) || (filled > 0 && !has_place) {
+            return Err(damaged());
+        }
+        let mut chunk = vec![0; filled as usize];
+        if let Some(address) = address.filter(|_| filled > 0) {
+            disk.read_at(address, &mut chunk)?;
+        }
+        Ok(Self { header, tree, full_rows, chunk, address: address.filter(|_| filled > 0) })
     }
 
     pub fn append(&mut self, element: [u8; ELEMENT_SIZE], disk: &mut Disk) -> io::Result<()> {
@@ -106,4 +135,13 @@ impl Table {
         self.address = Some(address);
         self.tree.push(address, disk)
     }
+}
+
+fn take(reader: &mut Reader) -> Result<(u64, u64, u64), Damaged> {
+    Ok((reader.whole()?, reader.whole()?, reader.whole()?))
+}
+
+/// What a saved position says cannot be.
+pub(super) fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the saved position does not fit the file")
 }

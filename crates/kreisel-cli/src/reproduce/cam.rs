@@ -1,0 +1,233 @@
+//! Experiments of [BottassoBauchauCardona2007, §5]: a cam strikes a flexible beam, and steps become small. With the scaling
+//! s = k_ave + m_ave/h² Newton's iteration does not mind; with a constant one round-off stays in its corrections.
+
+use std::sync::OnceLock;
+
+use super::{Check, ExperimentError, Outcome, Progress, Table, number};
+use crate::figure::{FigureStyle, Panel, Series};
+use kreisel::integrate::{Control, ErrorControl, GeneralizedAlpha, Integration, Observer, Settings, State};
+use kreisel::machine::{Machine, Recorder, Trajectory, part};
+use kreisel::model::Document;
+use kreisel::system::System;
+
+const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
+
+/// k_ave of the paper.
+const STIFFNESS: f64 = 1e3;
+/// m_ave of the paper's two runs.
+const MASSES: [f64; 2] = [0.0, 1.0];
+/// What stands for m_ave = 0, because a scale is positive: nothing beside k_ave at any step size.
+const NO_MASS: f64 = 1e-30;
+/// Largest step in s, which the paper takes until 0.4 s.
+const LARGEST_STEP: f64 = 1e-2;
+/// When contact begins in s, and how closely the parts are placed for that.
+const CONTACT: (f64, f64) = (0.494, 1e-3);
+/// Least s at the impact, and least ratio of the corrections with a constant scaling to those with the other.
+const LEAST_SCALE: f64 = 1e9;
+const LEAST_RATIO: f64 = 1e3;
+/// Distance in s at which the depth of the contact is looked at.
+const OUTPUT_STEP: f64 = 1e-4;
+
+/// A run with one m_ave.
+#[derive(Clone, Default)]
+struct Run {
+    mass: f64,
+    /// Where it ended in s, and the reason if that is not the end of the model.
+    reached: f64,
+    failure: Option<String>,
+    /// Time in s at which surfaces first touch.
+    contact: Option<f64>,
+    /// Smallest step in s, and when it was taken.
+    smallest: f64,
+    smallest_at: f64,
+    count: usize,
+    /// Times with the smallest and the largest step around them.
+    steps: Vec<[f64; 3]>,
+}
+
+/// What both figures show.
+struct Strike {
+    /// With constant s, and with s that grows as steps shrink.
+    runs: [Run; 2],
+    /// Last decreasing corrections of the two scalings in one and the same step, the smallest.
+    corrections: [f64; 2],
+}
+
+/// Width in s of the bins in which steps are gathered for the curves.
+const BIN: f64 = 2e-3;
+/// The same around the first contact.
+const FINE_BIN: f64 = 5e-5;
+
+fn bin(time: f64) -> f64 {
+    let fine = (time - CONTACT.0).abs() < 2e-3;
+    let width = if fine { FINE_BIN } else { BIN };
+    (time / width).floor() * width
+}
+
+fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
+    let plan = machine.plan()?;
+    let control = plan.integration.error_control.ok_or("the model leaves its steps to the error")?;
+    let control = ErrorControl { max_step: LARGEST_STEP, initial_step: Some(LARGEST_STEP), ..control };
+    Ok(Settings {
+        error_control: Some(control),
+        mass_scale: Some(mass.max(NO_MASS)),
+        stiffness_scale: Some(STIFFNESS),
+        ..plan.integration
+    })
+}
+
+/// Watches the steps of a run.
+struct Watch<'m> {
+    recorder: Recorder<'m, Trajectory>,
+    run: Run,
+    /// The state before the smallest step.
+    state: Option<State>,
+}
+
+impl Observer<System> for Watch<'_> {
+    fn started(&mut self, now: &Integration<'_, System>) {
+        self.recorder.started(now);
+    }
+
+    fn accepted(&mut self, now: &Integration<'_, System>) -> Control {
+        let (time, step) = (now.state().time, now.last_report().step);
+        let run = &mut self.run;
+        if step < run.smallest {
+            (run.smallest, run.smallest_at) = (step, time);
+            self.state = Some(now.previous().clone());
+        }
+        run.count += 1;
+        match run.steps.last_mut() {
+            Some([place, least, most]) if *place == bin(time) => {
+                (*least, *most) = (least.min(step), most.max(step));
+            }
+            _ => run.steps.push([bin(time), step, step]),
+        }
+        self.recorder.accepted(now)
+    }
+}
+
+/// Runs the model with one m_ave; gives the state before its smallest step as well.
+fn run(machine: &Machine, mass: f64) -> Result<(Run, State), ExperimentError> {
+    let end = machine.plan()?.end_time;
+    let mut integration =
+        GeneralizedAlpha::with(settings(machine, mass)?).start(&machine.system, machine.initial.clone())?;
+    let mut watch = Watch {
+        recorder: Recorder::new(machine, Some(OUTPUT_STEP), Trajectory::new(machine)),
+        run: Run { mass, smallest: f64::INFINITY, ..Run::default() },
+        state: None,
+    };
+    watch.started(&integration);
+    let outcome = integration.run(end, &mut watch);
+    let Watch { recorder, mut run, state } = watch;
+    let trajectory = recorder.finish(&integration)?;
+    let depth = trajectory.signal("strike.depth").ok_or("the model has a contact `strike`")?;
+    run.contact = depth.iter().position(|depth| *depth > 0.0).map(|index| trajectory.times[index]);
+    run.reached = integration.state().time;
+    run.failure = outcome.err().map(|error| error.to_string());
+    Ok((run, state.ok_or("no step was taken")?))
+}
+
+/// The last decreasing correction of a step from a state, with one m_ave.
+fn correction(machine: &Machine, mass: f64, state: &State, step: f64) -> Result<f64, ExperimentError> {
+    let own = settings(machine, mass)?;
+    let fixed = Settings { step, error_control: None, ..own };
+    let mut from = GeneralizedAlpha::with(fixed).resume(&machine.system, state.clone())?;
+    Ok(from.saturating_step(kreisel::integrate::Watch::default())?.last_decreasing)
+}
+
+/// Both runs, computed once for both figures.
+fn strike() -> Result<&'static Strike, ExperimentError> {
+    static STRIKE: OnceLock<Result<Strike, String>> = OnceLock::new();
+    let compute = || -> Result<Strike, ExperimentError> {
+        let document = Document::from_text("cam-beam.toml", MODEL, &part::kinds(), &[])?;
+        let machine = Machine::assemble(&document)?;
+        let (constant, _) = run(&machine, MASSES[0])?;
+        let (scaled, state) = run(&machine, MASSES[1])?;
+        let step = scaled.smallest;
+        let corrections =
+            [correction(&machine, MASSES[0], &state, step)?, correction(&machine, MASSES[1], &state, step)?];
+        Ok(Strike { runs: [constant, scaled], corrections })
+    };
+    let outcome = STRIKE.get_or_init(|| compute().map_err(|error| error.to_string()));
+    outcome.as_ref().map_err(|error| error.clone().into())
+}
+
+impl Run {
+    fn name(&self) -> String {
+        format!("m_ave = {}", self.mass)
+    }
+
+    /// s at a step size.
+    fn scale(&self, step: f64) -> f64 {
+        STIFFNESS + self.mass / (step * step)
+    }
+
+    /// A curve through the smallest and largest value of each bin.
+    fn curve(&self, label: &str, value: impl Fn(f64) -> f64) -> Series {
+        let ends = |[time, least, most]: &[f64; 3]| [(*time, value(*least)), (*time, value(*most))];
+        let (times, values) = self.steps.iter().flat_map(ends).unzip();
+        Series::new(self.name(), times, values).labelled("t [s]", label)
+    }
+}
+
+fn outcome(
+    label: &str,
+    value: impl Fn(&Run, f64) -> f64,
+    progress: &Progress,
+) -> Result<Outcome, ExperimentError> {
+    progress.expect(1);
+    let strike = strike()?;
+    progress.advance();
+    let columns = [
+        "m_ave",
+        "reached [s]",
+        "contact [s]",
+        "steps",
+        "smallest step [s]",
+        "at [s]",
+        "s there",
+        "correction",
+    ];
+    let mut outcome = Outcome::new(Table::new(columns), FigureStyle::side_by_side([Panel::log_y("")]));
+    for (run, correction) in strike.runs.iter().zip(strike.corrections) {
+        let contact = run.contact.map_or_else(|| "none".to_owned(), number);
+        let scale = run.scale(run.smallest);
+        outcome.table.row([
+            number(run.mass),
+            number(run.reached),
+            contact,
+            run.count.to_string(),
+            number(run.smallest),
+            number(run.smallest_at),
+            number(scale),
+            number(correction),
+        ]);
+        outcome.curve(run.curve(label, |step| value(run, step)));
+    }
+    let [constant, scaled] = &strike.runs;
+    let contact = scaled.contact.unwrap_or(f64::NAN);
+    outcome.check(Check::close("first contact, m_ave = 1 [s]", CONTACT.0, contact, CONTACT.1));
+    let end = scaled.failure.clone().unwrap_or_else(|| "completes".to_owned());
+    outcome.check(Check::text("run with m_ave = 1", "completes", end));
+    outcome.check(Check::at_least("largest s, m_ave = 1", LEAST_SCALE, scaled.scale(scaled.smallest)));
+    let ratio = strike.corrections[0] / strike.corrections[1];
+    // A run that fails is what the paper shows; corrections tell why, whether it fails or not.
+    let name =
+        format!("correction with m_ave = 0 over that with m_ave = 1, h = {} s", number(scaled.smallest));
+    outcome.check(match constant.failure {
+        Some(_) => Check::at_most("end of the run with m_ave = 0 [s]", 1.0 - f64::EPSILON, constant.reached),
+        None => Check::at_least(name, LEAST_RATIO, ratio),
+    });
+    Ok(outcome)
+}
+
+/// Step sizes over time [BottassoBauchauCardona2007, Fig. 10].
+pub fn fig10(progress: &Progress) -> Result<Outcome, ExperimentError> {
+    outcome("step size h [s]", |_, step| step, progress)
+}
+
+/// The scaling s over time [BottassoBauchauCardona2007, Fig. 11].
+pub fn fig11(progress: &Progress) -> Result<Outcome, ExperimentError> {
+    outcome("s = k_ave + m_ave/h²", Run::scale, progress)
+}

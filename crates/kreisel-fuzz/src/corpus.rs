@@ -1,0 +1,96 @@
+//! Inputs to begin with: the model files of the project, expressions of every kind, and files of a short run.
+
+use crate::mutate::{Random, mutated};
+use crate::target::{TARGETS, Target};
+use kreisel::machine::{CheckpointHeader, Machine, Recorder, ResultFiles};
+use kreisel::results::{ModelIdentity, RunSummary};
+use std::path::Path;
+
+const EXPRESSIONS: &[&str] = &[
+    "1",
+    "-x^2",
+    "2*length + 3 mm",
+    "if(x > 0.5, sin(2*pi*t), 0)",
+    "sqrt(abs(x)) / (1 + y^2)",
+    "min(max(x, 0), 1) - mod(t, 0.2)",
+    "atan2(y, x) * exp(-t)",
+    "step(t - 1) * (t - 1)",
+    "1e-3*floor(x) + ceil(y) - sign(t)",
+    "((((x))))",
+    "10 kN/m",
+    "9.81 m/s^2",
+    "tanh(x*y*t)",
+    "ln(x) + log10(y)",
+    "x - length-y",
+    "-(-(-x))",
+    "1/0",
+    "x != y && t >= 0",
+];
+
+/// A run in a few words whose files are part of the corpus.
+const MODEL: &str = "[simulation]\nend-time = 0.02\nstep = '1 ms'\n[[body]]\nname = 'bob'\nmass = 1\n\
+    inertia = [1, 1, 1]\nposition = [1, 0, 0]\n[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'bob']\npoint = [0, 0, 0]\n\
+    axis = [0, 1, 0]\n[[event]]\nname = 'low'\nzero-of = 'bob.position.z + 0.0001'\n";
+
+/// What the inputs of each target are made from, in the order of the targets.
+pub struct Corpus(Vec<Vec<Vec<u8>>>);
+
+impl Corpus {
+    /// Reads the models of a folder and makes a short run.
+    pub fn gather(models: &Path) -> std::io::Result<Self> {
+        let mut texts = vec![MODEL.as_bytes().to_vec()];
+        let mut paths: Vec<_> =
+            std::fs::read_dir(models)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        // The order of a folder differs from computer to computer, and so would the inputs.
+        paths.sort();
+        for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
+            texts.push(std::fs::read(path)?);
+        }
+        let (results, checkpoints) = files().map_err(std::io::Error::other)?;
+        let expressions = EXPRESSIONS.iter().map(|text| text.as_bytes().to_vec()).collect();
+        let of = |target: &Target| match target.name {
+            "expression" => &expressions,
+            "results" => &results,
+            "checkpoint" => &checkpoints,
+            _ => &texts,
+        };
+        Ok(Self(TARGETS.iter().map(of).cloned().collect()))
+    }
+
+    /// Target and input of an execution.
+    pub fn input(&self, number: u64) -> (&'static Target, Vec<u8>) {
+        let mut random = Random::new(number);
+        let mut place = random.below(TARGETS.iter().map(|target| target.share).sum());
+        let mut index = 0;
+        while place >= TARGETS[index].share {
+            place -= TARGETS[index].share;
+            index += 1;
+        }
+        (&TARGETS[index], mutated(&self.0[index], &mut random))
+    }
+}
+
+type Files = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
+/// Result files and checkpoints of a run.
+fn files() -> Result<Files, Box<dyn std::error::Error + Send + Sync>> {
+    let folder = tempfile::tempdir()?;
+    let machine = Machine::from_text("seed.toml", MODEL).map_err(|errors| errors.to_string())?;
+    let plan = machine.plan().map_err(|errors| errors.to_string())?;
+    let identity = ModelIdentity::new("seed.toml", MODEL.as_bytes());
+    let mut run = machine.start(&plan)?;
+    let files = ResultFiles::begin(folder.path(), identity.clone(), false, &machine)?;
+    let mut recorder = Recorder::new(&machine, plan.output_step, files);
+    let mut header = CheckpointHeader::new(identity.clone(), &machine, "none".into());
+    run.begin(&mut recorder)?;
+    recorder.write_checkpoint(&run, &mut header)?;
+    let first = std::fs::read(folder.path().join("checkpoint.bin"))?;
+    let _ = run.advance(&mut recorder);
+    recorder.write_checkpoint(&run, &mut header)?;
+    let second = std::fs::read(folder.path().join("checkpoint.bin"))?;
+    let state = run.integration().state().to_bytes();
+    recorder.finish(run.integration())?.finish(&mut RunSummary::new(identity), false)?;
+    let read = |name: &str| std::fs::read(folder.path().join(name));
+    let results = vec![read("trajectory.csv")?, read("scene.json")?, read("run.json")?];
+    Ok((results, vec![first, second, state]))
+}

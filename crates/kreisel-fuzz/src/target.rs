@@ -1,0 +1,136 @@
+//! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the check.
+
+use kreisel::integrate::{Control, Integration, Observer, State};
+use kreisel::machine::{Checkpoint, Machine, Recorder, Trajectory, part};
+use kreisel::model::{Dimension, Document, Expression, Text};
+use kreisel::results::{CsvTable, RunSummary, Scene};
+use kreisel::system::System;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// A reader that any bytes may be given to.
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
+    /// How many executions of a thousand are its.
+    pub share: usize,
+    /// Reads the bytes.
+    pub run: fn(&[u8]),
+}
+
+/// All targets; cheap ones are run more often.
+pub const TARGETS: &[Target] = &[
+    Target { name: "expression", share: 500, run: expression },
+    Target { name: "results", share: 250, run: results },
+    Target { name: "checkpoint", share: 190, run: checkpoint },
+    Target { name: "model", share: 50, run: model },
+    Target { name: "run", share: 10, run },
+];
+
+/// Any text is an expression that can be evaluated, or a mistake with a place.
+fn expression(bytes: &[u8]) {
+    let content = String::from_utf8_lossy(bytes).into_owned();
+    let text = Text::standalone("expression", content);
+    let constant = |name: &str| (name == "length").then_some(0.5);
+    let variable = |name: &str| matches!(name, "x" | "y" | "t").then(|| name.to_owned());
+    let candidates = || vec!["length".to_owned(), "x".to_owned()];
+    match Expression::compile(&text, Dimension::NONE, &constant, &variable, &candidates) {
+        Ok(expression) => {
+            let count = expression.variables().len();
+            let mut gradient = vec![0.0; count];
+            for value in [0.0, -1.0, 0.5, 1e300, f64::INFINITY, f64::NAN] {
+                let _ = expression.value_and_gradient(&vec![value; count], &mut gradient);
+            }
+        }
+        Err(error) => drop(error.render(false)),
+    }
+}
+
+/// Tables, scenes and summaries.
+fn results(bytes: &[u8]) {
+    let _ = CsvTable::read_from(bytes, Path::new("trajectory.csv"));
+    let _ = RunSummary::from_json(bytes);
+    let _ = serde_json::from_slice::<Scene>(bytes).map(|scene| scene.is_consistent());
+}
+
+/// Checkpoints and states, also with a hash that fits, so that what comes behind it is reached.
+fn checkpoint(bytes: &[u8]) {
+    let _ = State::from_bytes(bytes);
+    let _ = Checkpoint::from_bytes(bytes, Path::new("checkpoint.bin"));
+    let mut sealed = bytes[..bytes.len().saturating_sub(32)].to_vec();
+    sealed.extend_from_slice(&Sha256::digest(&sealed));
+    let _ = Checkpoint::from_bytes(&sealed, Path::new("checkpoint.bin"));
+}
+
+/// Most parts, and most velocity coordinates, of a model that is run: larger ones may take more than a second honestly.
+const MOST_PARTS: usize = 200;
+
+fn document(bytes: &[u8]) -> Option<Document> {
+    let text = String::from_utf8_lossy(bytes);
+    if has_large_count(&text) {
+        return None;
+    }
+    match Document::from_text("fuzz.toml", &text, &part::kinds(), &[]) {
+        Ok(document) => Some(document).filter(|document| document.parts().len() <= MOST_PARTS),
+        Err(errors) => {
+            let _ = errors.render(false);
+            None
+        }
+    }
+}
+
+/// Whether something is repeated or divided more than 999 times: allowed, and honestly slow.
+fn has_large_count(text: &str) -> bool {
+    let counts = ["repeat", "elements", "segments", "count", "order"];
+    text.lines().any(|line| {
+        let digits = line.split(|letter: char| !letter.is_ascii_digit()).map(str::len).max().unwrap_or(0);
+        let is_count = counts.iter().any(|word| line.contains(word)) && (digits > 3 || line.contains('e'));
+        is_count || line.contains("1e9")
+    })
+}
+
+fn machine(bytes: &[u8]) -> Option<Machine> {
+    match Machine::assemble(&document(bytes)?) {
+        Ok(machine) => Some(machine),
+        Err(errors) => {
+            let _ = errors.render(false);
+            None
+        }
+    }
+}
+
+/// Any text is a machine or a list of mistakes.
+fn model(bytes: &[u8]) {
+    let _ = machine(bytes);
+}
+
+/// Any model that passes the check runs ten steps or fails with an error.
+fn run(bytes: &[u8]) {
+    let Some(machine) = machine(bytes).filter(|machine| machine.bodies.len() <= MOST_PARTS) else { return };
+    let Ok(plan) = machine.plan() else { return };
+    let mut run = match machine.start(&plan) {
+        Ok(run) => run,
+        Err(error) => return drop(error.to_string()),
+    };
+    let recorder = Recorder::new(&machine, plan.output_step, Trajectory::new(&machine));
+    let mut observer = TenSteps { recorder, steps: 0 };
+    let _ = run.advance(&mut observer);
+    let _ = observer.recorder.finish(run.integration());
+}
+
+struct TenSteps<'m> {
+    recorder: Recorder<'m, Trajectory>,
+    steps: usize,
+}
+
+impl Observer<System> for TenSteps<'_> {
+    fn started(&mut self, integration: &Integration<'_, System>) {
+        self.recorder.started(integration);
+    }
+
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        self.steps += 1;
+        let control = self.recorder.accepted(integration);
+        if self.steps < 10 { control } else { Control::Stop }
+    }
+}

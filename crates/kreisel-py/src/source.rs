@@ -1,0 +1,98 @@
+//! What a model is made of in Python: a text, and what replaces parts of it.
+
+use crate::error;
+use crate::function::{Failure, Given, functions};
+use kreisel::machine::{Functions, Machine, SettingTexts, part};
+use kreisel::model::{Document, ModelErrors};
+use kreisel::results::ModelIdentity;
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The text of a model with all that is given from outside.
+pub struct Source {
+    name: String,
+    text: String,
+    /// The file that the text stands for, so that it can include others.
+    pub path: Option<PathBuf>,
+    parameters: Vec<(String, String)>,
+    settings: SettingTexts,
+    functions: Functions,
+}
+
+impl Source {
+    /// Takes the parts; gives also the place where exceptions of the functions go.
+    pub fn new(
+        name: String,
+        text: String,
+        path: Option<PathBuf>,
+        parameters: Vec<(String, String)>,
+        settings: HashMap<String, String>,
+        given: Given,
+    ) -> PyResult<(Self, Failure)> {
+        let settings = setting_texts(settings)?;
+        let (functions, failure) = functions(given);
+        Ok((Self { name, text, path, parameters, settings, functions }, failure))
+    }
+
+    /// How results name the model.
+    pub fn identity(&self) -> ModelIdentity {
+        let shown = self.path.as_ref().map_or(self.name.clone(), |path| path.display().to_string());
+        ModelIdentity::new(shown, self.text.as_bytes())
+    }
+
+    /// The model with its replaced parameters, and with more of them, as name and expression.
+    pub fn document(&self, more: &[(&str, &str)]) -> Result<Document, ModelErrors> {
+        let own = self.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        self.read(&own.chain(more.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// The model as it is written.
+    pub fn own_document(&self) -> Result<Document, ModelErrors> {
+        self.read(&[])
+    }
+
+    /// The machine of one of its documents.
+    pub fn assemble(&self, document: &Document) -> Result<Machine, ModelErrors> {
+        Machine::assemble_from(document, &self.settings, self.functions.clone())
+    }
+
+    /// What is given from outside, a text each, as the command says it.
+    pub fn changes(&self) -> Vec<String> {
+        let own = self.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        own.chain(self.settings.flags()).collect()
+    }
+
+    fn read(&self, given: &[(&str, &str)]) -> Result<Document, ModelErrors> {
+        let kinds = part::kinds();
+        match &self.path {
+            Some(path) => Document::from_text_at(path, &self.text, &kinds, given),
+            None => Document::from_text(&self.name, &self.text, &kinds, given),
+        }
+    }
+}
+
+fn setting_texts(given: HashMap<String, String>) -> PyResult<SettingTexts> {
+    let mut texts = SettingTexts::default();
+    for (name, text) in given {
+        let place = match name.as_str() {
+            "end_time" => &mut texts.end_time,
+            "step" => &mut texts.step,
+            "rtol" => &mut texts.rtol,
+            "atol" => &mut texts.atol,
+            "min_step" => &mut texts.min_step,
+            "max_step" => &mut texts.max_step,
+            "initial_step" => &mut texts.initial_step,
+            "output_step" => &mut texts.output_step,
+            "method" => &mut texts.method,
+            "parametrization" => &mut texts.parametrization,
+            "form" => &mut texts.form,
+            "scaling" => &mut texts.scaling,
+            "spectral_radius" => &mut texts.spectral_radius,
+            "group" => &mut texts.group,
+            _ => return Err(error::argument(format!("there is no setting `{name}`"))),
+        };
+        *place = Some(text);
+    }
+    Ok(texts)
+}

@@ -1,0 +1,113 @@
+//! Steps whose iteration goes on until rounding stops it, to see what rounding leaves.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::error::StepError;
+use super::integration::Integration;
+use crate::dae::{Dae, Equation};
+use crate::solve::block::{BlockMatrix, BlockPattern};
+use crate::solve::newton::{NewtonFailure, NonlinearSystem};
+
+use std::sync::Arc;
+
+/// Most iterations of a step.
+const MOST_ITERATIONS: usize = 50;
+
+/// How an iteration is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// Iterations after corrections stopped decreasing.
+    pub extra_iterations: usize,
+    /// How far from the predicted values the iteration begins, in every scaled unknown.
+    pub displacement: f64,
+}
+
+/// What the iteration of a step did until its corrections stopped decreasing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saturation {
+    /// Norms of the corrections in the scaled unknowns, one per iteration.
+    pub corrections: Vec<f64>,
+    /// The last correction that decreased [BottassoBauchauCardona2007, Eq. (33)]: its norm.
+    pub last_decreasing: f64,
+    /// Its largest entry among positions, velocities (where they are unknowns) and multipliers, scaled.
+    pub last_by_field: [f64; 3],
+    /// The last scaled iteration matrix.
+    pub matrix: DMatrix<f64>,
+}
+
+impl Saturation {
+    /// Condition number of the last matrix in the 2-norm, as the product of the largest singular values of the matrix and of
+    /// its inverse: the smallest one itself is lost in rounding beyond 1/ε.
+    pub fn condition(&self) -> f64 {
+        match self.matrix.clone().try_inverse() {
+            Some(inverse) => self.matrix.singular_values().max() * inverse.singular_values().max(),
+            None => f64::INFINITY,
+        }
+    }
+}
+
+/// Iterates until corrections stop decreasing; gives the last decreasing one too.
+pub(super) fn saturate(
+    equations: &mut dyn NonlinearSystem,
+    pattern: &Arc<BlockPattern>,
+    watch: Watch,
+) -> Result<(Saturation, DVector<f64>), NewtonFailure> {
+    let size = pattern.row_count();
+    let (mut found, mut best, mut extra) = (Saturation::default(), None::<DVector<f64>>, None);
+    let (mut residual, mut blocks) = (DVector::zeros(size), BlockMatrix::zeros(Arc::clone(pattern)));
+    if watch.displacement != 0.0 {
+        equations.correct(&vec![watch.displacement; size], 1.0);
+    }
+    for _ in 0..MOST_ITERATIONS {
+        equations.residual(residual.as_mut_slice());
+        if let Some(equation) = residual.iter().position(|value| !value.is_finite()) {
+            return Err(NewtonFailure::NotFinite { equation });
+        }
+        blocks.fill(0.0);
+        equations.matrix(&mut blocks);
+        found.matrix = blocks.to_dense();
+        // Gaussian elimination with partial pivoting, as the analysis assumes.
+        let correction = found.matrix.clone().lu().solve(&-&residual);
+        let correction = correction.ok_or(NewtonFailure::Singular { unknown: size.saturating_sub(1) })?;
+        let norm = correction.norm();
+        found.corrections.push(norm);
+        if extra.is_none() && best.as_ref().is_some_and(|best| norm >= best.norm()) {
+            extra = Some(watch.extra_iterations);
+        }
+        match &mut extra {
+            Some(0) => break,
+            Some(left) => *left -= 1,
+            None => best = Some(correction.clone()),
+        }
+        equations.correct(correction.as_slice(), 1.0);
+        if norm == 0.0 {
+            break;
+        }
+    }
+    let last = best.unwrap_or_else(|| DVector::zeros(size));
+    found.last_decreasing = last.norm();
+    Ok((found, last))
+}
+
+impl<D: Dae + ?Sized> Integration<'_, D> {
+    /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until corrections stop
+    /// decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still are.
+    pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {
+        let step = self.settings.step;
+        let outcome = self.attempt_with(step, |integration| {
+            let pattern = Arc::clone(&integration.work.layout.pattern);
+            integration.solve_with(step, |equations, _| saturate(equations, &pattern, watch))
+        });
+        let (mut found, last) = outcome?;
+        for (row, value) in last.iter().enumerate() {
+            let field = match self.work.layout.equation(row) {
+                Equation::Equilibrium(_) => usize::from(self.work.layout.is_second_of_node(row)),
+                Equation::State(_) => continue,
+                _ => 2,
+            };
+            found.last_by_field[field] = found.last_by_field[field].max(value.abs());
+        }
+        self.accept(step);
+        Ok(found)
+    }
+}

@@ -1,0 +1,58 @@
+//! Who made a number that is none: parts are asked one by one, which costs time only where a run has failed.
+
+use super::{ElementEntry, JointEntry, System};
+use crate::dae::Point;
+use crate::element::{LocalForces, MOST_STATES};
+use crate::joint::{LocalGradient, MOST_ROWS};
+
+/// Squares of larger numbers overflow where norms are taken.
+const LARGEST: f64 = 1e100;
+
+/// Name of the part whose forces, rates or constraints are not finite, or too large to be squared, at a point whose motion
+/// is finite. Where several are too large it is the worst: the others answer to it.
+pub(super) fn part_not_finite(system: &System, at: &Point) -> Option<String> {
+    let motion = [at.configuration, at.velocity, at.acceleration, at.multipliers, at.states];
+    if motion.into_iter().flatten().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let elements = system.elements_on(at).map(|entry| (&entry.name, element_size(system, entry, at)));
+    let joints = system.joints_on(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
+    let mut worst: Option<(&String, f64)> = None;
+    for (name, size) in elements.chain(joints).filter(|(_, size)| *size > LARGEST) {
+        if worst.is_none_or(|(_, known)| size > known) {
+            worst = Some((name, size));
+        }
+    }
+    worst.map(|(name, _)| name.clone())
+}
+
+/// The largest absolute value; infinity if one is not a number.
+fn size(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let size = |number: f64| if number.is_nan() { f64::INFINITY } else { number.abs() };
+    numbers.into_iter().map(size).fold(0.0, f64::max)
+}
+
+fn element_size(system: &System, entry: &ElementEntry, at: &Point) -> f64 {
+    system.with_element(entry, at, |motion| {
+        let mut forces = LocalForces::zeros();
+        entry.element.residual(motion, &mut forces);
+        let mut rates = [0.0; MOST_STATES];
+        if entry.links.is_some() {
+            entry.element.rates(motion, &mut rates[..entry.element.rate_count()]);
+        }
+        let wrenches = &forces.wrenches[..motion.nodes.len()];
+        size(wrenches.iter().flat_map(|wrench| wrench.iter().copied()).chain(rates))
+    })
+}
+
+fn joint_size(system: &System, entry: &JointEntry, at: &Point) -> f64 {
+    system.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+        let mut violation = [0.0; MOST_ROWS];
+        entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
+        let mut gradient = LocalGradient::zeros();
+        entry.joint.gradient(motion, &mut gradient);
+        let (rates, second) = entry.joint.time_derivatives(motion);
+        let rows = gradient.rows.iter().take(entry.rows.len()).flatten();
+        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(rates).chain(second))
+    })
+}

@@ -1,0 +1,143 @@
+//! Long runs of the heavy top: rotations stay rotations, constraints stay kept, energy does what theory says, memory
+//! stays as it is.
+//!
+//! `cargo xtask long` runs ten million steps of each method; the short versions are part of all tests.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+#![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
+
+use kreisel::dae::Point;
+use kreisel::element::NodeId;
+use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::lie::Matrix3;
+use kreisel::machine::{Machine, RunEnding, SettingTexts, point_of};
+use kreisel::system::System;
+use std::path::Path;
+
+/// Steps between looks.
+const EVERY: u64 = 100;
+
+/// The worst that was seen so far.
+#[derive(Default)]
+struct Book {
+    steps: u64,
+    first_energy: f64,
+    orthogonality: f64,
+    position: f64,
+    velocity: f64,
+    /// Largest and smallest energy of each tenth of the run, against the first.
+    energies: Vec<[f64; 2]>,
+    total: u64,
+    /// Resident memory in kB after a tenth of the run and at its end.
+    memory: [u64; 2],
+}
+
+impl Observer<System> for Book {
+    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+        self.steps += 1;
+        if self.steps.is_multiple_of(EVERY) {
+            self.look(integration.dae(), &point_of(integration.state()));
+        }
+        if self.steps == self.total / 10 {
+            self.memory[0] = resident();
+        }
+        Control::Continue
+    }
+}
+
+impl Book {
+    fn look(&mut self, system: &System, at: &Point) {
+        let rotation = system.motion(NodeId(0), at).rotation;
+        let defect = (rotation.transpose() * rotation - Matrix3::identity()).abs().max();
+        let [position, velocity] = system.constraint_residuals(at);
+        self.orthogonality = self.orthogonality.max(defect);
+        self.position = self.position.max(position);
+        self.velocity = self.velocity.max(velocity);
+        let energy = system.energies(at).total();
+        if self.energies.is_empty() {
+            self.first_energy = energy;
+        }
+        let tenth = (10 * (self.steps - 1) / self.total) as usize;
+        self.energies.resize(tenth + 1, [f64::NEG_INFINITY, f64::INFINITY]);
+        let change = energy / self.first_energy - 1.0;
+        let range = &mut self.energies[tenth];
+        *range = [range[0].max(change), range[1].min(change)];
+    }
+}
+
+/// Resident memory of the process in kB, where the system tells.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+fn run(method: &str, radius: &str, steps: u64) -> Book {
+    let step = 5e-4;
+    let settings = SettingTexts {
+        method: Some(method.to_owned()),
+        spectral_radius: Some(radius.to_owned()),
+        step: Some(format!("{step:e}")),
+        end_time: Some(format!("{:e}", steps as f64 * step)),
+        ..SettingTexts::default()
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
+    let machine = Machine::read_with(&path, &[], &settings).unwrap();
+    let plan = machine.plan().unwrap();
+    let mut book = Book { total: steps, ..Book::default() };
+    let ending = machine.start(&plan).unwrap().advance(&mut book);
+    assert_eq!(ending, RunEnding::Done);
+    assert_eq!(book.steps, steps);
+    book.memory[1] = resident();
+    eprintln!(
+        "{method}, ρ∞ = {radius}, {steps} steps: orthogonal to {:.1e}, constraints kept to {:.1e} and {:.1e}, energies of the tenths \
+         {:?}, memory {:?} kB",
+        book.orthogonality, book.position, book.velocity, book.energies, book.memory
+    );
+    book
+}
+
+/// What must hold however long the run: round-off of numbers of size 1 (positions) and 150 (velocities).
+fn check(book: &Book) {
+    assert!(book.orthogonality < 1e-13, "{:e}", book.orthogonality);
+    assert!(book.position < 1e-8, "{:e}", book.position);
+    let [early, late] = book.memory;
+    assert!(late <= early + 1000, "memory grew from {early} to {late} kB");
+}
+
+/// ρ∞ < 1 damps: energy is lost, never gained, apart from what a nodding of the top shows.
+fn check_damped(book: &Book) {
+    check(book);
+    let tops: Vec<f64> = book.energies.iter().map(|range| range[0]).collect();
+    assert!(tops.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "{tops:?}");
+}
+
+/// ρ∞ = 1 damps nothing, but a method of second order that is not symplectic lets energy drift slowly.
+fn check_undamped(book: &Book) {
+    check(book);
+    // With the hidden constraints in the equations they hold to round-off as well.
+    assert!(book.velocity < 1e-7, "{:e}", book.velocity);
+    let (first, last) = (book.energies[0], book.energies[book.energies.len() - 1]);
+    for end in 0..2 {
+        let drift = (last[end] - first[end]).abs() / book.steps as f64;
+        assert!(drift < 1e-9, "{first:?} {last:?}");
+    }
+}
+
+#[test]
+fn forty_thousand_steps_keep_what_must_be_kept() {
+    check_damped(&run("index3", "0.9", 40_000));
+    check_undamped(&run("index2", "1", 40_000));
+}
+
+#[test]
+#[ignore = "takes minutes; `cargo xtask long` runs it"]
+fn ten_million_steps_of_index3_keep_what_must_be_kept() {
+    check_damped(&run("index3", "0.9", 10_000_000));
+}
+
+#[test]
+#[ignore = "takes minutes; `cargo xtask long` runs it"]
+fn ten_million_steps_of_index2_keep_what_must_be_kept() {
+    check_undamped(&run("index2", "1", 10_000_000));
+}

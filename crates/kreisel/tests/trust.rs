@@ -1,0 +1,277 @@
+//! Numbers that can be relied on: who made one that is none, the same bits again, and machines that are hard to compute.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+mod common;
+
+use common::column;
+use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::machine::{Machine, RunEnding, RunPlan, SettingTexts, Trajectory};
+use kreisel::system::System;
+use std::path::{Path, PathBuf};
+
+fn machine(text: &str) -> Machine {
+    Machine::from_text("trust.toml", text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn simulate(text: &str) -> Trajectory {
+    machine(text).simulate().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A ball with a force and a spring that can be given what makes them fail.
+fn ball(force: &str, end: &str) -> String {
+    format!(
+        "[simulation]\nend-time = {end}\nstep = 0.01\n[[point-mass]]\nname = 'ball'\nmass = 1\nposition = [1, 0, 0]\n\
+         [[force]]\nname = 'breeze'\nbody = 'ball'\nforce = [1, 0, 0]\n\
+         [[force]]\nname = 'wind'\nbody = 'ball'\nforce = [\"{force}\", 0, 0]\n"
+    )
+}
+
+#[test]
+fn a_number_that_is_none_is_caught_at_the_part_that_made_it() {
+    // 0/0 from the first moment, a root of what becomes negative at 0.35 s, a force whose square overflows at 0.36 s.
+    let cases = [
+        ("(t - t)/(t - t)", "at the start"),
+        ("sqrt(0.35 - t)", "at t = 0.3"),
+        ("exp(1000*t)", "at t = 0.3"),
+    ];
+    for (force, when) in cases {
+        let error = machine(&ball(force, "1")).simulate().unwrap_err().to_string();
+        assert!(error.contains("by what `wind` gives, is not a finite number"), "{force}: {error}");
+        assert!(error.contains(when), "{force}: {error}");
+    }
+}
+
+#[test]
+fn repeated_runs_and_runs_side_by_side_give_the_same_bits() {
+    let bits = || -> Vec<u64> {
+        let settings = SettingTexts { end_time: Some("0.2".to_owned()), ..SettingTexts::default() };
+        let path = models().join("four-bar.toml");
+        let run = Machine::read_with(&path, &[], &settings).unwrap().simulate().unwrap();
+        run.columns.iter().flatten().map(|value| value.to_bits()).collect()
+    };
+    let alone = bits();
+    let together: Vec<Vec<u64>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(bits)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(together.iter().all(|other| *other == alone));
+}
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
+}
+
+/// Stops after some steps.
+struct Steps(usize);
+
+impl Observer<System> for Steps {
+    fn accepted(&mut self, _: &Integration<'_, System>) -> Control {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 == 0 { Control::Stop } else { Control::Continue }
+    }
+}
+
+/// Runs a machine with another step; gives what it says if it fails.
+fn run_with_step(machine: &Machine, plan: &RunPlan, step: f64, steps: usize) -> Result<(), String> {
+    let mut plan = plan.clone();
+    plan.integration.step = step;
+    let mut run = machine.start(&plan).map_err(|error| error.to_string())?;
+    match run.advance(&mut Steps(steps)) {
+        RunEnding::Failed(error) => Err(error.to_string()),
+        RunEnding::Refused(error) => Err(error.to_string()),
+        RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok(()),
+    }
+}
+
+#[test]
+fn every_model_at_a_hundredth_and_a_hundred_of_its_step_runs_or_says_what_to_do() {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(models()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    for path in paths {
+        let Ok(machine) = Machine::read(&path, &[]) else { continue };
+        let Ok(plan) = machine.plan() else { continue };
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        for (factor, steps) in [(0.01, 5), (1.0, 10), (100.0, 20)] {
+            let outcome = run_with_step(&machine, &plan, factor * plan.integration.step, steps);
+            if let Err(message) = outcome {
+                // At its own step and below every model goes on; above, the message names time, place and a way out.
+                assert!(factor > 1.0, "{name} at {factor} h: {message}");
+                assert!(message.contains("t = ") && message.contains('`'), "{name} at {factor} h: {message}");
+            }
+        }
+    }
+}
+
+/// A double pendulum of a length; times scale with its root.
+fn pendulum(length: f64, masses: [f64; 2], end: f64) -> String {
+    let root = length.sqrt();
+    let [first, second] = masses;
+    format!(
+        "[simulation]\nend-time = {:e}\nstep = {:e}\ndefault-sensors = false\n[gravity]\nacceleration = [0, -10, 0]\n\
+         [[body]]\nname = 'a'\nmass = {first:e}\ninertia = [{m0:e}, {m0:e}, {m0:e}]\nposition = [{:e}, 0, 0]\n\
+         [[body]]\nname = 'b'\nmass = {second:e}\ninertia = [{m1:e}, {m1:e}, {m1:e}]\nposition = [{:e}, 0, 0]\n\
+         [[revolute]]\nname = 'p'\nbodies = ['ground', 'a']\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n\
+         [[revolute]]\nname = 'q'\nbodies = ['a', 'b']\npoint = [{length:e}, 0, 0]\naxis = [0, 0, 1]\n\
+         [[sensor]]\nof = 'p'\nquantity = 'angle'\n[[sensor]]\nof = 'q'\nquantity = 'angle'\n",
+        end * root,
+        2e-3 * root,
+        0.5 * length,
+        1.5 * length,
+        m0 = first * length * length / 12.0,
+        m1 = second * length * length / 12.0,
+    )
+}
+
+fn largest_difference(one: &Trajectory, other: &Trajectory, signal: &str) -> f64 {
+    let pairs = column(one, signal).iter().zip(column(other, signal));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn machines_of_ten_kilometres_and_ten_micrometres_move_alike() {
+    // Newton's tolerance is 1e-10, and the motion makes errors grow.
+    let tolerance = 1e-8;
+    for method in ["index3", "soi2", "index2"] {
+        let text = |length| {
+            let method = format!("[simulation]\nmethod = '{method}'");
+            pendulum(length, [1.0, 1.0], 2.0).replacen("[simulation]", &method, 1)
+        };
+        let middle = simulate(&text(1.0));
+        for length in [1e4, 1e-5] {
+            let scaled = simulate(&text(length));
+            assert_eq!(scaled.times.len(), middle.times.len());
+            for signal in ["p.angle", "q.angle"] {
+                let difference = largest_difference(&middle, &scaled, signal);
+                assert!(difference < tolerance, "{method}, {length} m, {signal}: {difference:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn masses_may_differ_by_fourteen_orders_of_magnitude() {
+    let text = |masses, end| {
+        pendulum(1.0, masses, end).replacen("[simulation]", "[simulation]\nmethod = 'index3'", 1)
+    };
+    // A pendulum of 1e-7 kg cannot move one of 1e7 kg on which it hangs, and one of 1 kg moves it by some 1e-7 of its motion.
+    let light = simulate(&text([1e7, 1e-7], 2.0));
+    let heavier = simulate(&text([1e7, 1.0], 2.0));
+    let difference = largest_difference(&light, &heavier, "p.angle");
+    assert!(difference < 1e-5, "{difference:e}");
+    // The other way round the light one is a rod without mass.
+    for masses in [[1e-7, 1e7], [1e-9, 1e9]] {
+        let run = simulate(&text(masses, 1.0));
+        assert!(column(&run, "q.angle").iter().all(|angle| angle.is_finite()));
+    }
+    // What hangs with 1e-18 of the mass is nothing to double precision: it is refused by name.
+    if let Err(error) = machine(&text([1e9, 1e-9], 1.0)).simulate() {
+        assert!(error.to_string().contains("`b`"), "{error}");
+    }
+}
+
+#[test]
+fn stiffnesses_may_differ_by_twelve_orders_of_magnitude() {
+    // Two masses in a row on springs of 1 N/m and 1e12 N/m: the stiff one holds like a rod, so both swing with √(1/2) rad/s.
+    let text = "[simulation]\nend-time = 5\nstep = '1 ms'\nspectral-radius = 0.8\n[gravity]\nacceleration = [0, 0, 0]\n\
+        [[point-mass]]\nname = 'a'\nmass = 1\nposition = [1.5, 0, 0]\n[[point-mass]]\nname = 'b'\nmass = 1\nposition = [2.5, 0, 0]\n\
+        [[spring-damper]]\nname = 'soft'\nbodies = ['ground', 'a']\nstiffness = 1\nfree-length = 1\n\
+        [[spring-damper]]\nname = 'stiff'\nbodies = ['a', 'b']\nstiffness = 1e12\nfree-length = 1\n";
+    let run = simulate(text);
+    let expected = |time: f64| 1.0 + 0.5 * (0.5_f64.sqrt() * time).cos();
+    let positions = run.times.iter().zip(column(&run, "a.position.x"));
+    let error = positions.map(|(time, x)| (x - expected(*time)).abs()).fold(0.0, f64::max);
+    // Second order: (ωh)² t of the slow motion is 2e-6; 1e-12 of stiffness is 1e-12 of length.
+    assert!(error < 1e-5, "{error:e}");
+}
+
+/// A parallelogram with bars of one length, which lies flat twice a turn: both closed forms branch there.
+const PARALLELOGRAM: &str = "[simulation]\nend-time = 3\nstep = '2 ms'\nspectral-radius = 0.6\n\
+    [gravity]\nacceleration = [0, 0, 0]\n\
+    [[body]]\nname = 'left'\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0.5, 0]\nangular-velocity = [0, 0, 2]\nvelocity = [-1, 0, 0]\n\
+    [[body]]\nname = 'right'\nmass = 1\ninertia = [1, 1, 1]\nposition = [2, 0.5, 0]\nangular-velocity = [0, 0, 2]\nvelocity = [-1, 0, 0]\n\
+    [[body]]\nname = 'bar'\nmass = 1\ninertia = [1, 1, 1]\nposition = [1, 1, 0]\nvelocity = [-2, 0, 0]\n\
+    [[revolute]]\nname = 'a'\nbodies = ['ground', 'left']\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n\
+    [[revolute]]\nname = 'b'\nbodies = ['left', 'bar']\npoint = [0, 1, 0]\naxis = [0, 0, 1]\n\
+    [[revolute]]\nname = 'c'\nbodies = ['bar', 'right']\npoint = [2, 1, 0]\naxis = [0, 0, 1]\n\
+    [[spherical]]\nname = 'd'\nbodies = ['ground', 'right']\npoint = [2, 0, 0]\n";
+
+#[test]
+fn a_loop_through_its_singular_position_goes_on_or_says_what_it_is() {
+    match machine(PARALLELOGRAM).simulate() {
+        Ok(run) => {
+            // The energy tells a motion from nonsense, whichever branch it takes.
+            let total = column(&run, "energy.total");
+            let worst = total.iter().map(|energy| (energy / total[0] - 1.0).abs()).fold(0.0, f64::max);
+            assert!(worst < 0.05, "{worst}");
+        }
+        Err(error) => assert!(error.to_string().contains("singular position"), "{error}"),
+    }
+}
+
+#[test]
+fn a_start_that_does_not_fit_is_corrected_or_refused_with_the_joint() {
+    let text = |x: f64| {
+        format!(
+            "[simulation]\nend-time = 0.01\nstep = '1 ms'\n[[body]]\nname = 'a'\nmass = 1\ninertia = [1, 1, 1]\nposition = [{x}, 0, 0]\n\
+             [[distance]]\nname = 'rod'\nbodies = ['ground', 'a']\nlength = 1\n\
+             [[distance]]\nname = 'other'\nbodies = ['ground.far', 'a']\nlength = 1\n\
+             [[marker]]\nname = 'far'\nposition = [2, 0, 0]\n"
+        )
+    };
+    // Both rods meet at x = 1 only.
+    let corrected = machine(&text(1.001));
+    let plan = corrected.plan().unwrap();
+    if let Err(error) = corrected.start(&plan) {
+        assert!(error.to_string().contains('`'), "{error}");
+    }
+}
+
+/// A model in a folder of its own, beside which a part and a surface lie.
+fn reaching_out(folder: &Path, name: &str, line: &str) -> PathBuf {
+    let inside = folder.join("model");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::write(folder.join("part.toml"), "[[point-mass]]\nname = 'ball'\nmass = 1\n").unwrap();
+    let triangle = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
+        let corner = |[x, y, z]: [f64; 3]| format!("vertex {x} {y} {z}\n");
+        format!("facet normal 0 0 0\nouter loop\n{}{}{}endloop\nendfacet\n", corner(a), corner(b), corner(c))
+    };
+    let [o, x, y, z] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let faces = [triangle(o, y, x), triangle(o, x, z), triangle(o, z, y), triangle(x, y, z)].concat();
+    std::fs::write(folder.join("part.stl"), format!("solid a\n{faces}endsolid a\n")).unwrap();
+    let path = inside.join(name);
+    std::fs::write(&path, format!("{line}\n[simulation]\nend-time = 1\n")).unwrap();
+    path
+}
+
+#[test]
+fn a_model_reaches_files_outside_of_its_folder_only_where_that_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let absolute = folder.path().join("part.toml");
+    let surface =
+        "[[body]]\nname = 'a'\ndensity = 1\nshape = { kind = 'stl', file = '../part.stl', unit = 1 }";
+    let mut lines = vec![
+        "include = ['../part.toml']".to_owned(),
+        format!("include = ['{}']", absolute.display()),
+        surface.to_owned(),
+    ];
+    if cfg!(unix) {
+        lines.push("include = ['link.toml']".to_owned());
+    }
+    for (number, line) in lines.iter().enumerate() {
+        let path = reaching_out(folder.path(), &format!("{number}.toml"), line);
+        #[cfg(unix)]
+        if line.contains("link") {
+            std::os::unix::fs::symlink(&absolute, path.with_file_name("link.toml")).unwrap();
+        }
+        let Err(refused) = Machine::read(&path, &[]) else { panic!("{line} was accepted") };
+        let words = refused.render(false);
+        assert!(words.contains("outside of the") && words.contains("--allow-outside"), "{line}: {words}");
+        let allowed = SettingTexts { allow_outside: true, ..SettingTexts::default() };
+        if let Err(errors) = Machine::read_with(&path, &[], &allowed) {
+            panic!("{line}: {}", errors.render(false));
+        }
+    }
+}
