@@ -1,8 +1,8 @@
 //! Beams, as the peers' scripts in `benches/` run them: the right-angle cantilever and the flexible four-bar of `models/`,
 //! and a beam that flies freely.
 //!
-//! The error is that of the worst node's position at the end, estimated from a run with half the step; long models have
-//! none. The clock runs during the steps alone. Arguments that are no flags name benchmarks.
+//! The error is that of the worst node's position, its mean square over time, estimated from a run with half the step;
+//! long models have none. The clock runs during the steps alone. Arguments that are no flags name benchmarks.
 
 mod measure;
 
@@ -81,27 +81,60 @@ fn cases() -> [Case; 7] {
 fn main() {
     let runs = measure::runs();
     for case in &cases() {
-        let mut finer = None;
+        let mut error = None;
         for (program, refresh) in
-            [("kreisel", Refresh::default()), ("kreisel, matrix kept", Refresh::WhenCheaper)]
+            [("kreisel", Refresh::default()), ("kreisel, matrix every step", Refresh::EveryStep)]
         {
             if !asked(case.name, program) {
                 continue;
             }
-            let wanted = finer.is_none() && case.with_error;
-            finer = if wanted { Some(simulate(case, 2, Refresh::default()).1) } else { finer };
+            let error = *error.get_or_insert_with(|| if case.with_error { error_of(case) } else { f64::NAN });
             measure::report(case.name, program, runs, || {
-                let (seconds, end, work) = simulate(case, 1, refresh);
-                // A method of second order: what is left at half the step is a quarter.
-                let error = finer.as_ref().map_or(f64::NAN, |finer| distance(&end, finer) * 4.0 / 3.0);
+                let clock = Stopwatch::start();
+                let mut seconds = 0.0;
+                let work = simulate(case, 1, refresh, |step, _| {
+                    if step == 0 {
+                        seconds = -clock.seconds();
+                    } else if step == case.steps {
+                        seconds += clock.seconds();
+                    }
+                });
                 Measurement { seconds, steps: case.steps, error, work }
             });
         }
     }
 }
 
-/// CPU time of the steps, the configuration at the end and the work; each step is divided.
-fn simulate(case: &Case, division: usize, refresh: Refresh) -> (f64, Vec<f64>, Statistics) {
+/// Error of the worst node: the root of the mean square over time of its distance from the motion with half the step.
+///
+/// A method of second order: what is left at half the step is a quarter.
+fn error_of(case: &Case) -> f64 {
+    let motion = |division: usize| {
+        let mut motion = Vec::new();
+        simulate(case, division, Refresh::default(), |step, configuration| {
+            if step % division == 0 {
+                motion.push(configuration.to_vec());
+            }
+        });
+        motion
+    };
+    let (coarse, fine) = (motion(1), motion(2));
+    let nodes = coarse[0].len() / 7;
+    let mean_square = |node: usize| {
+        let position = |configuration: &[f64]| vector3(&configuration[7 * node + 4..]);
+        let squares = coarse.iter().zip(&fine).map(|(a, b)| (position(a) - position(b)).norm_squared());
+        squares.sum::<f64>() / coarse.len() as f64
+    };
+    (0..nodes).map(mean_square).fold(0.0, f64::max).sqrt() * 4.0 / 3.0
+}
+
+/// Simulates with each step divided, showing the configuration after every step, and gives the work.
+fn simulate(
+    case: &Case,
+    division: usize,
+    refresh: Refresh,
+    mut show: impl FnMut(usize, &[f64]),
+) -> Statistics {
     let machine = (case.machine)();
     let step = case.step / division as f64;
     let parameters = Parameters::chung_hulbert(case.radius).expect("a spectral radius");
@@ -109,15 +142,10 @@ fn simulate(case: &Case, division: usize, refresh: Refresh) -> (f64, Vec<f64>, S
     settings.newton.refresh = refresh;
     let method = GeneralizedAlpha::with(settings);
     let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent initial values");
-    let clock = Stopwatch::start();
-    for _ in 0..case.steps * division {
+    show(0, &run.state().configuration);
+    for step in 1..=case.steps * division {
         run.step().expect("the benchmark converges in every step");
+        show(step, &run.state().configuration);
     }
-    (clock.seconds(), run.state().configuration.clone(), run.statistics())
-}
-
-/// Largest distance of a node's two positions: seven numbers a node, the last three its position.
-fn distance(one: &[f64], other: &[f64]) -> f64 {
-    let nodes = one.chunks_exact(7).zip(other.chunks_exact(7));
-    nodes.map(|(one, other)| (vector3(&one[4..]) - vector3(&other[4..])).norm()).fold(0.0, f64::max)
+    run.statistics()
 }

@@ -108,26 +108,23 @@ impl TangentOperators {
             }
         }
     }
-    /// `a` T with the operator of a node, in the leading columns of the node's dimension.
+    /// Column `index` of `a` T with the operator of a node, in the leading columns of the node's dimension.
     #[inline]
-    pub fn times(&self, node: usize, a: &Matrix6) -> Matrix6 {
+    fn column_of_product(&self, node: usize, a: &Matrix6, index: usize) -> [f64; 6] {
         let Operator { form, start, size } = self.nodes[node];
-        let mut out = *a;
-        if matches!(form, Form::Identity) {
-            return out;
+        // Rotations stand before translations, and only SE(3) has more than the rotation: [A 0; C A].
+        let rows = match (form, index < 3) {
+            (Form::Full, true) => 0..size,
+            (Form::Full, false) if size == 6 => 3..6,
+            (Form::Rotation, true) => 0..3,
+            _ => return a.data.0[index],
+        };
+        let factors = &self.values[start + index * size..][rows.clone()];
+        let mut sum = [0.0; 6];
+        for (column, factor) in a.data.0[rows].iter().zip(factors) {
+            sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
         }
-        // Only SE(3) has more than the rotation: [A 0; C A], with translations behind rotations.
-        let rows = if matches!(form, Form::Full) { size } else { 3 };
-        let columns = self.values[start..start + rows * size].chunks_exact(size);
-        for (index, (out, factors)) in out.data.0.iter_mut().zip(columns).enumerate() {
-            let first = if index < 3 { 0 } else { 3 };
-            let mut sum = [0.0; 6];
-            for (column, factor) in a.data.0[first..rows].iter().zip(&factors[first..rows]) {
-                sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
-            }
-            *out = sum;
-        }
-        out
+        sum
     }
 }
 
@@ -140,4 +137,26 @@ pub(crate) struct Fold {
     pub operators: TangentOperators,
     /// A factor of all.
     pub factor: f64,
+}
+
+impl Fold {
+    /// Adds derivatives of a node's forces by the coordinates of another one, the column's, to a block with these rows.
+    #[inline]
+    pub fn add(
+        &self,
+        column: usize,
+        dynamic: Option<&Matrix6>,
+        stiffness: Option<&Matrix6>,
+        rows: usize,
+        target: &mut [f64],
+    ) {
+        for (index, target) in target.chunks_exact_mut(rows.max(1)).enumerate() {
+            let mut sum = dynamic.map_or([0.0; 6], |dynamic| dynamic.data.0[index]);
+            if let Some(stiffness) = stiffness {
+                let product = self.operators.column_of_product(column, stiffness, index);
+                sum.iter_mut().zip(product).for_each(|(sum, value)| *sum += value);
+            }
+            target.iter_mut().zip(sum).for_each(|(target, value)| *target += self.factor * value);
+        }
+    }
 }

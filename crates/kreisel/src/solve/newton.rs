@@ -45,10 +45,10 @@ pub enum Refresh {
     ///
     /// Most steps then need one iteration, which leaves an error far below the tolerance: multipliers of
     /// the index-3 formulation magnify what is left by 1/h².
-    #[default]
     EveryStep,
     /// At the start of a step if that costs less than further iterations with the old one, and when the iteration does not
     /// contract well; in every step where factors are cheap.
+    #[default]
     WhenCheaper,
     /// When the iteration no longer contracts well: for systems in which a factorisation costs many iterations,
     /// or whose matrix hardly changes.

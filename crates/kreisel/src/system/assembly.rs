@@ -204,9 +204,9 @@ impl System {
         if self.all_on_se3(part.nodes) {
             for index in 0..part.blocks.len() {
                 let (i, j) = (index / n, index % n);
-                let stiffness = weights.stiffness.then(|| *tangent.block(i, j).2);
+                let stiffness = weights.stiffness.then_some(tangent.block(i, j).2);
                 let dynamic = tangent.is_dynamic().then(|| dynamic(i, j));
-                add_derivatives(part.block(index), part.nodes[j], dynamic, stiffness, out);
+                add_derivatives(part.block(index), part.nodes[j], dynamic.as_ref(), stiffness, out);
             }
             return;
         }
@@ -236,7 +236,8 @@ impl System {
                     }
                     stiffness
                 });
-                add_derivatives(part.block(i * n + j), part.nodes[j], dynamic, stiffness, out);
+                let (block, column) = (part.block(i * n + j), part.nodes[j]);
+                add_derivatives(block, column, dynamic.as_ref(), stiffness.as_ref(), out);
             }
         }
     }
@@ -298,24 +299,26 @@ impl LocalPart<'_> {
 fn add_derivatives(
     block: BlockId,
     column: NodeId,
-    dynamic: Option<Matrix6>,
-    stiffness: Option<Matrix6>,
+    dynamic: Option<&Matrix6>,
+    stiffness: Option<&Matrix6>,
     out: &mut Tangent,
 ) {
     let Some(fold) = &out.fold else {
         for (matrix, values) in [(&mut out.dynamic, dynamic), (&mut out.stiffness, stiffness)] {
             if let Some(values) = values {
-                add_block(matrix, block, &values);
+                add_block(matrix, block, values);
             }
         }
         return;
     };
-    let stiffness = stiffness.map(|stiffness| fold.operators.times(column.0, &stiffness));
-    if let Some(sum) = match (dynamic, stiffness) {
-        (Some(dynamic), Some(stiffness)) => Some(dynamic + stiffness),
-        (one, other) => one.or(other),
-    } {
-        add_block(&mut out.dynamic, fold.places[block.index()], &(fold.factor * sum));
+    let place = fold.places[block.index()];
+    match out.dynamic.block_values_mut(place).as_mut_array::<36>() {
+        // Known sizes make a few vector operations of the loops.
+        Some(target) => fold.add(column.0, dynamic, stiffness, 6, target),
+        None => {
+            let rows = out.dynamic.pattern().shape_of(place).0;
+            fold.add(column.0, dynamic, stiffness, rows, out.dynamic.block_values_mut(place));
+        }
     }
 }
 
