@@ -7,6 +7,8 @@ use kreisel::lie::{Matrix3, Matrix6, Pose, Vector3};
 use kreisel::system::NodeMotion;
 use num_dual::{Dual, DualNum};
 
+use super::quadratic::QuadraticOracle;
+
 /// A number: plain, dual, or dual over dual.
 pub trait Number: DualNum<Primitive = f64> + Copy {}
 impl<T: DualNum<Primitive = f64> + Copy> Number for T {}
@@ -190,6 +192,7 @@ pub enum Oracle {
     Bushing { between: Box<[Between; 6]>, stiffness: Box<Matrix6>, damping: Box<Matrix6> },
     Actuator { between: Between, factors: [f64; 6], signals: Vec<(Between, bool)> },
     Beam { beam: Box<BeamOracle> },
+    Quadratic { beam: Box<QuadraticOracle> },
     Segment { mass: f64, moment: Vector3, inertia: Matrix3, gravity: Vector3, damping: f64 },
     Load { length: f64, moment: Vector3, load: [f64; 6] },
     Push { marker: Pose, dead: Option<Matrix3>, factors: [f64; 6], signals: Vec<(Between, bool)> },
@@ -271,6 +274,7 @@ impl Oracle {
                     .collect()
             }
             Self::Beam { beam } => beam.residual(nodes),
+            Self::Quadratic { beam } => beam.residual(nodes),
             Self::Segment { mass, moment, inertia, gravity, damping } => {
                 vec![segment(&nodes[0], *mass, moment, inertia, gravity, *damping)]
             }
@@ -296,6 +300,7 @@ impl Oracle {
                 terms.sum()
             }
             Self::Beam { beam } => beam.energy(nodes),
+            Self::Quadratic { beam } => beam.energy(nodes),
             Self::Segment { mass, moment, inertia, gravity, .. } => {
                 let node = &nodes[0];
                 let [omega, u] = halves(&node.velocity);
@@ -357,6 +362,19 @@ pub fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Ve
     signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
 }
 
+/// log(H_A⁻¹ H_B) of two frames.
+pub fn screw<T: Number>(sides: [Option<usize>; 2], offsets: [Pose; 2], nodes: &[Node<T>]) -> [T; 6] {
+    let between = |coordinate| Between { nodes: sides, offsets, coordinate };
+    let theta: V3<T> = std::array::from_fn(|axis| between(Coordinate::RotationVector(axis)).value(nodes));
+    let x: V3<T> = std::array::from_fn(|axis| between(Coordinate::Translation(axis)).value(nodes));
+    let angle = dot(&theta, &theta).sqrt();
+    let half = angle * 0.5;
+    let beta = (-half / half.tan() + 1.0) / (angle * angle);
+    let once = cross(&theta, &x);
+    let twice = cross(&theta, &once);
+    joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
+}
+
 /// A beam element between two frames: its screw by trigonometry, its forces as the gradient of the screw.
 pub struct BeamOracle {
     pub nodes: [Option<usize>; 2],
@@ -368,17 +386,8 @@ pub struct BeamOracle {
 }
 
 impl BeamOracle {
-    /// log(H_A⁻¹ H_B).
     fn screw<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
-        let between = |coordinate| Between { nodes: self.nodes, offsets: self.offsets, coordinate };
-        let theta: V3<T> = std::array::from_fn(|axis| between(Coordinate::RotationVector(axis)).value(nodes));
-        let x: V3<T> = std::array::from_fn(|axis| between(Coordinate::Translation(axis)).value(nodes));
-        let angle = dot(&theta, &theta).sqrt();
-        let half = angle * 0.5;
-        let beta = (-half / half.tan() + 1.0) / (angle * angle);
-        let once = cross(&theta, &x);
-        let twice = cross(&theta, &once);
-        joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
+        screw(self.nodes, self.offsets, nodes)
     }
 
     fn gradient<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[[T; 6]; 6]> {
