@@ -40,7 +40,7 @@ pub enum BeamElement {
     /// Of first order.
     Screw(Beam),
     /// Of second order.
-    Quadratic(QuadraticBeam),
+    Quadratic(Box<QuadraticBeam>),
 }
 
 /// One of the points at which an element tells strains, and its weight in an interpolation.

@@ -586,7 +586,7 @@ impl Plan<'_> {
         }
         let quadratic = |(pair, shape): (&[[BeamNode; 2]], &QuadraticSpan)| {
             let sections = [&pair[0][0], &pair[0][1], &pair[1][1]];
-            BeamElement::Quadratic(QuadraticBeam::new(sections.map(end), shape, section, time))
+            BeamElement::Quadratic(Box::new(QuadraticBeam::new(sections.map(end), shape, section, time)))
         };
         stations.chunks_exact(2).zip(&self.shapes).map(quadratic).collect()
     }
@@ -608,7 +608,7 @@ impl Plan<'_> {
             let name = format!("{}.element-{index}", self.name);
             match element {
                 BeamElement::Screw(element) => assembler.add_element(&name, element),
-                BeamElement::Quadratic(element) => assembler.add_element(&name, element),
+                BeamElement::Quadratic(element) => assembler.add_element(&name, *element),
             };
         }
     }
