@@ -38,7 +38,7 @@ pub struct BeamPiece {
 #[derive(Clone, Debug)]
 pub enum BeamElement {
     /// Of first order.
-    Screw(Beam),
+    Screw(Box<Beam>),
     /// Of second order.
     Quadratic(Box<QuadraticBeam>),
 }

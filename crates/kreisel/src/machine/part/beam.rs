@@ -580,7 +580,7 @@ impl Plan<'_> {
         let (section, time) = (&self.section, self.damping_time);
         if self.shapes.is_empty() {
             let screw = |(ends, span): (&[BeamNode; 2], &Span)| {
-                BeamElement::Screw(Beam::new(ends.each_ref().map(end), span, section, time))
+                BeamElement::Screw(Box::new(Beam::new(ends.each_ref().map(end), span, section, time)))
             };
             return stations.iter().zip(&self.spans).map(screw).collect();
         }
@@ -607,7 +607,7 @@ impl Plan<'_> {
         for (index, element) in entry.elements.clone().into_iter().enumerate() {
             let name = format!("{}.element-{index}", self.name);
             match element {
-                BeamElement::Screw(element) => assembler.add_element(&name, element),
+                BeamElement::Screw(element) => assembler.add_element(&name, *element),
                 BeamElement::Quadratic(element) => assembler.add_element(&name, *element),
             };
         }
