@@ -183,20 +183,37 @@ fn the_default_settings_need_no_more_iterations_than_were_published() {
         println!("{name}, default settings: {found:.2} iterations a step");
         assert!(found <= published, "{name}: {found}");
     }
+    // On the group of the paper too no more than four.
+    for (name, step, end) in [("right-angle-beam", 0.2, 30.0), ("four-bar-misaligned", 0.02, 5.0)] {
+        let settings = Settings::new(Method::Index3, chung_hulbert, step);
+        let found = iterations_with(settings, name, "so3xr3", end);
+        println!("{name} on SO(3)×R³, default settings: {found:.2} iterations a step");
+        assert!(found <= 4.0, "{name}: {found}");
+    }
 }
 
 #[test]
 fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
     let chung_hulbert = Parameters::chung_hulbert(0.9).unwrap();
     // Published: 3.83 for the right-angle beam with HHT and α = 0.05, 3.05 for the four-bar linkage, on SO(3)×R³.
-    // On SE(3) ours are within half an iteration of that; on SO(3)×R³ the elbow needs nearly one more.
-    for (group, most) in [("so3xr3", 4.83), ("se3", 4.33)] {
+    // On SE(3) ours are fewer; on SO(3)×R³ the elbow is within half an iteration of that.
+    for (group, most) in [("so3xr3", 4.33), ("se3", 3.83)] {
         let elbow = mean_iterations("right-angle-beam", group, Parameters::hht(0.05).unwrap(), 0.2, 30.0);
         let linkage = mean_iterations("four-bar-misaligned", group, chung_hulbert, 0.02, 2.0);
         let flight = mean_iterations("flying-beam", group, chung_hulbert, 0.02, 4.0);
         println!("iterations on {group}: right-angle {elbow:.2}, four-bar {linkage:.2}, flying {flight:.2}");
         assert!(elbow <= most && linkage <= 3.55 && flight <= 4.0, "{elbow} {linkage} {flight}");
     }
+}
+
+/// The push grows and falls with the same slope, and such a kink was once taken for a jump: the method started anew, and
+/// what a step leaves of errors in the velocities made accelerations of short elements, more energy than the push.
+#[test]
+fn the_peak_of_the_push_does_not_stir_up_the_fastest_motions_of_many_elements() {
+    let settings = SettingTexts { end_time: Some("1.2".to_string()), ..settings(0.05, 0.9) };
+    let run = model("right-angle-beam", &[("elements", "200")], &settings).simulate().unwrap();
+    // Five elements a leg have the same error of the integrator, 0.06 J of 61 J.
+    assert!(last(&run, "energy.balance").abs() < 0.1, "{}", last(&run, "energy.balance"));
 }
 
 #[test]

@@ -485,7 +485,8 @@ proptest! {
             });
             let after = Motion::new(0.0, &moved);
             let mut followed = [0.0; 6];
-            beam.follow(&before, &after, &mut followed);
+            let moves = moves.map(|twist| size * Vector6::from(twist));
+            beam.follow(&before, &moves, &mut followed);
             (Vector6::from(followed) - beam.strain(&after).force).norm()
         };
         let [coarse, fine] = [1e-2, 1e-3].map(error);

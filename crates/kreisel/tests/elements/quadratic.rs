@@ -1,13 +1,12 @@
-//! The element with three nodes, computed a second time: strains from the series of T, forces as gradients of strains.
+//! The element with three nodes: its sample for the contract, and laws of its own.
 
-use kreisel::element::beam::{BeamEnd, GAUSS, QuadraticBeam, QuadraticSpan, Section, mass_about};
+use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Section, mass_about};
 use kreisel::element::{Element, Motion, NodeId};
 use kreisel::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, se3};
 use kreisel::system::NodeMotion;
-use num_dual::Dual;
 use proptest::prelude::*;
 
-use super::oracle::{Node, Number, Oracle, V3, cross, screw, sum};
+use super::oracle::{Node, Oracle, QuadraticOracle};
 use super::{Sample, full_matrix, node_strategy, pose, residual};
 
 /// Frames of a curved and twisted element, which is not the same on both sides of its middle.
@@ -36,101 +35,19 @@ pub fn sample(name: &'static str, nodes: [Option<usize>; 3], offsets: [Option<Po
         nodes,
         offsets: offsets.map(Option::unwrap_or_default),
         reference: [[0.0; 6]; 2],
+        stiffness: [Matrix6::zeros(); 2],
         damping_time: 0.3,
     };
     let still = reference().map(|frame| Node::constant(&NodeMotion::at_rest(frame)));
     let plain =
         QuadraticOracle { nodes: [Some(0), Some(1), Some(2)], offsets: [Pose::identity(); 3], ..oracle };
     oracle.reference = plain.strains(&still);
+    let metric = |e: &[f64; 6]| Vector3::new(e[3], e[4], e[5]).norm();
+    oracle.stiffness = oracle.reference.each_ref().map(|e| *section().stiffness() / metric(e));
     Sample {
         name,
         element: Box::new(element(ends, 0.3)),
         oracle: Oracle::Quadratic { beam: Box::new(oracle) },
-    }
-}
-
-#[derive(Clone, Copy)]
-pub struct QuadraticOracle {
-    nodes: [Option<usize>; 3],
-    offsets: [Pose; 3],
-    /// Strains of the initial shape.
-    reference: [[f64; 6]; 2],
-    damping_time: f64,
-}
-
-/// [v, w] of two twists.
-fn bracket<T: Number>(v: &[T; 6], w: &[T; 6]) -> [T; 6] {
-    let half = |x: &[T; 6], first: usize| -> V3<T> { std::array::from_fn(|i| x[first + i]) };
-    let turn = cross(&half(v, 0), &half(w, 0));
-    let shift = sum(&cross(&half(v, 3), &half(w, 0)), &cross(&half(v, 0), &half(w, 3)));
-    [turn[0], turn[1], turn[2], shift[0], shift[1], shift[2]]
-}
-
-impl QuadraticOracle {
-    /// Strains by s at the two points: T(ξ) ξ′ = Σ (−1)ᵏ/(k + 1)! [ξ, [ξ, … ξ′]].
-    fn strains<T: Number>(&self, nodes: &[Node<T>]) -> [[T; 6]; 2] {
-        let arm =
-            |end: usize| screw([self.nodes[1], self.nodes[end]], [self.offsets[1], self.offsets[end]], nodes);
-        let arms: [[T; 6]; 2] = [arm(0), arm(2)];
-        [-GAUSS, GAUSS].map(|s| {
-            let combined =
-                |a: f64, b: f64| -> [T; 6] { std::array::from_fn(|i| arms[0][i] * a + arms[1][i] * b) };
-            let xi = combined(0.5 * s * (s - 1.0), 0.5 * s * (s + 1.0));
-            let mut term = combined(s - 0.5, s + 0.5);
-            let mut strain = term;
-            // Rotations below 1.3, and one translation in each term: 22 · 1.3²¹/23! is below 1e-18.
-            for k in 1..22 {
-                term = bracket(&xi, &term).map(|x| -x / (k + 1) as f64);
-                (0..6).for_each(|i| strain[i] += term[i]);
-            }
-            strain
-        })
-    }
-
-    /// K/J at the two points.
-    fn stiffness(&self) -> [Matrix6; 2] {
-        self.reference.map(|e| *section().stiffness() / Vector3::new(e[3], e[4], e[5]).norm())
-    }
-
-    pub fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
-        let strains = self.strains(nodes);
-        let slope = |n: usize, k: usize| {
-            let mut moved: Vec<Node<Dual<T>>> = nodes.iter().map(Node::dual).collect();
-            let mut twist = [Dual::from_re(T::zero()); 6];
-            twist[k].eps = T::one();
-            moved[n] = moved[n].moved(&twist);
-            self.strains(&moved).map(|strain| strain.map(|component| component.eps))
-        };
-        let gradient: Vec<[[[T; 6]; 2]; 6]> =
-            (0..nodes.len()).map(|n| std::array::from_fn(|k| slope(n, k))).collect();
-        let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
-        for (point, stiffness) in self.stiffness().iter().enumerate() {
-            let mut change: [T; 6] = std::array::from_fn(|i| strains[point][i] - self.reference[point][i]);
-            for (gradient, node) in gradient.iter().zip(nodes) {
-                for (slopes, rate) in gradient.iter().zip(node.velocity) {
-                    (0..6).for_each(|i| change[i] += slopes[point][i] * rate * self.damping_time);
-                }
-            }
-            let force: [T; 6] =
-                std::array::from_fn(|i| (0..6).map(|j| change[j] * stiffness[(i, j)]).sum::<T>());
-            for (wrench, gradient) in wrenches.iter_mut().zip(&gradient) {
-                for (component, slopes) in wrench.iter_mut().zip(gradient) {
-                    *component += (0..6).map(|i| slopes[point][i] * force[i]).sum::<T>();
-                }
-            }
-        }
-        wrenches
-    }
-
-    pub fn energy<T: Number>(&self, nodes: &[Node<T>]) -> T {
-        let strains = self.strains(nodes);
-        let mut energy = T::zero();
-        for (point, stiffness) in self.stiffness().iter().enumerate() {
-            let change: [T; 6] = std::array::from_fn(|i| strains[point][i] - self.reference[point][i]);
-            energy +=
-                (0..36).map(|k| change[k / 6] * change[k % 6] * (0.5 * stiffness[(k / 6, k % 6)])).sum::<T>();
-        }
-        energy
     }
 }
 
@@ -186,7 +103,8 @@ proptest! {
             });
             let after = Motion::new(0.0, &moved);
             let (mut followed, mut exact) = ([0.0; 12], [0.0; 12]);
-            beam.follow(&before, &after, &mut followed);
+            let moves = moves.map(|twist| size * Vector6::from(twist));
+            beam.follow(&before, &moves, &mut followed);
             beam.remember(&after, &mut exact);
             followed.iter().zip(&exact).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         };

@@ -85,8 +85,8 @@ fn the_45_degree_bend_converges_with_fourth_order_to_what_shooting_finds() {
         for pair in errors.windows(2) {
             assert!((pair[0] / pair[1]).log2() > 3.7, "{errors:?}");
         }
-        // Eight elements with two nodes, as many nodes, leave 0.2 to 0.3.
-        assert!(errors[1] < 0.01, "{errors:?}");
+        // On as many nodes elements with two nodes leave 8e-3 at 600 N.
+        assert!(errors[1] < 3e-3, "{errors:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn the_princeton_beam_of_five_elements_agrees_with_shooting() {
         let error = (loaded_tip(&frames, stiffness, force) - exact).norm();
         let deflection = (exact - Vector3::new(length, 0.0, 0.0)).norm();
         println!("Princeton beam, {angle:.2} rad: error {error:.2e} of {deflection:.2e}");
-        // A few thousandths with two nodes an element, a few hundred-thousandths with three.
+        // Fourth order: (1/5)⁴/16 of the deflection.
         assert!(error < 1e-4 * deflection, "{angle} {error:e} of {deflection}");
     }
 }

@@ -71,14 +71,7 @@ impl<const N: usize> Carriers<N> {
 
     /// Twists of the sections.
     pub fn velocities(&self, at: &Motion) -> [Vector6; N] {
-        std::array::from_fn(|side| {
-            let Carrier { local, carried, .. } = &self.sections[side];
-            match (local.map(|local| &at.nodes[local].velocity), carried) {
-                (Some(velocity), None) => *velocity,
-                (Some(velocity), Some(carried)) => carried * velocity,
-                (None, _) => Vector6::zeros(),
-            }
-        })
+        self.carried(|local| &at.nodes[local].velocity)
     }
 
     /// Hands wrenches on the sections to their nodes.
@@ -110,13 +103,20 @@ impl<const N: usize> Carriers<N> {
         }
     }
 
-    /// How far each section moved between two motions; `None` where one turned by half a turn, which tells nothing.
-    pub fn moved(&self, before: &Motion, after: &Motion) -> Option<[Vector6; N]> {
-        let (old, new) = (self.frames(before), self.frames(after));
-        let mut moved = [Vector6::zeros(); N];
-        for (moved, (old, new)) in moved.iter_mut().zip(old.iter().zip(&new)) {
-            *moved = se3::log(&old.inverse().compose(new)).ok()?;
-        }
-        Some(moved)
+    /// How far each section moved, from how far each node did.
+    pub fn moved(&self, moves: &[Vector6]) -> [Vector6; N] {
+        self.carried(|local| &moves[local])
+    }
+
+    /// Twists of the sections from those of the nodes.
+    fn carried<'a>(&self, twist: impl Fn(usize) -> &'a Vector6) -> [Vector6; N] {
+        std::array::from_fn(|side| {
+            let Carrier { local, carried, .. } = &self.sections[side];
+            match (local.map(&twist), carried) {
+                (Some(twist), None) => *twist,
+                (Some(twist), Some(carried)) => carried * twist,
+                (None, _) => Vector6::zeros(),
+            }
+        })
     }
 }

@@ -104,6 +104,13 @@ impl Beam {
     fn force(&self, shape: &Shape) -> Vector6 {
         self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
     }
+
+    /// Adds what section forces n do to the nodes.
+    fn add_wrenches(&self, shape: &Shape, force: &Vector6, out: &mut LocalForces) {
+        let second = shape.operator.transpose_multiply(force);
+        let first = bracket_transpose(&shape.twist, force) - second;
+        self.carriers.add_wrenches(&[first, second], out);
+    }
 }
 
 impl Element for Beam {
@@ -113,10 +120,11 @@ impl Element for Beam {
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
         let shape = self.shape(at);
-        let force = self.force(&shape);
-        let second = shape.operator.transpose_multiply(&force);
-        let first = bracket_transpose(&shape.twist, &force) - second;
-        self.carriers.add_wrenches(&[first, second], out);
+        self.add_wrenches(&shape, &self.force(&shape), out);
+    }
+
+    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
+        self.add_wrenches(&self.shape(at), &Vector6::from_column_slice(at.memory), out);
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -169,10 +177,8 @@ impl Element for Beam {
         memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
     }
 
-    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
-        let shape = self.shape(before);
-        // An end that turned by half a turn tells nothing: the forces stay.
-        let Some([first, second]) = self.carriers.moved(before, at) else { return };
+    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
+        let (shape, [first, second]) = (self.shape(before), self.carriers.moved(moves));
         // δd = G δh_B + (d̂ − G) δh_A.
         let change = shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
         let force = self.force(&shape) + self.stiffness * change;

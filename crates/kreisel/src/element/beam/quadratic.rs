@@ -132,6 +132,30 @@ impl QuadraticBeam {
         point.stiffness * (place.strain + self.damping_time * place.rate)
     }
 
+    /// Adds what section forces n do to the nodes.
+    fn add_wrenches(
+        &self,
+        shape: &Shape,
+        force: impl Fn(usize, &GaussPoint, &Place) -> Vector6,
+        out: &mut LocalForces,
+    ) {
+        let mut on_arms = [Vector6::zeros(); 2];
+        for (index, point) in self.points.iter().enumerate() {
+            let place = self.place(point, shape);
+            let force = force(index, point, &place);
+            for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
+                *sum += gradient.tr_mul(&force);
+            }
+        }
+        let mut wrenches = [Vector6::zeros(); 3];
+        for arm in 0..2 {
+            let end = shape.operators[arm].transpose_multiply(&on_arms[arm]);
+            wrenches[ENDS[arm]] = end;
+            wrenches[MIDDLE] += bracket_transpose(&shape.arms[arm], &on_arms[arm]) - end;
+        }
+        self.carriers.add_wrenches(&wrenches, out);
+    }
+
     /// ∂ė/∂d of one arm, with the twists of the frames held.
     fn rate_gradient(&self, point: &GaussPoint, shape: &Shape, place: &Place, arm: usize) -> Matrix6 {
         let weights = &point.weights;
@@ -215,6 +239,11 @@ impl QuadraticBeam {
     }
 }
 
+/// Remembered forces of a Gauss point.
+fn remembered(at: &Motion, index: usize) -> Vector6 {
+    Vector6::from_column_slice(&at.memory[6 * index..6 * index + 6])
+}
+
 /// δd = G δh_X + (d̂ − G) δh_M of both arms.
 fn arm_changes(
     arms: &[Vector6; 2],
@@ -234,21 +263,11 @@ impl Element for QuadraticBeam {
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
         let shape = self.shape(at);
-        let mut on_arms = [Vector6::zeros(); 2];
-        for point in &self.points {
-            let place = self.place(point, &shape);
-            let force = self.force(point, &place);
-            for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
-                *sum += gradient.tr_mul(&force);
-            }
-        }
-        let mut wrenches = [Vector6::zeros(); 3];
-        for arm in 0..2 {
-            let end = shape.operators[arm].transpose_multiply(&on_arms[arm]);
-            wrenches[ENDS[arm]] = end;
-            wrenches[MIDDLE] += bracket_transpose(&shape.arms[arm], &on_arms[arm]) - end;
-        }
-        self.carriers.add_wrenches(&wrenches, out);
+        self.add_wrenches(&shape, |_, point, place| self.force(point, place), out);
+    }
+
+    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
+        self.add_wrenches(&self.shape(at), |index, _, _| remembered(at, index), out);
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -268,7 +287,7 @@ impl Element for QuadraticBeam {
             }
             if weights.stiffness {
                 let force = match weights.remembered_forces {
-                    true => Vector6::from_column_slice(&at.memory[6 * index..6 * index + 6]),
+                    true => remembered(at, index),
                     false => self.force(point, &place),
                 };
                 self.add_stiffness(point, &shape, &place, &force, &mut stiffness);
@@ -313,10 +332,8 @@ impl Element for QuadraticBeam {
         }
     }
 
-    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
-        let shape = self.shape(before);
-        // An end that turned by half a turn tells nothing: the forces stay.
-        let Some(moves) = self.carriers.moved(before, at) else { return };
+    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
+        let (shape, moves) = (self.shape(before), self.carriers.moved(moves));
         let changes = arm_changes(&shape.arms, &shape.operators, &moves);
         for (point, memory) in self.points.iter().zip(memory.chunks_exact_mut(6)) {
             let place = self.place(point, &shape);
