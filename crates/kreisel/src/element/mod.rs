@@ -29,6 +29,7 @@ pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
 pub use state_equations::StateEquations;
 
 use crate::dae::TangentWeights;
+use crate::lie::Vector6;
 
 /// Handle of a node of a [`crate::system::System`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,6 +48,12 @@ pub trait Element: Send + Sync {
 
     /// Adds the residual: one wrench (torque, force) in body axes per node.
     fn residual(&self, at: &Motion, out: &mut LocalForces);
+
+    /// Adds the residual as [`Element::tangent`] with remembered forces sees it: with those forces in place of the ones that
+    /// the motion makes.
+    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
+        self.residual(at, out);
+    }
 
     /// Adds the residual's derivatives; the default takes differences.
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -119,9 +126,10 @@ pub trait Element: Send + Sync {
         let _ = (at, memory);
     }
 
-    /// Moves remembered section forces on within a step, along the tangent at the motion before.
-    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
-        let _ = (before, at, memory);
+    /// Moves remembered section forces on within a step, along the tangent at the motion before; `moves` say how far each
+    /// node went since, as a twist in its body axes then.
+    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
+        let _ = (before, moves, memory);
     }
 
     /// Times between two others at which the forces are not smooth.

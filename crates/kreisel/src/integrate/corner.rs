@@ -26,8 +26,9 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             let (before, after) = (self.forces(before), self.forces(after));
             before.iter().zip(&after).fold(0.0, |largest, (a, b)| (b - a).abs().max(largest))
         };
-        let at_once = change(time.next_down(), time.next_up());
-        at_once > JUMP * change(time - wide, time + wide)
+        let (before, after) = (time.next_down(), time.next_up());
+        // On each side: over both, the forces of a kink between equal slopes of opposite signs do not change at all.
+        change(before, after) > JUMP * change(time - wide, before).max(change(after, time + wide))
     }
 
     /// Equilibrium of the present motion with the inputs of a time.

@@ -45,7 +45,7 @@ const SHORT: usize = 7;
 const MEDIUM_LIMIT: f64 = 2.0;
 const MEDIUM: usize = 10;
 
-/// Taylor coefficients of f, f₁ or f₂ (`order` 0, 1, 2) for f = Σ (−s)^k/(2k + `offset`)!, where
+/// Taylor coefficients of f, f₁, f₂ or f₃ (`order` 0 to 3) for f = Σ (−s)^k/(2k + `offset`)!, where
 /// f₁ = 2 df/ds. Factorials up to 22! are exact; the rounding of later ones is in negligible terms.
 const fn taylor(offset: usize, order: usize) -> [f64; TERMS] {
     let mut table = [0.0; TERMS];
@@ -76,8 +76,8 @@ const fn factorial(n: usize) -> f64 {
 
 static COSINE: [f64; TERMS] = taylor(0, 0);
 static SINE: [f64; TERMS] = taylor(1, 0);
-static ALPHA: [[f64; TERMS]; 3] = [taylor(2, 0), taylor(2, 1), taylor(2, 2)];
-static BETA: [[f64; TERMS]; 3] = [taylor(3, 0), taylor(3, 1), taylor(3, 2)];
+static ALPHA: [[f64; TERMS]; 4] = [taylor(2, 0), taylor(2, 1), taylor(2, 2), taylor(2, 3)];
+static BETA: [[f64; TERMS]; 4] = [taylor(3, 0), taylor(3, 1), taylor(3, 2), taylor(3, 3)];
 
 #[inline]
 fn polynomial<const N: usize>(table: &[f64; TERMS], s: f64) -> f64 {
@@ -174,6 +174,29 @@ fn tangent_curvature(s: f64) -> Coefficients {
     let (sine, cosine) = angle.sin_cos();
     let sinc_slope = (cosine - sine / angle) / s;
     Coefficients { alpha: (sinc_slope - 4.0 * slope.alpha) / s, beta: (slope.alpha - 5.0 * slope.beta) / s }
+}
+
+/// α₃ and β₃ of T, with f₃ = f₂′(φ)/φ.
+fn tangent_third(s: f64) -> Coefficients {
+    if s < SERIES_LIMIT {
+        return Coefficients { alpha: series(&ALPHA[3], s), beta: series(&BETA[3], s) };
+    }
+    let curvature = tangent_curvature(s);
+    let angle = s.sqrt();
+    let (sine, cosine) = angle.sin_cos();
+    let sinc = sine / angle;
+    let sinc_slope = (cosine - sinc) / s;
+    let sinc_curvature = -(sinc + 3.0 * sinc_slope) / s;
+    Coefficients {
+        alpha: (sinc_curvature - 6.0 * curvature.alpha) / s,
+        beta: (curvature.alpha - 7.0 * curvature.beta) / s,
+    }
+}
+
+/// Value, slope, curvature and what follows of T's coefficients.
+#[inline]
+pub(super) fn tangent_long_jet(s: f64) -> [Coefficients; 4] {
+    [tangent_value(s), tangent_slope(s), tangent_curvature(s), tangent_third(s)]
 }
 
 /// Value, slope and curvature of T's coefficients.
@@ -285,8 +308,8 @@ mod tests {
     use super::super::reference::{self, DoubleDouble};
     use super::*;
 
-    /// f, f₁ and f₂ of f = Σ (−s)^k/(2k + offset)! in high precision.
-    fn exact_jet(offset: usize, s: f64) -> [DoubleDouble; 3] {
+    /// f, f₁, f₂ and f₃ of f = Σ (−s)^k/(2k + offset)! in high precision.
+    fn exact_jet(offset: usize, s: f64) -> [DoubleDouble; 4] {
         std::array::from_fn(|order| {
             let mut sum = DoubleDouble::from(0.0);
             let mut power = DoubleDouble::from(1.0);
@@ -313,7 +336,7 @@ mod tests {
     fn coefficients_of_the_tangent_operator_keep_their_digits_up_to_a_half_turn() {
         for s in squares().filter(|s| *s < 11.0) {
             let (alpha, beta) = (exact_jet(2, s), exact_jet(3, s));
-            for (order, computed) in tangent_jet(s).into_iter().enumerate() {
+            for (order, computed) in tangent_long_jet(s).into_iter().enumerate() {
                 // Horner's rule and the table round a few times; closed forms lose a digit beyond s = 10.
                 let allowed = if s < 10.0 { 6.0 } else { 60.0 } * f64::EPSILON;
                 assert!(relative_error(computed.alpha, alpha[order]) < allowed, "α{order} at {s}");

@@ -115,3 +115,69 @@ pub(super) fn second_derivative(
         + (beta_rate * theta + value.beta * u) * w.transpose()
         + Matrix3::from_diagonal_element(beta_rate * theta.dot(w) + value.beta * u.dot(w))
 }
+
+/// Second derivative by θ of the number a·P(θ) b.
+///
+/// With c = b × a and Q = a bᵀ + b aᵀ − 2 (a·b) I the number is a·b − α θ·c + β q, q = ½ θᵀ Q θ.
+pub(super) fn form_hessian(
+    [value, slope, curvature]: [Coefficients; 3],
+    theta: &Vector3,
+    a: &Vector3,
+    b: &Vector3,
+) -> Matrix3 {
+    let Form { c, q_matrix } = Form::of(a, b);
+    let (theta_c, q_theta) = (theta.dot(&c), q_matrix * theta);
+    let q = 0.5 * theta.dot(&q_theta);
+    // Half of each symmetric pair x yᵀ + y xᵀ with θ as one of the two.
+    let beside = 0.5 * (curvature.beta * q - curvature.alpha * theta_c) * theta - slope.alpha * c
+        + slope.beta * q_theta;
+    let diagonal = slope.beta * q - slope.alpha * theta_c;
+    pair(theta, &beside) + value.beta * q_matrix + Matrix3::from_diagonal_element(diagonal)
+}
+
+/// Derivative of [`form_hessian`] in the direction u.
+pub(super) fn form_third(
+    [_, slope, curvature, third]: [Coefficients; 4],
+    theta: &Vector3,
+    [a, b]: [&Vector3; 2],
+    u: &Vector3,
+) -> Matrix3 {
+    let Form { c, q_matrix } = Form::of(a, b);
+    let (theta_u, theta_c, u_c) = (theta.dot(u), theta.dot(&c), u.dot(&c));
+    let (q_theta, q_u) = (q_matrix * theta, q_matrix * u);
+    let (q, q_rate) = (0.5 * theta.dot(&q_theta), theta.dot(&q_u));
+    let beside_theta = 0.5
+        * (theta_u * (third.beta * q - third.alpha * theta_c) + curvature.beta * q_rate
+            - curvature.alpha * u_c)
+        * theta
+        + theta_u * (curvature.beta * q_theta - curvature.alpha * c)
+        + slope.beta * q_u;
+    let beside_u =
+        (curvature.beta * q - curvature.alpha * theta_c) * theta - slope.alpha * c + slope.beta * q_theta;
+    let diagonal =
+        theta_u * (curvature.beta * q - curvature.alpha * theta_c) + slope.beta * q_rate - slope.alpha * u_c;
+    pair(theta, &beside_theta)
+        + pair(u, &beside_u)
+        + theta_u * slope.beta * q_matrix
+        + Matrix3::from_diagonal_element(diagonal)
+}
+
+/// What a·P(θ) b is made of.
+struct Form {
+    c: Vector3,
+    q_matrix: Matrix3,
+}
+
+impl Form {
+    fn of(a: &Vector3, b: &Vector3) -> Self {
+        let q_matrix = pair(a, b) - Matrix3::from_diagonal_element(2.0 * a.dot(b));
+        Self { c: b.cross(a), q_matrix }
+    }
+}
+
+/// x yᵀ + y xᵀ.
+#[inline]
+fn pair(x: &Vector3, y: &Vector3) -> Matrix3 {
+    let product = x * y.transpose();
+    product + product.transpose()
+}

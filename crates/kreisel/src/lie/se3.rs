@@ -183,6 +183,70 @@ impl InverseTangent {
     }
 }
 
+/// T(v) at one twist, with its transpose and derivatives up to the second, sharing their coefficients.
+#[derive(Clone, Copy, Debug)]
+pub struct Tangent {
+    twist: Vector6,
+    jet: [Coefficients; 4],
+}
+
+impl Tangent {
+    /// The operator at a twist.
+    #[inline]
+    pub fn at(v: &Vector6) -> Self {
+        Self { twist: *v, jet: coefficients::tangent_long_jet(rotation_square(v)) }
+    }
+
+    /// Value, slope and curvature of the coefficients.
+    #[inline]
+    fn short_jet(&self) -> [Coefficients; 3] {
+        [self.jet[0], self.jet[1], self.jet[2]]
+    }
+
+    /// T(v).
+    #[inline]
+    pub fn matrix(&self) -> Matrix6 {
+        operator([self.jet[0], self.jet[1]], &self.twist)
+    }
+
+    /// T(v) w.
+    #[inline]
+    pub fn multiply(&self, w: &Vector6) -> Vector6 {
+        operator_multiply([self.jet[0], self.jet[1]], &self.twist, w)
+    }
+
+    /// ∂(T(v) w)/∂v.
+    #[inline]
+    pub fn derivative(&self, w: &Vector6) -> Matrix6 {
+        operator_derivative(self.short_jet(), &self.twist, w)
+    }
+
+    /// ∂(Tᵀ(v) n)/∂v.
+    #[inline]
+    pub fn transpose_derivative(&self, n: &Vector6) -> Matrix6 {
+        let jet = self.short_jet().map(Coefficients::transposed);
+        let swapped = operator_derivative(jet, &self.twist, &exchanged(n));
+        Matrix6::from_fn(|row, column| swapped[((row + 3) % 6, column)])
+    }
+
+    /// Second derivative ∂²(nᵀ T(v) w)/∂v².
+    ///
+    /// nᵀ T w is n₁·P w₁ + n₂·P w₂ and the derivative of n₂·P w₁ in the direction U, with P that of SO(3) at Ω.
+    pub fn hessian(&self, w: &Vector6, n: &Vector6) -> Matrix6 {
+        let ((omega, u), (w1, w2), (n1, n2)) = (halves(&self.twist), halves(w), halves(n));
+        let jet = self.short_jet();
+        let mixed = radial::form_hessian(jet, &omega, &n2, &w1);
+        let rotational = radial::form_hessian(jet, &omega, &n1, &w1)
+            + radial::form_hessian(jet, &omega, &n2, &w2)
+            + radial::form_third(self.jet, &omega, [&n2, &w1], &u);
+        let mut out = Matrix6::zeros();
+        out.fixed_view_mut::<3, 3>(0, 0).copy_from(&rotational);
+        out.fixed_view_mut::<3, 3>(0, 3).copy_from(&mixed);
+        out.fixed_view_mut::<3, 3>(3, 0).copy_from(&mixed);
+        out
+    }
+}
+
 /// The two halves in the other order.
 #[inline]
 fn exchanged(v: &Vector6) -> Vector6 {
@@ -309,6 +373,35 @@ mod tests {
                 let expected = slopes.tr_mul(&w);
                 let error = (transposed.row(k).transpose() - expected).norm();
                 assert!(error < 64.0 * EPSILON * (1.0 + slopes.norm()), "{v}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn second_derivatives_of_the_tangent_operator_are_those_of_its_first() {
+        let w = Vector6::new(0.3, -1.1, 0.7, 0.5, 0.9, -0.4);
+        let n = Vector6::new(-0.8, 0.2, 0.6, 1.2, -0.3, 0.9);
+        for v in sweep().filter(|v| v.norm() < 20.0) {
+            let tangent = Tangent::at(&v);
+            assert_eq!(tangent.matrix(), tangent_operator(&v));
+            assert_eq!(tangent.derivative(&w), tangent_derivative(&v, &w));
+            let (hessian, transposed) = (tangent.hessian(&w, &n), tangent.transpose_derivative(&n));
+            let size = 1.0 + hessian.norm();
+            assert!((hessian - hessian.transpose()).norm() < 8.0 * EPSILON * size);
+            // Central differences of ∂(T w)/∂v, with an error of step² and ε/step.
+            let step = 1e-4;
+            for k in 0..6 {
+                let mut there = Vector6::zeros();
+                there[k] = step;
+                let [forth, back] = [v + there, v - there].map(|v| tangent_derivative(&v, &w));
+                let expected = (forth - back).tr_mul(&n) / (2.0 * step);
+                let error = (hessian.column(k) - expected).norm();
+                assert!(error < 1e-6 * size, "{v}: {error}");
+                // nᵀ ∂(T eₖ)/∂v is row k of ∂(Tᵀ n)/∂v.
+                let mut unit = Vector6::zeros();
+                unit[k] = 1.0;
+                let row = tangent.derivative(&unit).tr_mul(&n);
+                assert!((transposed.row(k).transpose() - row).norm() < 64.0 * EPSILON * (1.0 + row.norm()));
             }
         }
     }

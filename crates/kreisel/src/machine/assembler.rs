@@ -372,9 +372,9 @@ impl Assembler {
                 Some(Station::Node(node)) => {
                     Ok(Attachment { node: node.node, body: node.body, marker: Some(node.offset) })
                 }
-                Some(Station::Within { element, .. }) => {
+                Some(Station::Within { piece, .. }) => {
                     let nodes =
-                        format!("`{}.node-{element}` and `{}.node-{}`", beam.name, beam.name, element + 1);
+                        format!("`{}.node-{piece}` and `{}.node-{}`", beam.name, beam.name, piece + 1);
                     let mistake = Mistake::Unsuitable {
                         what: format!("`{}`", reference.name),
                         requirement: "a node of the beam, which can carry something".to_string(),

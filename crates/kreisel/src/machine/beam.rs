@@ -3,9 +3,9 @@
 //! `beam.start`, `beam.end`, `beam.node-3` and `beam.at-0.5` name sections of a beam as `body.marker` names a marker;
 //! a station between nodes can be measured but carries nothing.
 
-use crate::element::NodeId;
-use crate::element::beam::Beam;
-use crate::lie::Pose;
+use crate::element::beam::{Beam, BeamStrain, GAUSS, QuadraticBeam, Span, Weights};
+use crate::element::{Element, Motion, NodeId};
+use crate::lie::{Matrix6, Pose};
 
 /// A section at a node: the node or body that carries it, and where on it.
 #[derive(Clone, Copy, Debug)]
@@ -25,24 +25,74 @@ impl BeamNode {
     }
 }
 
-/// One element of a beam with the sections at its ends.
+/// The stretch of a beam between two neighbouring nodes.
 #[derive(Clone, Debug)]
 pub struct BeamPiece {
-    /// The element.
-    pub element: Beam,
+    /// Its initial shape.
+    pub span: Span,
     /// Sections at its ends; at a corner they differ from those of its neighbours.
     pub ends: [BeamNode; 2],
-    /// Length in m.
-    pub length: f64,
 }
 
-/// A beam with its elements in order.
+/// An elastic element: one piece with two nodes, or two pieces with three.
+#[derive(Clone, Debug)]
+pub enum BeamElement {
+    /// Of first order.
+    Screw(Box<Beam>),
+    /// Of second order.
+    Quadratic(Box<QuadraticBeam>),
+}
+
+/// One of the points at which an element tells strains, and its weight in an interpolation.
+#[derive(Clone, Debug)]
+pub struct StrainPoint {
+    /// The element.
+    pub element: BeamElement,
+    /// Which of its points.
+    pub point: usize,
+    /// The weight.
+    pub weight: f64,
+}
+
+impl BeamElement {
+    /// Nodes in the order of the element's local rows.
+    pub fn nodes(&self) -> &[NodeId] {
+        match self {
+            Self::Screw(element) => element.nodes(),
+            Self::Quadratic(element) => element.nodes(),
+        }
+    }
+
+    /// Strain and section forces at one of its points.
+    pub fn strain(&self, point: usize, at: &Motion) -> BeamStrain {
+        match self {
+            Self::Screw(element) => element.strain(at),
+            Self::Quadratic(element) => element.strains(at)[point.min(1)],
+        }
+    }
+
+    /// Where strains are told, from the element's start in parts of its length.
+    fn points(&self) -> &'static [f64] {
+        match self {
+            Self::Screw(_) => &[0.5],
+            Self::Quadratic(_) => &[0.5 - 0.5 * GAUSS, 0.5 + 0.5 * GAUSS],
+        }
+    }
+}
+
+/// A beam with its pieces and elements in order.
 #[derive(Clone, Debug)]
 pub struct BeamEntry {
     /// Name.
     pub name: String,
-    /// Its elements.
+    /// Its pieces.
     pub pieces: Vec<BeamPiece>,
+    /// Its elements, each of `order` pieces.
+    pub elements: Vec<BeamElement>,
+    /// Pieces in an element.
+    pub order: usize,
+    /// Flexibility of its sections.
+    pub flexibility: Matrix6,
 }
 
 /// What a name such as `at-0.5` means on a beam.
@@ -50,10 +100,10 @@ pub struct BeamEntry {
 pub enum Station {
     /// A section at a node.
     Node(BeamNode),
-    /// A section within an element.
+    /// A section between two nodes.
     Within {
-        /// The element.
-        element: usize,
+        /// The piece between them.
+        piece: usize,
         /// Part of its length from its first end.
         part: f64,
     },
@@ -65,7 +115,7 @@ const SAME_PLACE: f64 = 1e-9;
 impl BeamEntry {
     /// Length in m.
     pub fn length(&self) -> f64 {
-        self.pieces.iter().map(|piece| piece.length).sum()
+        self.pieces.iter().map(|piece| piece.span.length()).sum()
     }
 
     /// Number of nodes.
@@ -100,52 +150,78 @@ impl BeamEntry {
         if !(0.0..=1.0).contains(&part) {
             return None;
         }
-        let (element, part) = self.element_at(part);
+        let (piece, part) = self.piece_at(part);
         if part < SAME_PLACE * self.pieces.len() as f64 {
-            return self.node(element).map(Station::Node);
+            return self.node(piece).map(Station::Node);
         }
         if part > 1.0 - SAME_PLACE * self.pieces.len() as f64 {
-            return self.node(element + 1).map(Station::Node);
+            return self.node(piece + 1).map(Station::Node);
         }
-        Some(Station::Within { element, part })
+        Some(Station::Within { piece, part })
     }
 
-    /// Element at a part of the length, and the part of its own length.
-    fn element_at(&self, part: f64) -> (usize, f64) {
+    /// Piece at a part of the length, and the part of its own length.
+    fn piece_at(&self, part: f64) -> (usize, f64) {
         let mut rest = part * self.length();
-        for (element, piece) in self.pieces.iter().enumerate() {
-            if rest <= piece.length || element + 1 == self.pieces.len() {
-                return (element, (rest / piece.length).min(1.0));
+        for (index, piece) in self.pieces.iter().enumerate() {
+            let length = piece.span.length();
+            if rest <= length || index + 1 == self.pieces.len() {
+                return (index, (rest / length).min(1.0));
             }
-            rest -= piece.length;
+            rest -= length;
         }
         (0, 0.0)
     }
 
-    /// Elements whose strains give that at a station, with their weights.
-    ///
-    /// An element's strain belongs to its middle; between middles it is interpolated, beyond the outer ones it is
-    /// continued, to second order.
-    pub fn strain_weights(&self, word: &str) -> Option<Vec<(Beam, f64)>> {
-        let place = match self.station(word)? {
-            Station::Within { element, part } => self.distance(element) + part * self.pieces[element].length,
-            Station::Node(_) => self.node_distance(word)?,
-        };
-        let middle = |element: usize| self.distance(element) + 0.5 * self.pieces[element].length;
-        let part = |element: usize, weight: f64| (self.pieces[element].element.clone(), weight);
-        if self.pieces.len() == 1 {
-            return Some(vec![part(0, 1.0)]);
+    /// The section from whose motion, and the others with whose screws from it times their weights, that of a section between
+    /// two nodes follows: the interpolation of the element.
+    pub fn interpolation(&self, piece: usize, part: f64) -> (BeamNode, Vec<(BeamNode, f64)>) {
+        if self.order == 1 {
+            let [first, second] = self.pieces[piece].ends;
+            return (first, vec![(second, part)]);
         }
-        let after = (0..self.pieces.len()).find(|&element| middle(element) >= place);
-        let second = after.unwrap_or(self.pieces.len() - 1).max(1);
-        let first = second - 1;
-        let weight = (place - middle(first)) / (middle(second) - middle(first));
-        Some(vec![part(first, 1.0 - weight), part(second, weight)])
+        let first = piece - piece % 2;
+        let weights = Weights::at((piece % 2) as f64 + part - 1.0).values;
+        let [start, middle] = self.pieces[first].ends;
+        let end = self.pieces[first + 1].ends[1];
+        (middle, vec![(start, weights[0]), (end, weights[1])])
     }
 
-    /// Length before an element.
-    fn distance(&self, element: usize) -> f64 {
-        self.pieces[..element].iter().map(|piece| piece.length).sum()
+    /// Points of elements whose strains give that at a station.
+    ///
+    /// An element's strain belongs to its middle, or to the points of Gauss; between these it is interpolated, beyond the outer
+    /// ones it is continued, to second order.
+    pub fn strain_points(&self, word: &str) -> Option<Vec<StrainPoint>> {
+        let place = match self.station(word)? {
+            Station::Within { piece, part } => self.distance(piece) + part * self.pieces[piece].span.length(),
+            Station::Node(_) => self.node_distance(word)?,
+        };
+        let points: Vec<(usize, usize, f64)> = (self.elements.iter().enumerate())
+            .flat_map(|(index, element)| {
+                let start = self.distance(index * self.order);
+                let length = self.distance((index + 1) * self.order) - start;
+                let points = element.points().iter().enumerate();
+                points.map(move |(point, part)| (index, point, start + part * length))
+            })
+            .collect();
+        let weighted = |(element, point, _): (usize, usize, f64), weight: f64| StrainPoint {
+            element: self.elements[element].clone(),
+            point,
+            weight,
+        };
+        if let [only] = points[..] {
+            return Some(vec![weighted(only, 1.0)]);
+        }
+        let after = points.iter().position(|(_, _, at)| *at >= place);
+        let second = after.unwrap_or(points.len() - 1).max(1);
+        let [first, second] = [points[second - 1], points[second]];
+        let weight = (place - first.2) / (second.2 - first.2);
+        Some(vec![weighted(first, 1.0 - weight), weighted(second, weight)])
+    }
+
+    /// Length before a piece.
+    fn distance(&self, piece: usize) -> f64 {
+        self.pieces[..piece].iter().map(|piece| piece.span.length()).sum()
     }
 
     /// Length before the node that a word means.

@@ -37,8 +37,8 @@ pub(crate) struct Attitude {
     pub twist: [f64; 2],
 }
 
-/// Frames at the two ends of one element; x is the tangent.
-pub(crate) type ElementFrames = [Pose; 2];
+/// Frames at the two ends of one piece between nodes; x is the tangent.
+pub(crate) type PieceFrames = [Pose; 2];
 
 /// A point of the axis with its tangents before and behind it, which differ at a corner.
 struct Station {
@@ -53,13 +53,13 @@ const SAME_POINT: f64 = 1e-12;
 /// Sine of the angle below which two directions are one.
 const SAME_DIRECTION: f64 = 1e-9;
 
-/// Frames of the elements along a curve.
+/// Frames of the pieces along a curve: an element has as many pieces as its order, and no corner within it.
 pub(crate) fn frames(
     kind: CurveKind,
     points: &[Vector3],
-    elements: usize,
+    [elements, order]: [usize; 2],
     attitude: &Attitude,
-) -> Result<Vec<ElementFrames>, CurveError> {
+) -> Result<Vec<PieceFrames>, CurveError> {
     for second in 1..points.len() {
         let first = second - 1;
         let distance = (points[second] - points[first]).norm();
@@ -68,24 +68,24 @@ pub(crate) fn frames(
         }
     }
     let stations = match kind {
-        CurveKind::Line => lines(points, elements)?,
-        CurveKind::Arc => arc(points, elements)?,
-        CurveKind::Spline => spline(points, elements),
+        CurveKind::Line => lines(points, elements, order)?,
+        CurveKind::Arc => arc(points, elements * order)?,
+        CurveKind::Spline => spline(points, elements * order),
     };
     oriented(&stations, attitude)
 }
 
 /// Elements are shared out among the straight pieces by length, at least one each.
-fn lines(points: &[Vector3], elements: usize) -> Result<Vec<Station>, CurveError> {
+fn lines(points: &[Vector3], elements: usize, order: usize) -> Result<Vec<Station>, CurveError> {
     let pieces = points.len() - 1;
     if elements < pieces {
         return Err(CurveError::TooFewElements { pieces });
     }
     let lengths: Vec<f64> = points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).collect();
-    let counts = shared_out(&lengths, elements);
-    let mut stations: Vec<Station> = Vec::with_capacity(elements + 1);
+    let counts = shared_out(&lengths, elements).into_iter().map(|count| order * count);
+    let mut stations: Vec<Station> = Vec::with_capacity(order * elements + 1);
     let mut start = 0.0;
-    for (piece, (&length, &count)) in lengths.iter().zip(&counts).enumerate() {
+    for (piece, (&length, count)) in lengths.iter().zip(counts).enumerate() {
         let tangent = (points[piece + 1] - points[piece]) / length;
         if let Some(corner) = stations.last_mut() {
             corner.tangents[1] = tangent;
@@ -232,7 +232,7 @@ fn spline(points: &[Vector3], elements: usize) -> Vec<Station> {
 }
 
 /// Frames with x along the tangents.
-fn oriented(stations: &[Station], attitude: &Attitude) -> Result<Vec<ElementFrames>, CurveError> {
+fn oriented(stations: &[Station], attitude: &Attitude) -> Result<Vec<PieceFrames>, CurveError> {
     let whole = stations.last().map_or(1.0, |station| station.length);
     let mut carried = upright(&stations[0].tangents[1], attitude.up, 0.0)?;
     let mut tangent = stations[0].tangents[1];
@@ -280,35 +280,35 @@ mod tests {
 
     const PLAIN: Attitude = Attitude { up: None, twist: [0.0; 2] };
 
-    fn length(elements: &[ElementFrames]) -> f64 {
+    fn length(elements: &[PieceFrames]) -> f64 {
         elements.iter().map(|[first, second]| Span::between(first, second).unwrap().length()).sum()
     }
 
     #[test]
     fn an_arc_has_the_length_and_tangents_of_its_circle() {
         let points = [Vector3::x(), Vector3::y(), -Vector3::x()];
-        let elements = frames(CurveKind::Arc, &points, 7, &PLAIN).unwrap();
+        let elements = frames(CurveKind::Arc, &points, [7, 1], &PLAIN).unwrap();
         assert!((length(&elements) - std::f64::consts::PI).abs() < 1e-13);
         let middle = elements[3][0].compose(&Pose::identity());
         let tangent = middle.rotation * Vector3::x();
         assert!(tangent.dot(&middle.position).abs() < 1e-13 && (middle.position.norm() - 1.0).abs() < 1e-13);
         // The long way round if the second point lies there.
         let points = [Vector3::x(), Vector3::new(-1.0, 0.0, 0.0), Vector3::y()];
-        let long = frames(CurveKind::Arc, &points, 9, &PLAIN).unwrap();
+        let long = frames(CurveKind::Arc, &points, [9, 1], &PLAIN).unwrap();
         assert!((length(&long) - 1.5 * std::f64::consts::PI).abs() < 1e-13);
         let straight = [Vector3::zeros(), Vector3::x(), 2.0 * Vector3::x()];
-        assert_eq!(frames(CurveKind::Arc, &straight, 2, &PLAIN), Err(CurveError::Straight));
+        assert_eq!(frames(CurveKind::Arc, &straight, [2, 1], &PLAIN), Err(CurveError::Straight));
     }
 
     #[test]
     fn a_line_through_points_has_corners_where_they_are() {
         let points = [Vector3::zeros(), 3.0 * Vector3::x(), Vector3::new(3.0, 1.0, 0.0)];
-        let elements = frames(CurveKind::Line, &points, 4, &PLAIN).unwrap();
+        let elements = frames(CurveKind::Line, &points, [4, 1], &PLAIN).unwrap();
         assert_eq!(elements.len(), 4);
         assert!((elements[2][1].position - points[1]).norm() < 1e-15);
         assert!((elements[3][0].rotation * Vector3::x() - Vector3::y()).norm() < 1e-15);
         assert!((elements[3][0].rotation * Vector3::z() - Vector3::z()).norm() < 1e-15);
-        let few = frames(CurveKind::Line, &points, 1, &PLAIN);
+        let few = frames(CurveKind::Line, &points, [1, 1], &PLAIN);
         assert_eq!(few, Err(CurveError::TooFewElements { pieces: 2 }));
     }
 
@@ -318,7 +318,7 @@ mod tests {
             .map(|k| std::f64::consts::FRAC_PI_2 * f64::from(k) / 8.0)
             .map(|angle| Vector3::new(angle.cos(), angle.sin(), 0.0))
             .collect();
-        let elements = frames(CurveKind::Spline, &points, 10, &PLAIN).unwrap();
+        let elements = frames(CurveKind::Spline, &points, [10, 1], &PLAIN).unwrap();
         // The ends of a natural spline are too straight, which costs the length little.
         assert!((length(&elements) - std::f64::consts::FRAC_PI_2).abs() < 1e-3);
         let chords: Vec<f64> = elements.iter().map(|[a, b]| (b.position - a.position).norm()).collect();
@@ -329,18 +329,18 @@ mod tests {
     fn twist_turns_the_sections_about_the_axis_and_up_holds_them() {
         let points = [Vector3::zeros(), 2.0 * Vector3::x()];
         let attitude = Attitude { up: Some(Vector3::y()), twist: [0.0, 0.5] };
-        let elements = frames(CurveKind::Line, &points, 2, &attitude).unwrap();
+        let elements = frames(CurveKind::Line, &points, [2, 1], &attitude).unwrap();
         let z = elements[1][1].rotation * Vector3::z();
         assert!((z - Vector3::new(0.0, 0.5_f64.cos(), 0.5_f64.sin())).norm() < 1e-14, "{z}");
         let along = Attitude { up: Some(Vector3::x()), twist: [0.0; 2] };
-        let refused = frames(CurveKind::Line, &points, 2, &along);
+        let refused = frames(CurveKind::Line, &points, [2, 1], &along);
         assert_eq!(refused, Err(CurveError::UpAlongAxis { part: 0.0 }));
     }
 
     #[test]
     fn points_that_fall_together_are_named() {
         let points = [Vector3::zeros(), Vector3::x(), Vector3::x()];
-        let refused = frames(CurveKind::Line, &points, 2, &PLAIN);
+        let refused = frames(CurveKind::Line, &points, [2, 1], &PLAIN);
         assert_eq!(refused, Err(CurveError::NoLength { first: 1, second: 2 }));
     }
 }

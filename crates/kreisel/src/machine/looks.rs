@@ -237,16 +237,14 @@ fn bar(end: &Vector3, radius: f64) -> Shape {
 
 /// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
 fn scene_beam(beam: &BeamEntry) -> SceneBeam {
+    let flexibility = beam.flexibility;
     let elements: Vec<SceneElement> = (beam.pieces.iter())
-        .map(|piece| {
-            let stiffness = piece.element.section_stiffness();
-            SceneElement {
-                nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
-                frames: piece.ends.map(|end| scene_frame(&end.offset)),
-                length: piece.element.length(),
-                reference: (*piece.element.reference()).into(),
-                stiffness: stiffness.transpose().into(),
-            }
+        .map(|piece| SceneElement {
+            nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
+            frames: piece.ends.map(|end| scene_frame(&end.offset)),
+            length: piece.span.length(),
+            reference: (*piece.span.twist()).into(),
+            stiffness: piece.span.stiffness(&flexibility).transpose().into(),
         })
         .collect();
     let least = THINNEST * beam.length();

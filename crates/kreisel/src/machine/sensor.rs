@@ -10,10 +10,11 @@
 //!
 //! and they are shown in the axes of a third frame, which is F if nothing else is asked for.
 
+use super::beam::StrainPoint;
 use super::ledger::EnergyLedger;
 use crate::dae::Point;
-use crate::element::beam::{Beam, BeamStrain};
-use crate::element::{Element, Motion, NodeId, StateId};
+use crate::element::beam::BeamStrain;
+use crate::element::{Motion, NodeId, StateId};
 use crate::joint::{Coordinate, Frame, Relative};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 use crate::results::Channel;
@@ -154,17 +155,17 @@ pub enum Measurement {
     Within {
         /// What of it.
         quantity: FrameQuantity,
-        /// Sections at the ends of the element.
-        ends: Box<[SensorFrame; 2]>,
-        /// Part of the element's length.
-        part: f64,
+        /// The section from which the screws to the others go.
+        from: SensorFrame,
+        /// The others with the weights of their screws.
+        to: Vec<(SensorFrame, f64)>,
         /// The frame of the observer on the ground.
         relative_to: Pose,
     },
     /// Strains or forces in a section of a beam, in its axes.
     Section {
-        /// Elements and their weights.
-        elements: Vec<(Beam, f64)>,
+        /// Points of elements, and their weights.
+        points: Vec<StrainPoint>,
         /// What of them.
         quantity: SectionQuantity,
     },
@@ -353,17 +354,17 @@ impl Sensor {
                     GroupQuantity::Depth => touch.depth,
                 });
             }
-            Measurement::Within { quantity, ends, part, relative_to } => {
-                let from = SensorFrame { node: None, offset: *relative_to };
-                let motions = [within(at, ends, *part), from.motion(at), SensorFrame::default().motion(at)];
+            Measurement::Within { quantity, from, to, relative_to } => {
+                let observer = SensorFrame { node: None, offset: *relative_to };
+                let motions = [within(at, from, to), observer.motion(at), SensorFrame::default().motion(at)];
                 read_frame(*quantity, motions, out);
             }
-            Measurement::Section { elements, quantity } => {
+            Measurement::Section { points, quantity } => {
                 let (mut strain, mut force) = (Vector6::zeros(), Vector6::zeros());
-                for (element, weight) in elements {
-                    let found = section(at, element);
-                    strain += *weight * found.strain;
-                    force += *weight * found.force;
+                for point in points {
+                    let found = section(at, point);
+                    strain += point.weight * found.strain;
+                    force += point.weight * found.force;
                 }
                 let (torque, force) = split(&force);
                 match quantity {
@@ -400,31 +401,37 @@ impl Sensor {
     }
 }
 
-/// Strain and section forces of an element.
-fn section(at: &Moment, element: &Beam) -> BeamStrain {
-    let mut nodes = [NodeMotion::at_rest(Pose::identity()); 2];
-    let touched = element.nodes();
+/// Strain and section forces at a point of an element.
+fn section(at: &Moment, point: &StrainPoint) -> BeamStrain {
+    let mut nodes = [NodeMotion::at_rest(Pose::identity()); 3];
+    let touched = point.element.nodes();
     for (motion, node) in nodes.iter_mut().zip(touched) {
         *motion = at.system.motion(*node, &at.point);
     }
-    element.strain(&Motion::new(at.point.time, &nodes[..touched.len()]))
+    point.element.strain(point.point, &Motion::new(at.point.time, &nodes[..touched.len()]))
 }
 
-/// Motion of a section within an element: H = H_A exp(σ d), V = Ad(exp(−σ d)) V_A + σ T(σ d) ḋ.
-fn within(at: &Moment, ends: &[SensorFrame; 2], part: f64) -> FrameMotion {
-    let [(first, v_first), (second, v_second)] = ends.each_ref().map(|end| {
-        let node = node_motion(at, end.node);
-        (node.pose.compose(&end.offset), se3::adjoint(&end.offset.inverse()) * node.velocity)
-    });
+/// Motion of a section within an element: H = H_A exp(ξ), V = Ad(exp(−ξ)) V_A + T(ξ) ξ̇, ξ = Σ N d.
+fn within(at: &Moment, from: &SensorFrame, to: &[(SensorFrame, f64)]) -> FrameMotion {
+    let motion = |section: &SensorFrame| {
+        let node = node_motion(at, section.node);
+        (node.pose.compose(&section.offset), se3::adjoint(&section.offset.inverse()) * node.velocity)
+    };
+    let (first, v_first) = motion(from);
     let still = Vector6::zeros();
-    let screw = se3::log(&first.inverse().compose(&second)).unwrap_or(still);
-    // ḋ = T⁻¹(d) (V_B − V_A) + d̂ V_A
-    let rate = se3::inverse_tangent_multiply(&screw, &(v_second - v_first)).unwrap_or(still)
-        + se3::hat_multiply(&screw, &v_first);
-    let way = se3::exp(&(part * screw));
-    let velocity =
-        se3::adjoint(&way.inverse()) * v_first + se3::tangent_multiply(&(part * screw), &(part * rate));
-    let pose = first.compose(&way);
+    let (mut way, mut way_rate) = (still, still);
+    for (section, weight) in to {
+        let (second, v_second) = motion(section);
+        let screw = se3::log(&first.inverse().compose(&second)).unwrap_or(still);
+        // ḋ = T⁻¹(d) (V_B − V_A) + d̂ V_A
+        let rate = se3::inverse_tangent_multiply(&screw, &(v_second - v_first)).unwrap_or(still)
+            + se3::hat_multiply(&screw, &v_first);
+        way += *weight * screw;
+        way_rate += *weight * rate;
+    }
+    let step = se3::exp(&way);
+    let velocity = se3::adjoint(&step.inverse()) * v_first + se3::tangent_multiply(&way, &way_rate);
+    let pose = first.compose(&step);
     let (omega, u) = split(&velocity);
     FrameMotion {
         pose,

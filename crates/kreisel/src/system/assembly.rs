@@ -87,7 +87,10 @@ impl System {
                 entry.element.tangent(motion, weights, &mut tangent);
                 let residual = || {
                     let mut forces = LocalForces::zeros();
-                    entry.element.residual(motion, &mut forces);
+                    match weights.remembered_forces {
+                        true => entry.element.remembered_residual(motion, &mut forces),
+                        false => entry.element.residual(motion, &mut forces),
+                    }
                     forces.wrenches
                 };
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };

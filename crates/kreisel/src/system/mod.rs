@@ -15,6 +15,7 @@ mod switch;
 pub use builder::{AssemblyError, SystemBuilder};
 pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
+use motion::twist_between;
 pub use motion::{NodeMotion, join, split};
 use state::{Links, StateEntry};
 use switch::Switch;
@@ -478,7 +479,17 @@ impl Dae for System {
         for entry in self.elements_on(at).filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, before, |before| {
-                self.with_element(entry, at, |motion| entry.element.follow(before, motion, own));
+                self.with_element(entry, at, |motion| {
+                    let mut moves = [Vector6::zeros(); MOST_NODES];
+                    for (index, node) in entry.element.nodes().iter().enumerate() {
+                        let group = self.nodes[node.0].group;
+                        let [old, new] = [before, motion].map(|motion| &motion.nodes[index].pose);
+                        // A node that turned by half a turn tells nothing: the forces stay.
+                        let Some(twist) = twist_between(group, old, new) else { return };
+                        moves[index] = twist;
+                    }
+                    entry.element.follow(before, &moves[..motion.nodes.len()], own);
+                });
             });
         }
     }

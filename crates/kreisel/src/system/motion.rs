@@ -8,7 +8,7 @@
 //! U = Rᵀu,   U̇ = Rᵀu̇ − Ω × Rᵀu
 //! ```
 
-use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, Vector6, pose, skew, vector3};
+use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, Vector6, pose, se3, skew, so3, vector3};
 
 /// Position, velocity and acceleration of a node.
 #[derive(Clone, Copy, Debug)]
@@ -230,6 +230,17 @@ impl TwistDerivatives {
     pub fn velocity_by_configuration_transposed(&self, row: &Vector6) -> Vector3 {
         self.velocity_by_rotation.tr_mul(&split(row).1)
     }
+}
+
+/// The motion from one pose to another as a twist in body axes of the first, with which an increment in the coordinates of the
+/// group begins: a step on SO(3)×R³ goes straight ahead while the body turns. `None` after half a turn.
+pub(super) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option<Vector6> {
+    if group != Group::So3xR3 {
+        return se3::log(&first.inverse().compose(second)).ok();
+    }
+    let turn = so3::log(&so3::compose(&first.rotation.inverse(), &second.rotation));
+    let way = first.rotation.inverse_transform_vector(&(second.position - first.position));
+    Some(join(&turn, &way))
 }
 
 /// Adds ∂(Pᵀ f)/∂q at a fixed wrench f.

@@ -6,6 +6,7 @@
 mod common;
 mod convergence;
 mod mistakes;
+mod quadratic;
 mod validation;
 
 use common::{column, last, model, read};
@@ -77,8 +78,8 @@ fn momenta(system: &System, state: &State) -> (Vector3, Vector3) {
 }
 
 /// Errors of the momentum and, after the loads ended, of the angular momentum, in a flight with a step.
-fn momentum_errors(step: f64) -> [f64; 2] {
-    let machine = model("flying-beam", &[], &SettingTexts::default());
+fn momentum_errors(step: f64, parameters: &[(&str, &str)]) -> [f64; 2] {
+    let machine = model("flying-beam", parameters, &SettingTexts::default());
     let mut run = start(&machine, step);
     run.advance(2.5).unwrap();
     run.restart().unwrap();
@@ -93,7 +94,7 @@ fn momentum_errors(step: f64) -> [f64; 2] {
 #[test]
 fn a_flying_beam_keeps_its_momentum_and_angular_momentum_to_the_accuracy_of_the_integrator() {
     // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step.
-    let [coarse, fine] = [0.02, 0.01].map(momentum_errors);
+    let [coarse, fine] = [0.02, 0.01].map(|step| momentum_errors(step, &[]));
     for (coarse, fine) in coarse.iter().zip(fine) {
         assert!(*coarse < 2e-3, "{coarse:e}");
         assert!(fine < 0.35 * coarse, "{coarse:e} {fine:e}");
@@ -182,20 +183,37 @@ fn the_default_settings_need_no_more_iterations_than_were_published() {
         println!("{name}, default settings: {found:.2} iterations a step");
         assert!(found <= published, "{name}: {found}");
     }
+    // On the group of the paper too no more than four.
+    for (name, step, end) in [("right-angle-beam", 0.2, 30.0), ("four-bar-misaligned", 0.02, 5.0)] {
+        let settings = Settings::new(Method::Index3, chung_hulbert, step);
+        let found = iterations_with(settings, name, "so3xr3", end);
+        println!("{name} on SO(3)×R³, default settings: {found:.2} iterations a step");
+        assert!(found <= 4.0, "{name}: {found}");
+    }
 }
 
 #[test]
 fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
     let chung_hulbert = Parameters::chung_hulbert(0.9).unwrap();
     // Published: 3.83 for the right-angle beam with HHT and α = 0.05, 3.05 for the four-bar linkage, on SO(3)×R³.
-    // On SE(3) ours are within half an iteration of that; on SO(3)×R³ the elbow needs nearly one more.
-    for (group, most) in [("so3xr3", 4.83), ("se3", 4.33)] {
+    // On SE(3) ours are fewer; on SO(3)×R³ the elbow is within half an iteration of that.
+    for (group, most) in [("so3xr3", 4.33), ("se3", 3.83)] {
         let elbow = mean_iterations("right-angle-beam", group, Parameters::hht(0.05).unwrap(), 0.2, 30.0);
         let linkage = mean_iterations("four-bar-misaligned", group, chung_hulbert, 0.02, 2.0);
         let flight = mean_iterations("flying-beam", group, chung_hulbert, 0.02, 4.0);
         println!("iterations on {group}: right-angle {elbow:.2}, four-bar {linkage:.2}, flying {flight:.2}");
         assert!(elbow <= most && linkage <= 3.55 && flight <= 4.0, "{elbow} {linkage} {flight}");
     }
+}
+
+/// The push grows and falls with the same slope, and such a kink was once taken for a jump: the method started anew, and
+/// what a step leaves of errors in the velocities made accelerations of short elements, more energy than the push.
+#[test]
+fn the_peak_of_the_push_does_not_stir_up_the_fastest_motions_of_many_elements() {
+    let settings = SettingTexts { end_time: Some("1.2".to_string()), ..settings(0.05, 0.9) };
+    let run = model("right-angle-beam", &[("elements", "200")], &settings).simulate().unwrap();
+    // Five elements a leg have the same error of the integrator, 0.06 J of 61 J.
+    assert!(last(&run, "energy.balance").abs() < 0.1, "{}", last(&run, "energy.balance"));
 }
 
 #[test]

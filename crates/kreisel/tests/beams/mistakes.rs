@@ -19,6 +19,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         &["`to`", "away from where it starts", "(1, 2, 3)"],
     ),
     ("from = [0, 0, 0]\nto = [1, 0, 0]\nelements = 0", SECTION, &["`elements`", "at least 1"]),
+    ("from = [0, 0, 0]\nto = [1, 0, 0]\nelements = 4\norder = 3", SECTION, &["`order`", "1 or 2", "3"]),
     ("from = [0, 0, 0]\nelements = 4", SECTION, &["needs the key `to`", "`end`", "`points`"]),
     ("points = [[0, 0, 0]]\nelements = 4", SECTION, &["`points`", "at least two points"]),
     (

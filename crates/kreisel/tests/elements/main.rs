@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 mod oracle;
+mod quadratic;
 mod states;
 
 use std::sync::Arc;
@@ -235,14 +236,25 @@ fn samples(world: &Pose) -> Vec<Sample> {
         beam("beam", [Some(0), Some(1)], [None, None]),
         beam("beam on bodies", [Some(0), Some(1)], [Some(first_offset()), Some(second_offset())]),
         beam("clamped beam", [None, Some(0)], [Some(world.compose(&first_offset())), None]),
+        quadratic::sample("beam of three nodes", [0, 1, 2].map(Some), [None; 3]),
+        quadratic::sample(
+            "beam of three nodes on bodies",
+            [0, 1, 2].map(Some),
+            [Some(first_offset()), None, Some(second_offset())],
+        ),
+        quadratic::sample(
+            "clamped beam of three nodes",
+            [None, Some(0), Some(1)],
+            [Some(world.compose(&first_offset())), None, None],
+        ),
         segment(gravity),
         segment_load(world),
     ]
 }
 
-/// Two bodies with random motions, turned against each other by less than half a turn, where the rotation vector ends,
+/// Three bodies with random motions, turned against each other by less than half a turn, where the rotation vector ends,
 /// and so that the angle between their frames is defined.
-fn node_strategy() -> impl Strategy<Value = [NodeMotion; 2]> {
+fn node_strategy() -> impl Strategy<Value = [NodeMotion; 3]> {
     let numbers = |size: f64| proptest::array::uniform6(-size..size);
     let turn = proptest::array::uniform3(-0.6..0.6);
     let node = (turn, numbers(1.0), numbers(2.0), numbers(3.0));
@@ -251,7 +263,7 @@ fn node_strategy() -> impl Strategy<Value = [NodeMotion; 2]> {
         let (velocity, acceleration) = (Vector6::from(velocity), Vector6::from(acceleration));
         NodeMotion { velocity, acceleration, ..NodeMotion::at_rest(place) }
     });
-    proptest::array::uniform2(node).prop_filter("the x axis of one frame along z of the other", |nodes| {
+    proptest::array::uniform3(node).prop_filter("the x axis of one frame along z of the other", |nodes| {
         let frames = [(0, first_offset()), (1, second_offset())];
         let [first, second] = frames.map(|(node, offset)| nodes[node].pose.compose(&offset).rotation);
         let x_axis = first.inverse() * (second * Vector3::x());
@@ -466,14 +478,15 @@ proptest! {
         let offsets = [Some(first_offset()), None];
         let ends = std::array::from_fn(|side| BeamEnd { node: Some(NodeId(side)), offset: offsets[side] });
         let beam = Beam::new(ends, &span, &section, 0.0);
-        let before = Motion::new(0.0, &nodes);
+        let before = Motion::new(0.0, &nodes[..2]);
         let error = |size: f64| {
             let moved: [NodeMotion; 2] = std::array::from_fn(|side| {
                 NodeMotion::at_rest(nodes[side].pose.compose(&se3::exp(&(size * Vector6::from(moves[side])))))
             });
             let after = Motion::new(0.0, &moved);
             let mut followed = [0.0; 6];
-            beam.follow(&before, &after, &mut followed);
+            let moves = moves.map(|twist| size * Vector6::from(twist));
+            beam.follow(&before, &moves, &mut followed);
             (Vector6::from(followed) - beam.strain(&after).force).norm()
         };
         let [coarse, fine] = [1e-2, 1e-3].map(error);

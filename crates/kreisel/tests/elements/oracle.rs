@@ -190,6 +190,7 @@ pub enum Oracle {
     Bushing { between: Box<[Between; 6]>, stiffness: Box<Matrix6>, damping: Box<Matrix6> },
     Actuator { between: Between, factors: [f64; 6], signals: Vec<(Between, bool)> },
     Beam { beam: Box<BeamOracle> },
+    Quadratic { beam: Box<QuadraticOracle> },
     Segment { mass: f64, moment: Vector3, inertia: Matrix3, gravity: Vector3, damping: f64 },
     Load { length: f64, moment: Vector3, load: [f64; 6] },
     Push { marker: Pose, dead: Option<Matrix3>, factors: [f64; 6], signals: Vec<(Between, bool)> },
@@ -271,6 +272,7 @@ impl Oracle {
                     .collect()
             }
             Self::Beam { beam } => beam.residual(nodes),
+            Self::Quadratic { beam } => beam.residual(nodes),
             Self::Segment { mass, moment, inertia, gravity, damping } => {
                 vec![segment(&nodes[0], *mass, moment, inertia, gravity, *damping)]
             }
@@ -296,6 +298,7 @@ impl Oracle {
                 terms.sum()
             }
             Self::Beam { beam } => beam.energy(nodes),
+            Self::Quadratic { beam } => beam.energy(nodes),
             Self::Segment { mass, moment, inertia, gravity, .. } => {
                 let node = &nodes[0];
                 let [omega, u] = halves(&node.velocity);
@@ -357,6 +360,19 @@ pub fn measured<T: Number>(nodes: &[Node<T>], signals: &[(Between, bool)]) -> Ve
     signals.iter().map(|(b, rate)| if *rate { b.rate(nodes) } else { b.value(nodes) }).collect()
 }
 
+/// log(H_A⁻¹ H_B) of two frames.
+pub fn screw<T: Number>(sides: [Option<usize>; 2], offsets: [Pose; 2], nodes: &[Node<T>]) -> [T; 6] {
+    let between = |coordinate| Between { nodes: sides, offsets, coordinate };
+    let theta: V3<T> = std::array::from_fn(|axis| between(Coordinate::RotationVector(axis)).value(nodes));
+    let x: V3<T> = std::array::from_fn(|axis| between(Coordinate::Translation(axis)).value(nodes));
+    let angle = dot(&theta, &theta).sqrt();
+    let half = angle * 0.5;
+    let beta = (-half / half.tan() + 1.0) / (angle * angle);
+    let once = cross(&theta, &x);
+    let twice = cross(&theta, &once);
+    joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
+}
+
 /// A beam element between two frames: its screw by trigonometry, its forces as the gradient of the screw.
 pub struct BeamOracle {
     pub nodes: [Option<usize>; 2],
@@ -368,17 +384,8 @@ pub struct BeamOracle {
 }
 
 impl BeamOracle {
-    /// log(H_A⁻¹ H_B).
     fn screw<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
-        let between = |coordinate| Between { nodes: self.nodes, offsets: self.offsets, coordinate };
-        let theta: V3<T> = std::array::from_fn(|axis| between(Coordinate::RotationVector(axis)).value(nodes));
-        let x: V3<T> = std::array::from_fn(|axis| between(Coordinate::Translation(axis)).value(nodes));
-        let angle = dot(&theta, &theta).sqrt();
-        let half = angle * 0.5;
-        let beta = (-half / half.tan() + 1.0) / (angle * angle);
-        let once = cross(&theta, &x);
-        let twice = cross(&theta, &once);
-        joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
+        screw(self.nodes, self.offsets, nodes)
     }
 
     fn gradient<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[[T; 6]; 6]> {
@@ -413,6 +420,90 @@ impl BeamOracle {
         let change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
         let factor = 0.5 / self.length;
         (0..36).map(|k| change[k / 6] * change[k % 6] * (factor * self.stiffness[(k / 6, k % 6)])).sum()
+    }
+}
+
+/// A beam element through three frames: its strains by the series of T, its forces as their gradient.
+#[derive(Clone, Copy)]
+pub struct QuadraticOracle {
+    pub nodes: [Option<usize>; 3],
+    pub offsets: [Pose; 3],
+    /// Strains of the initial shape at the two points.
+    pub reference: [[f64; 6]; 2],
+    /// Section stiffness by the length by s.
+    pub stiffness: [Matrix6; 2],
+    pub damping_time: f64,
+}
+
+/// [v, w] of two twists.
+fn bracket<T: Number>(v: &[T; 6], w: &[T; 6]) -> [T; 6] {
+    let half = |x: &[T; 6], first: usize| -> V3<T> { std::array::from_fn(|i| x[first + i]) };
+    let turn = cross(&half(v, 0), &half(w, 0));
+    let shift = sum(&cross(&half(v, 3), &half(w, 0)), &cross(&half(v, 0), &half(w, 3)));
+    [turn[0], turn[1], turn[2], shift[0], shift[1], shift[2]]
+}
+
+impl QuadraticOracle {
+    /// Strains by s at the two points: T(ξ) ξ′ = Σ (−1)ᵏ/(k + 1)! [ξ, [ξ, … ξ′]].
+    pub fn strains<T: Number>(&self, nodes: &[Node<T>]) -> [[T; 6]; 2] {
+        let arm =
+            |end: usize| screw([self.nodes[1], self.nodes[end]], [self.offsets[1], self.offsets[end]], nodes);
+        let arms: [[T; 6]; 2] = [arm(0), arm(2)];
+        [-1.0, 1.0].map(|side: f64| {
+            let s = side / 3.0_f64.sqrt();
+            let combined =
+                |a: f64, b: f64| -> [T; 6] { std::array::from_fn(|i| arms[0][i] * a + arms[1][i] * b) };
+            let xi = combined(0.5 * s * (s - 1.0), 0.5 * s * (s + 1.0));
+            let mut term = combined(s - 0.5, s + 0.5);
+            let mut strain = term;
+            // Rotations below 1.3, and one translation in each term: 22 · 1.3²¹/23! is below 1e-18.
+            for k in 1..22 {
+                term = bracket(&xi, &term).map(|x| -x / (k + 1) as f64);
+                (0..6).for_each(|i| strain[i] += term[i]);
+            }
+            strain
+        })
+    }
+
+    pub fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
+        let strains = self.strains(nodes);
+        let slope = |n: usize, k: usize| {
+            let mut moved: Vec<Node<Dual<T>>> = nodes.iter().map(Node::dual).collect();
+            let mut twist = [Dual::from_re(T::zero()); 6];
+            twist[k].eps = T::one();
+            moved[n] = moved[n].moved(&twist);
+            self.strains(&moved).map(|strain| strain.map(|component| component.eps))
+        };
+        let gradient: Vec<[[[T; 6]; 2]; 6]> =
+            (0..nodes.len()).map(|n| std::array::from_fn(|k| slope(n, k))).collect();
+        let mut wrenches = vec![[T::zero(); 6]; nodes.len()];
+        for (point, stiffness) in self.stiffness.iter().enumerate() {
+            let mut change: [T; 6] = std::array::from_fn(|i| strains[point][i] - self.reference[point][i]);
+            for (gradient, node) in gradient.iter().zip(nodes) {
+                for (slopes, rate) in gradient.iter().zip(node.velocity) {
+                    (0..6).for_each(|i| change[i] += slopes[point][i] * rate * self.damping_time);
+                }
+            }
+            let force: [T; 6] =
+                std::array::from_fn(|i| (0..6).map(|j| change[j] * stiffness[(i, j)]).sum::<T>());
+            for (wrench, gradient) in wrenches.iter_mut().zip(&gradient) {
+                for (component, slopes) in wrench.iter_mut().zip(gradient) {
+                    *component += (0..6).map(|i| slopes[point][i] * force[i]).sum::<T>();
+                }
+            }
+        }
+        wrenches
+    }
+
+    pub fn energy<T: Number>(&self, nodes: &[Node<T>]) -> T {
+        let strains = self.strains(nodes);
+        let mut energy = T::zero();
+        for (point, stiffness) in self.stiffness.iter().enumerate() {
+            let change: [T; 6] = std::array::from_fn(|i| strains[point][i] - self.reference[point][i]);
+            energy +=
+                (0..36).map(|k| change[k / 6] * change[k % 6] * (0.5 * stiffness[(k / 6, k % 6)])).sum::<T>();
+        }
+        energy
     }
 }
 

@@ -12,7 +12,7 @@ use kreisel::system::{System, SystemBuilder};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 
 /// A section with stiffness (GJ, EI_y, EI_z, EA, GA_y, GA_z) and some mass, which statics does not see.
-fn section(stiffness: [f64; 6]) -> Section {
+pub fn section(stiffness: [f64; 6]) -> Section {
     let stiffness = Matrix6::from_diagonal(&Vector6::from_column_slice(&stiffness));
     Section::new(stiffness, Matrix6::from_diagonal(&Vector6::new(0.02, 0.01, 0.01, 1.0, 1.0, 1.0))).unwrap()
 }
@@ -43,7 +43,7 @@ fn add_beam(
 }
 
 /// Frames of a beam whose axis has a constant curvature.
-fn frames(root: Pose, curvature: Vector3, length: f64, elements: usize) -> Vec<Pose> {
+pub fn frames(root: Pose, curvature: Vector3, length: f64, elements: usize) -> Vec<Pose> {
     let screw = |s: f64| {
         let mut twist = Vector6::zeros();
         twist.fixed_rows_mut::<3>(0).copy_from(&(s * curvature));
@@ -54,7 +54,7 @@ fn frames(root: Pose, curvature: Vector3, length: f64, elements: usize) -> Vec<P
 }
 
 /// A dead load (torque, force) at a node.
-fn add_load(builder: &mut SystemBuilder, node: NodeId, torque: Vector3, force: Vector3) {
+pub fn add_load(builder: &mut SystemBuilder, node: NodeId, torque: Vector3, force: Vector3) {
     let components = [torque.x, torque.y, torque.z, force.x, force.y, force.z].map(Quantity::Constant);
     builder
         .element("load", MarkerForce::new(vec![node], Pose::identity(), Axes::World, components, Vec::new()));
@@ -74,7 +74,7 @@ fn cantilever(
     builder.build(0.0).unwrap()
 }
 
-fn tip(system: &System, at: &Equilibrium) -> Pose {
+pub fn tip(system: &System, at: &Equilibrium) -> Pose {
     system.motion(NodeId(system.node_count() - 1), &at.point()).pose
 }
 
@@ -118,7 +118,7 @@ fn bend(elements: usize, load: f64) -> Vector3 {
     tip(&system, &found.equilibrium).position
 }
 
-const BEND: [f64; 6] = [5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0, 1e7, 5e6 * 5.0 / 6.0, 5e6 * 5.0 / 6.0];
+pub const BEND: [f64; 6] = [5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0, 1e7, 5e6 * 5.0 / 6.0, 5e6 * 5.0 / 6.0];
 
 #[test]
 fn the_45_degree_bend_agrees_with_shooting_and_with_published_tips() {

@@ -4,6 +4,7 @@
 
 mod beams;
 mod models;
+mod quadratic;
 mod rod;
 
 use kreisel::dae::{Dae, Equations, Point, Shape};

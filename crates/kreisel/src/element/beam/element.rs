@@ -12,27 +12,12 @@
 //! there holds forces that never act. Its steps take n from the last step instead, and then where the corrections lead, which is
 //! Newton's method for forces and motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3]. K is that of [`Span::stiffness`]. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
 
-use super::{Section, Span};
+use super::carrier::Carriers;
+use super::{BeamEnd, Section, Span};
 use crate::dae::TangentWeights;
 use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
 use crate::lie::{Matrix3, Matrix6, Pose, Vector6, se3, skew, so3};
 use crate::system::{join, split};
-
-/// Where an end of an element is: on a node, on a body some way off its node, or on the ground.
-#[derive(Clone, Copy, Debug)]
-pub struct BeamEnd {
-    /// Node that carries the end; `None` is the ground.
-    pub node: Option<NodeId>,
-    /// Frame of the section in body axes, or in the world on the ground.
-    pub offset: Option<Pose>,
-}
-
-impl BeamEnd {
-    /// An end whose section is the node itself.
-    pub fn on(node: NodeId) -> Self {
-        Self { node: Some(node), offset: None }
-    }
-}
 
 /// Strain of an element and the forces in its sections, in section axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,21 +28,10 @@ pub struct BeamStrain {
     pub force: Vector6,
 }
 
-/// An end as the element works with it.
-#[derive(Clone, Debug)]
-struct Carrier {
-    /// Place of the node among the element's nodes.
-    local: Option<usize>,
-    offset: Option<Pose>,
-    /// Twist of the end from that of the node, if they differ.
-    carried: Option<Matrix6>,
-}
-
 /// A geometrically exact beam element.
 #[derive(Clone, Debug)]
 pub struct Beam {
-    nodes: Vec<NodeId>,
-    ends: [Carrier; 2],
+    carriers: Carriers<2>,
     /// K/L.
     stiffness: Matrix6,
     /// Inverse of the section's own stiffness, for strains to be shown.
@@ -80,21 +54,9 @@ struct Shape {
 impl Beam {
     /// An element between two ends that stand in their initial places.
     pub fn new(ends: [BeamEnd; 2], span: &Span, section: &Section, damping_time: f64) -> Self {
-        let mut nodes: Vec<NodeId> = Vec::with_capacity(2);
-        let ends = ends.map(|end| {
-            let local = end.node.map(|node| {
-                nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
-                    nodes.push(node);
-                    nodes.len() - 1
-                })
-            });
-            let carried = end.offset.as_ref().map(|offset| se3::adjoint(&offset.inverse()));
-            Carrier { local, offset: end.offset, carried }
-        });
         let flexibility = section.flexibility();
         Self {
-            nodes,
-            ends,
+            carriers: Carriers::new(ends),
             stiffness: span.stiffness(&flexibility) / span.length(),
             flexibility,
             reference: *span.twist(),
@@ -125,12 +87,8 @@ impl Beam {
     }
 
     fn shape(&self, at: &Motion) -> Shape {
-        let ([first, second], velocities) = (self.frames(at), self.velocities(at));
-        let relative = Pose::new(
-            so3::compose(&first.rotation.inverse(), &second.rotation),
-            first.rotation.inverse_transform_vector(&(second.position - first.position)),
-        );
-        let twist = se3::log(&relative).expect("the logarithm has less than a full turn");
+        let ([first, second], velocities) = (self.carriers.frames(at), self.carriers.velocities(at));
+        let twist = screw(&first, &second);
         let operator = se3::InverseTangent::at(&twist).expect("the logarithm has less than a full turn");
         let rate = match self.damping_time != 0.0 {
             true => {
@@ -142,69 +100,31 @@ impl Beam {
         Shape { twist, rate, operator, velocities }
     }
 
-    fn frames(&self, at: &Motion) -> [Pose; 2] {
-        std::array::from_fn(|side| {
-            let Carrier { local, offset, .. } = &self.ends[side];
-            match (local.map(|local| &at.nodes[local].pose), offset) {
-                (Some(node), None) => *node,
-                (Some(node), Some(offset)) => node.compose(offset),
-                (None, offset) => offset.unwrap_or_default(),
-            }
-        })
-    }
-
-    fn velocities(&self, at: &Motion) -> [Vector6; 2] {
-        std::array::from_fn(|side| {
-            let Carrier { local, carried, .. } = &self.ends[side];
-            match (local.map(|local| &at.nodes[local].velocity), carried) {
-                (Some(velocity), None) => *velocity,
-                (Some(velocity), Some(carried)) => carried * velocity,
-                (None, _) => Vector6::zeros(),
-            }
-        })
-    }
-
     /// n = K (ε + η ε̇).
     fn force(&self, shape: &Shape) -> Vector6 {
         self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
     }
 
-    /// Hands on a block of derivatives in the twists of the ends, as one in the twists of their nodes.
-    fn add_block(
-        &self,
-        rows: usize,
-        columns: usize,
-        block: &Matrix6,
-        mut add: impl FnMut(usize, usize, &Matrix6),
-    ) {
-        let (row, column) = (&self.ends[rows], &self.ends[columns]);
-        let (Some(i), Some(j)) = (row.local, column.local) else { return };
-        match (&row.carried, &column.carried) {
-            (None, None) => add(i, j, block),
-            (Some(left), None) => add(i, j, &left.tr_mul(block)),
-            (None, Some(right)) => add(i, j, &(block * right)),
-            (Some(left), Some(right)) => add(i, j, &(left.tr_mul(block) * right)),
-        }
+    /// Adds what section forces n do to the nodes.
+    fn add_wrenches(&self, shape: &Shape, force: &Vector6, out: &mut LocalForces) {
+        let second = shape.operator.transpose_multiply(force);
+        let first = bracket_transpose(&shape.twist, force) - second;
+        self.carriers.add_wrenches(&[first, second], out);
     }
 }
 
 impl Element for Beam {
     fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+        self.carriers.nodes()
     }
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
         let shape = self.shape(at);
-        let force = self.force(&shape);
-        let second = shape.operator.transpose_multiply(&force);
-        let first = bracket_transpose(&shape.twist, &force) - second;
-        for (end, wrench) in self.ends.iter().zip([first, second]) {
-            match (end.local, &end.carried) {
-                (None, _) => {}
-                (Some(local), None) => out.wrenches[local] += wrench,
-                (Some(local), Some(carried)) => out.wrenches[local] += carried.tr_mul(&wrench),
-            }
-        }
+        self.add_wrenches(&shape, &self.force(&shape), out);
+    }
+
+    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
+        self.add_wrenches(&self.shape(at), &Vector6::from_column_slice(at.memory), out);
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
@@ -257,11 +177,8 @@ impl Element for Beam {
         memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
     }
 
-    fn follow(&self, before: &Motion, at: &Motion, memory: &mut [f64]) {
-        let (shape, old, new) = (self.shape(before), self.frames(before), self.frames(at));
-        let moved = |side: usize| se3::log(&old[side].inverse().compose(&new[side]));
-        // An end that turned by half a turn tells nothing: the forces stay.
-        let (Ok(first), Ok(second)) = (moved(0), moved(1)) else { return };
+    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
+        let (shape, [first, second]) = (self.shape(before), self.carriers.moved(moves));
         // δd = G δh_B + (d̂ − G) δh_A.
         let change = shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
         let force = self.force(&shape) + self.stiffness * change;
@@ -288,22 +205,32 @@ impl Beam {
         for (rows, derivative) in [(0, &first), (1, second)] {
             let by_second = derivative * gradient;
             let by_first = derivative * bracket - by_second;
-            self.add_block(rows, 0, &by_first, &mut add);
-            self.add_block(rows, 1, &by_second, &mut add);
+            self.carriers.add_block(rows, 0, &by_first, &mut add);
+            self.carriers.add_block(rows, 1, &by_second, &mut add);
         }
     }
 }
 
+/// d = log(H_A⁻¹ H_B).
+#[inline]
+pub(super) fn screw(first: &Pose, second: &Pose) -> Vector6 {
+    let relative = Pose::new(
+        so3::compose(&first.rotation.inverse(), &second.rotation),
+        first.rotation.inverse_transform_vector(&(second.position - first.position)),
+    );
+    se3::log(&relative).expect("the logarithm has less than a full turn")
+}
+
 /// d̂ᵀ n.
 #[inline]
-fn bracket_transpose(twist: &Vector6, force: &Vector6) -> Vector6 {
+pub(super) fn bracket_transpose(twist: &Vector6, force: &Vector6) -> Vector6 {
     let ((theta, u), (torque, push)) = (split(twist), split(force));
     join(&(torque.cross(&theta) + push.cross(&u)), &push.cross(&theta))
 }
 
 /// ∂(d̂ᵀ n)/∂d.
 #[inline]
-fn bracket_transpose_derivative(force: &Vector6) -> Matrix6 {
+pub(super) fn bracket_transpose_derivative(force: &Vector6) -> Matrix6 {
     let (torque, push) = split(force);
     let (torque, push): (Matrix3, Matrix3) = (skew(&torque), skew(&push));
     let mut out = Matrix6::zeros();

@@ -1,13 +1,14 @@
 //! `[[beam]]`: a flexible beam along a line, an arc or a spline.
 
 use crate::element::beam::{
-    Beam, BeamEnd, Half, LARGEST_TURN, Section, Segment, SegmentLoad, Span, SpanError,
+    Beam, BeamEnd, Half, LARGEST_TURN, QuadraticBeam, QuadraticSpan, Section, Segment, SegmentLoad, Share,
+    Span, SpanError,
 };
 use crate::element::{Axes, Quantity};
 use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
 use crate::machine::assembler::placement;
-use crate::machine::beam::{BeamEntry, BeamNode, BeamPiece};
-use crate::machine::curve::{self, Attitude, CurveError, CurveKind, ElementFrames};
+use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
+use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::part::beam_section;
 use crate::machine::part::simulation::group;
 use crate::machine::signal::SignalCollector;
@@ -74,7 +75,7 @@ static LOAD: &[Key] = &[
 /// Keys of `[[beam]]`.
 pub static KIND: PartKind = PartKind {
     name: "beam",
-    doc: "A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements) or `beam.at-0.5` (part of its length).",
+    doc: "A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements times `order`) or `beam.at-0.5` (part of its length).",
     occurrence: Occurrence::Many,
     keys: &[
         key(
@@ -102,6 +103,12 @@ pub static KIND: PartKind = PartKind {
             "How the points are joined: straight with corners, by the arc of a circle through three, or smoothly.",
         ),
         key("elements", ValueKind::Count, Need::Required, "Number of elements along the whole beam."),
+        key(
+            "order",
+            ValueKind::Count,
+            Need::Default("1"),
+            "1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth.",
+        ),
         key(
             "section",
             ValueKind::Table(beam_section::KEYS),
@@ -159,7 +166,8 @@ pub static KIND: PartKind = PartKind {
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let clamps = [clamp(&reader, assembler, "start")?, clamp(&reader, assembler, "end")?];
-    let frames = frames(&reader, &clamps)?;
+    let order = order(&reader)?;
+    let frames = frames(&reader, order, &clamps)?;
     let Some(section) = reader.table("section")?.map(beam_section::read).transpose()? else {
         let mistake =
             Mistake::MissingKey { key: "section".to_string(), part: reader.description().to_string() };
@@ -171,6 +179,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let plan = Plan {
         name: part.name(),
         spans: spans(&reader, &frames)?,
+        shapes: if order == 2 { shapes(&reader, &frames)? } else { Vec::new() },
         frames,
         section,
         group: reader.optional_choice("group")?.map_or(assembler.default_group(), group),
@@ -244,7 +253,19 @@ fn points(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Vector
 /// Share of a beam's length by which an end may miss the marker to which it is clamped.
 const MISFIT: f64 = 1e-6;
 
-fn frames(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<ElementFrames>, ModelErrors> {
+/// Pieces in an element.
+fn order(reader: &PartReader) -> Result<usize, ModelErrors> {
+    match reader.count("order")? {
+        order @ (1 | 2) => Ok(order as usize),
+        other => Err(reader.unsuitable("order", "1 or 2", other).into()),
+    }
+}
+
+fn frames(
+    reader: &PartReader,
+    order: usize,
+    clamps: &[Option<Clamp>; 2],
+) -> Result<Vec<PieceFrames>, ModelErrors> {
     let points = points(reader, clamps)?;
     let elements = reader.count("elements")? as usize;
     if elements == 0 {
@@ -256,14 +277,14 @@ fn frames(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Elemen
         _ => CurveKind::Line,
     };
     let twist = reader.numbers("twist")?;
-    let turn = (twist[1] - twist[0]).abs() / elements as f64;
+    let turn = (twist[1] - twist[0]).abs() / (elements * order) as f64;
     if turn > LARGEST_TURN {
         // Frames alone cannot tell a twist from one with a full turn less.
         return Err(too_much_turn(reader, turn).into());
     }
     let up = reader.optional_direction("up")?.map(|up| placement(reader).rotation * up);
     let attitude = Attitude { up, twist: [twist[0], twist[1]] };
-    let frames = curve::frames(kind, &points, elements, &attitude)
+    let frames = curve::frames(kind, &points, [elements, order], &attitude)
         .map_err(|error| no_axis(reader, &error, &points))?;
     let length = (points[points.len() - 1] - points[0]).norm().max((points[1] - points[0]).norm());
     let ends = [("start", points[0]), ("end", points[points.len() - 1])];
@@ -314,19 +335,31 @@ fn no_axis(reader: &PartReader, error: &CurveError, points: &[Vector3]) -> Model
 }
 
 fn too_much_turn(reader: &PartReader, angle: f64) -> ModelError {
-    let found = format!("{angle:.2} rad in one element");
-    let requirement = format!("so many that each turns by less than {LARGEST_TURN} rad");
+    let found = format!("{angle:.2} rad between two nodes");
+    let requirement =
+        format!("so many that nodes are turned by less than {LARGEST_TURN} rad against each other");
     reader.unsuitable("elements", &requirement, found)
 }
 
-fn spans(reader: &PartReader, frames: &[ElementFrames]) -> Result<Vec<Span>, ModelErrors> {
-    let refuse = |error: SpanError| match error {
+fn refused(reader: &PartReader, error: SpanError) -> ModelErrors {
+    let error = match error {
         SpanError::NoLength { distance } => {
             reader.unsuitable("elements", "so few that each has a length", format!("{distance:e} m each"))
         }
         SpanError::TooMuchTurn { angle } => too_much_turn(reader, angle),
     };
-    frames.iter().map(|[first, second]| Span::between(first, second).map_err(|e| refuse(e).into())).collect()
+    error.into()
+}
+
+fn spans(reader: &PartReader, frames: &[PieceFrames]) -> Result<Vec<Span>, ModelErrors> {
+    let span = |[first, second]: &PieceFrames| Span::between(first, second);
+    frames.iter().map(|frames| span(frames).map_err(|error| refused(reader, error))).collect()
+}
+
+/// Shapes of elements with three nodes.
+fn shapes(reader: &PartReader, frames: &[PieceFrames]) -> Result<Vec<QuadraticSpan>, ModelErrors> {
+    let shape = |pair: &[PieceFrames]| QuadraticSpan::through([&pair[0][0], &pair[0][1], &pair[1][1]]);
+    frames.chunks_exact(2).map(|pair| shape(pair).map_err(|error| refused(reader, error))).collect()
 }
 
 /// Time η and rate α of the damping.
@@ -370,8 +403,11 @@ fn motion(reader: &PartReader) -> Result<[Vector3; 2], ModelErrors> {
 /// A beam that is being added.
 struct Plan<'a> {
     name: &'a str,
-    frames: Vec<ElementFrames>,
+    frames: Vec<PieceFrames>,
+    /// Initial shapes of the pieces.
     spans: Vec<Span>,
+    /// Initial shapes of elements with three nodes; none of elements with two.
+    shapes: Vec<QuadraticSpan>,
     section: Section,
     group: Group,
     /// Initial velocity of the start, and angular velocity.
@@ -380,7 +416,7 @@ struct Plan<'a> {
     damping_rate: f64,
 }
 
-/// Sections at the two ends of each element.
+/// Sections at the two ends of each piece.
 type Stations = Vec<[BeamNode; 2]>;
 
 impl Plan<'_> {
@@ -414,7 +450,7 @@ impl Plan<'_> {
             let offset = if body == *frame { Pose::identity() } else { body.inverse().compose(frame) };
             BeamNode { node, body, offset }
         };
-        let ends = |(index, [first, second]): (usize, &ElementFrames)| {
+        let ends = |(index, [first, second]): (usize, &PieceFrames)| {
             [station(index, first), station(index + 1, second)]
         };
         self.frames.iter().enumerate().map(ends).collect()
@@ -441,24 +477,36 @@ impl Plan<'_> {
         assembler.add_body(entry, group, pose, twist, &name)
     }
 
-    /// Sums something over the halves of elements at each node, carried from the section to the node.
-    fn at_nodes(&self, stations: &Stations, half: impl Fn(&Span, Half, &Matrix6) -> Matrix6) -> Vec<Matrix6> {
+    /// What of its elements each node carries, with the section at which it does.
+    fn shares(&self, stations: &Stations) -> Vec<(usize, BeamNode, Share)> {
+        if self.shapes.is_empty() {
+            let halves = |(index, (span, [first, second])): (usize, (&Span, &[BeamNode; 2]))| {
+                let share = |half: Half| Share::Half(*span, half);
+                [(index, *first, share(Half::First)), (index + 1, *second, share(Half::Second))]
+            };
+            return self.spans.iter().zip(stations).enumerate().flat_map(halves).collect();
+        }
+        let thirds = |(index, (shape, pair)): (usize, (&QuadraticSpan, &[[BeamNode; 2]]))| {
+            let sections = [pair[0][0], pair[0][1], pair[1][1]];
+            let lengths = shape.node_lengths();
+            [0, 1, 2].map(|k| (2 * index + k, sections[k], Share::Length(lengths[k])))
+        };
+        self.shapes.iter().zip(stations.chunks_exact(2)).enumerate().flat_map(thirds).collect()
+    }
+
+    /// Sums something over the shares of each node, carried from the section to the node.
+    fn at_nodes(&self, stations: &Stations, part: impl Fn(&Share, &Matrix6) -> Matrix6) -> Vec<Matrix6> {
         let mut sums = vec![Matrix6::zeros(); self.frames.len() + 1];
-        for (index, (span, ends)) in self.spans.iter().zip(stations).enumerate() {
-            for (side, which) in [Half::First, Half::Second].into_iter().enumerate() {
-                let carried = se3::adjoint(&ends[side].offset.inverse());
-                sums[index + side] += half(span, which, &carried);
-            }
+        for (index, section, share) in self.shares(stations) {
+            sums[index] += part(&share, &se3::adjoint(&section.offset.inverse()));
         }
         sums
     }
 
     fn masses(&self, stations: &Stations) -> Vec<Matrix6> {
         let section = self.section.mass();
-        let half = |span: &Span, half: Half, carried: &Matrix6| {
-            carried.transpose() * span.half_mass(half, section) * carried
-        };
-        let sums = self.at_nodes(stations, half);
+        let mass = |share: &Share, carried: &Matrix6| carried.transpose() * share.mass(section) * carried;
+        let sums = self.at_nodes(stations, mass);
         sums.into_iter().map(|mass| 0.5 * (mass + mass.transpose())).collect()
     }
 
@@ -485,11 +533,11 @@ impl Plan<'_> {
             return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
         }
         let axes = if reader.choice("axes")? == "section" { Axes::Marker } else { Axes::World };
-        let wrenches = self.at_nodes(stations, |span, half, carried| match axes {
-            Axes::Marker => carried.transpose() * span.half_following(half),
+        let wrenches = self.at_nodes(stations, |share, carried| match axes {
+            Axes::Marker => carried.transpose() * share.following(),
             // The load is in axes of the node already, the moment arm in those of the section.
             Axes::World => {
-                let dead = span.half_dead(half);
+                let dead = share.dead();
                 let mut turned = Matrix6::zeros();
                 for block in [0, 3] {
                     turned.fixed_view_mut::<3, 3>(block, block).copy_from(&carried.fixed_view::<3, 3>(0, 0));
@@ -524,31 +572,44 @@ impl Plan<'_> {
         reader.finish()
     }
 
-    fn beams(&self, stations: &Stations) -> Vec<Beam> {
+    fn elements(&self, stations: &Stations) -> Vec<BeamElement> {
         let end = |station: &BeamNode| BeamEnd {
             node: station.node,
             offset: (station.offset != Pose::identity()).then_some(station.offset),
         };
-        let pairs = stations.iter().zip(&self.spans);
-        pairs
-            .map(|(ends, span)| {
-                Beam::new([end(&ends[0]), end(&ends[1])], span, &self.section, self.damping_time)
-            })
-            .collect()
+        let (section, time) = (&self.section, self.damping_time);
+        if self.shapes.is_empty() {
+            let screw = |(ends, span): (&[BeamNode; 2], &Span)| {
+                BeamElement::Screw(Box::new(Beam::new(ends.each_ref().map(end), span, section, time)))
+            };
+            return stations.iter().zip(&self.spans).map(screw).collect();
+        }
+        let quadratic = |(pair, shape): (&[[BeamNode; 2]], &QuadraticSpan)| {
+            let sections = [&pair[0][0], &pair[0][1], &pair[1][1]];
+            BeamElement::Quadratic(Box::new(QuadraticBeam::new(sections.map(end), shape, section, time)))
+        };
+        stations.chunks_exact(2).zip(&self.shapes).map(quadratic).collect()
     }
 
     fn entry(&self, stations: &Stations) -> BeamEntry {
-        let pieces = (self.beams(stations).into_iter().zip(stations).zip(&self.spans))
-            .map(|((element, ends), span)| BeamPiece { element, ends: *ends, length: span.length() })
-            .collect();
-        BeamEntry { name: self.name.to_string(), pieces }
+        let piece = |(span, ends): (&Span, &[BeamNode; 2])| BeamPiece { span: *span, ends: *ends };
+        BeamEntry {
+            name: self.name.to_string(),
+            pieces: self.spans.iter().zip(stations).map(piece).collect(),
+            elements: self.elements(stations),
+            order: if self.shapes.is_empty() { 1 } else { 2 },
+            flexibility: self.section.flexibility(),
+        }
     }
 
     fn add_elements(&self, assembler: &mut Assembler) {
         let Some(entry) = assembler.beams().last() else { return };
-        let elements: Vec<Beam> = entry.pieces.iter().map(|piece| piece.element.clone()).collect();
-        for (index, element) in elements.into_iter().enumerate() {
-            assembler.add_element(&format!("{}.element-{index}", self.name), element);
+        for (index, element) in entry.elements.clone().into_iter().enumerate() {
+            let name = format!("{}.element-{index}", self.name);
+            match element {
+                BeamElement::Screw(element) => assembler.add_element(&name, *element),
+                BeamElement::Quadratic(element) => assembler.add_element(&name, *element),
+            };
         }
     }
 }

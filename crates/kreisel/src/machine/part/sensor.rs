@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::joint::Frame;
-use crate::lie::{Pose, UnitQuaternion, se3};
-use crate::machine::beam::Station;
+use crate::lie::{Pose, UnitQuaternion, Vector6, se3};
+use crate::machine::beam::{BeamNode, Station};
 use crate::machine::entry::StateSignal;
 use crate::machine::sensor::{
     ContactQuantity, FrameQuantity, GroupQuantity, Measurement, SectionQuantity, Sensor, SensorFrame,
@@ -182,8 +182,8 @@ fn of_beam(
     let station = beam.station(word)?;
     let quantity = request.quantity.content();
     if let Some((_, quantity)) = SECTION_QUANTITIES.iter().find(|(word, _)| *word == quantity) {
-        let elements = beam.strain_weights(word)?;
-        return Some(Ok(Measurement::Section { elements, quantity: *quantity }));
+        let points = beam.strain_points(word)?;
+        return Some(Ok(Measurement::Section { points, quantity: *quantity }));
     }
     let change = CHANGES.iter().find(|(word, _)| *word == quantity);
     match (station, change) {
@@ -194,15 +194,18 @@ fn of_beam(
             Some(Ok(Measurement::Frame { quantity: *quantity, of, relative_to, axes }))
         }
         (Station::Node(_), None) if FRAME_QUANTITIES.iter().any(|(word, _)| *word == quantity) => None,
-        (Station::Within { element, part }, _) if WITHIN.iter().any(|(word, _)| *word == quantity) => {
+        (Station::Within { piece, part }, _) if WITHIN.iter().any(|(word, _)| *word == quantity) => {
             let (_, kind) = WITHIN.iter().find(|(word, _)| *word == quantity)?;
-            let piece = &beam.pieces[element];
-            let ends = piece.ends.map(|end| SensorFrame { node: end.node, offset: end.offset });
-            let [first, second] = piece.ends.map(|end| end.pose());
-            let way = se3::log(&first.inverse().compose(&second)).ok()?;
-            let initial = first.compose(&se3::exp(&(part * way)));
+            let (base, others) = beam.interpolation(piece, part);
+            let (first, mut way) = (base.pose(), Vector6::zeros());
+            for (other, weight) in &others {
+                way += *weight * se3::log(&first.inverse().compose(&other.pose())).ok()?;
+            }
+            let initial = first.compose(&se3::exp(&way));
             let relative_to = if change.is_some() { initial } else { Pose::identity() };
-            Some(Ok(Measurement::Within { quantity: *kind, ends: Box::new(ends), part, relative_to }))
+            let frame = |section: BeamNode| SensorFrame { node: section.node, offset: section.offset };
+            let to = others.into_iter().map(|(section, weight)| (frame(section), weight)).collect();
+            Some(Ok(Measurement::Within { quantity: *kind, from: frame(base), to, relative_to }))
         }
         (station, _) => {
             let frames = match station {

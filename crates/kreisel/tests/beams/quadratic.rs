@@ -1,0 +1,177 @@
+//! Beams of elements with three nodes in model files.
+
+use super::{SECTION, at, last, machine, model, momentum_errors, settings};
+use kreisel::dae::Dae;
+use kreisel::machine::{SettingTexts, Trajectory};
+use std::time::Instant;
+
+fn beam(keys: &str, rest: &str) -> String {
+    format!(
+        "[simulation]
+        end-time = 40
+        step = 0.1
+        spectral-radius = 0
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = \"beam\"
+        order = 2
+        damping.time = 0.1
+        {SECTION}
+        {keys}
+        {rest}"
+    )
+}
+
+/// A cantilever of 2 m along x, strongly damped, with loads that come slowly.
+fn cantilever(elements: usize, rest: &str) -> Trajectory {
+    let keys = format!("from = [0, 0, 0]\nto = [2, 0, 0]\nstart = \"ground\"\nelements = {elements}");
+    machine(&beam(&keys, rest)).simulate().unwrap()
+}
+
+#[test]
+fn a_moment_rolls_two_elements_into_an_arc_and_sensors_see_it_between_the_nodes() {
+    let kappa = std::f64::consts::FRAC_PI_4;
+    let run = cantilever(
+        2,
+        &format!(
+            "[[force]]
+            body = \"beam.node-4\"
+            torque = [0, 0, \"{} *0.5*(1 - cos(pi*min(t/10, 1)))\"]
+            [[sensor]]
+            of = \"beam.end\"
+            quantity = \"displacement\"
+            [[sensor]]
+            of = \"beam.at-0.3\"
+            quantity = \"strain\"
+            [[sensor]]
+            of = \"beam.at-0.3\"
+            quantity = \"position\"
+            [[sensor]]
+            of = \"beam.at-0.9\"
+            quantity = \"displacement\"
+            [[sensor]]
+            of = \"beam.start\"
+            quantity = \"torque\"",
+            500.0 * kappa
+        ),
+    );
+    // At rest after 80 time constants; Newton's tolerance remains.
+    let close = |signal: &str, expected: f64| {
+        let found = last(&run, signal);
+        assert!((found - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{signal}: {found} not {expected}");
+    };
+    close("beam.end.displacement.x", 1.0 / kappa - 2.0);
+    close("beam.end.displacement.y", 1.0 / kappa);
+    close("beam.at-0.3.strain.kappa-z", kappa);
+    close("beam.at-0.3.strain.gamma-x", 0.0);
+    close("beam.at-0.3.position.x", (0.6 * kappa).sin() / kappa);
+    close("beam.at-0.9.displacement.y", (1.0 - (1.8 * kappa).cos()) / kappa);
+    close("beam.start.torque.z", 500.0 * kappa);
+}
+
+#[test]
+fn a_load_spread_over_elements_with_three_nodes_bends_them_as_timoshenko_says() {
+    // q = 0.01 N/m along z, small: w = q L⁴/(8 EI_y) + q L²/(2 GA_z).
+    let run = cantilever(
+        4,
+        "load.force = [0, 0, \"0.01*min(t/10, 1)\"]
+        [[sensor]]
+        of = \"beam.end\"
+        quantity = \"displacement\"
+        [[sensor]]
+        of = \"beam.start\"
+        quantity = \"force\"",
+    );
+    let deflection = 0.01 * (16.0 / (8.0 * 200.0) + 4.0 / (2.0 * 5e5));
+    let found = last(&run, "beam.end.displacement.z");
+    // Fourth order, 1/(24 · 4⁴) of it; two nodes an element leave 1/(4 · 8²) on as many nodes.
+    assert!((found / deflection - 1.0).abs() < 5e-4, "{found} {deflection}");
+    assert!((last(&run, "beam.start.force.z") - 0.02).abs() < 1e-6);
+}
+
+#[test]
+fn corners_lie_between_elements_with_three_nodes_and_their_middles_on_the_curve() {
+    let machine = machine(&beam("points = [[0, 0, 0], [1, 0, 0], [1, 2, 0]]\nelements = 3", ""));
+    let (beam, system) = (&machine.beams[0], &machine.system);
+    assert_eq!((beam.node_count(), beam.elements.len(), system.node_count()), (7, 3, 7));
+    let places: Vec<[f64; 3]> = (0..7).map(|k| beam.node(k).unwrap().pose().position.into()).collect();
+    let expected = [
+        [0.0, 0.0, 0.0],
+        [0.5, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 0.5, 0.0],
+        [1.0, 1.0, 0.0],
+        [1.0, 1.5, 0.0],
+        [1.0, 2.0, 0.0],
+    ];
+    for (place, expected) in places.iter().zip(&expected) {
+        assert!((0..3).all(|i| (place[i] - expected[i]).abs() < 1e-14), "{place:?} {expected:?}");
+    }
+    // 12 remembered numbers an element.
+    assert_eq!(system.shape().memory, 36);
+}
+
+#[test]
+fn a_flying_beam_of_elements_with_three_nodes_keeps_its_momenta() {
+    let parameters = [("elements", "10"), ("order", "2")];
+    let [coarse, fine] = [0.02, 0.01].map(|step| momentum_errors(step, &parameters));
+    for (coarse, fine) in coarse.iter().zip(fine) {
+        assert!(*coarse < 2e-3, "{coarse:e}");
+        assert!(fine < 0.35 * coarse, "{coarse:e} {fine:e}");
+    }
+}
+
+/// Displacements of elbow and tip of the right-angle beam at 1, 2, 3 and 4 s, and the seconds that they took.
+fn displacements(elements: usize, order: usize, group: &str) -> (Vec<f64>, f64) {
+    let settings = SettingTexts {
+        end_time: Some("4".to_string()),
+        group: Some(group.to_string()),
+        ..settings(0.02, 0.9)
+    };
+    let (elements, order) = (elements.to_string(), order.to_string());
+    let machine = model("right-angle-beam", &[("elements", &elements), ("order", &order)], &settings);
+    let clock = Instant::now();
+    let run = machine.simulate().unwrap();
+    let seconds = clock.elapsed().as_secs_f64();
+    let signals = ["arm", "forearm"]
+        .iter()
+        .flat_map(|leg| ["x", "y", "z"].map(|axis| format!("{leg}.end.displacement.{axis}")));
+    let values = signals.flat_map(|signal| [1.0, 2.0, 3.0, 4.0].map(|time| at(&run, &signal, time)));
+    (values.collect(), seconds)
+}
+
+fn distance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn the_right_angle_beam_needs_half_the_nodes_with_three_nodes_an_element() {
+    let (reference, _) = displacements(16, 2, "se3");
+    let errors = |order: usize, counts: &[usize]| -> Vec<f64> {
+        counts
+            .iter()
+            .map(|&elements| {
+                let (found, seconds) = displacements(elements, order, "se3");
+                let error = distance(&found, &reference);
+                let nodes = 2 * order * elements;
+                println!(
+                    "right-angle beam, order {order}, {nodes} moving nodes: error {error:.2e}, {seconds:.2} s"
+                );
+                error
+            })
+            .collect()
+    };
+    let (linear, quadratic) = (errors(1, &[4, 8, 16]), errors(2, &[2, 4, 8]));
+    let orders: Vec<f64> = quadratic.windows(2).map(|pair| (pair[0] / pair[1]).log2()).collect();
+    assert!(orders.iter().all(|order| *order > 3.0), "{quadratic:?}");
+    // On as many nodes: a quarter, a twentieth, an eightieth.
+    for ((linear, quadratic), most) in linear.iter().zip(&quadratic).zip([0.4, 0.1, 0.025]) {
+        assert!(*quadratic < most * linear, "{linear:e} {quadratic:e}");
+    }
+    // The same element serves the other group: what differs is of the integrator.
+    let (other, _) = displacements(4, 2, "so3xr3");
+    let (same, _) = displacements(4, 2, "se3");
+    let size = reference.iter().map(|x| x * x).sum::<f64>().sqrt();
+    assert!(distance(&other, &same) < 1e-2 * size, "{}", distance(&other, &same));
+}

@@ -1,0 +1,118 @@
+//! The classical problems with elements of three nodes.
+
+use super::beams::{BEND, add_load, frames, section, tip};
+use super::rod::Rod;
+use super::solve;
+use kreisel::element::NodeId;
+use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Segment};
+use kreisel::integrate::Initial;
+use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
+use kreisel::statics::Settings;
+use kreisel::system::{System, SystemBuilder};
+use std::f64::consts::{FRAC_PI_4, TAU};
+
+/// A cantilever along frames, of which every second one is the middle of an element.
+fn cantilever(
+    frames: &[Pose],
+    stiffness: [f64; 6],
+    torque: Vector3,
+    force: Vector3,
+    group: Group,
+) -> (System, Initial) {
+    let (mut builder, section) = (SystemBuilder::new(), section(stiffness));
+    let mut last = BeamEnd { node: None, offset: Some(frames[0]) };
+    for first in (0..frames.len() - 1).step_by(2) {
+        let shape = [&frames[first], &frames[first + 1], &frames[first + 2]];
+        let span = QuadraticSpan::through(shape).unwrap();
+        let [middle, end] = [1, 2].map(|k| {
+            let node =
+                builder.node(format!("node-{}", first + k), group, frames[first + k], Vector6::zeros());
+            builder.element(
+                "beam",
+                Segment::new(node, section.mass() * span.node_lengths()[k], Vector3::zeros(), 0.0),
+            );
+            BeamEnd::on(node)
+        });
+        builder.element("beam", QuadraticBeam::new([last, middle, end], &span, &section, 0.0));
+        last = end;
+    }
+    add_load(&mut builder, NodeId(frames.len() - 2), torque, force);
+    builder.scales(kreisel::dae::Scales { length: 1.0, mass: 1.0, stiffness: 0.0 });
+    builder.build(0.0).unwrap()
+}
+
+fn loaded_tip(frames: &[Pose], stiffness: [f64; 6], force: Vector3) -> Vector3 {
+    let (system, initial) = cantilever(frames, stiffness, Vector3::zeros(), force, Group::Se3);
+    let found = solve(&system, &initial, &Settings::default()).unwrap();
+    tip(&system, &found.equilibrium).position
+}
+
+#[test]
+fn three_nodes_an_element_roll_into_one_and_two_circles() {
+    // Arcs are exact: what is left is what Newton leaves.
+    for (circles, group) in [(1.0, Group::Se3), (2.0, Group::Se3), (1.0, Group::So3xR3)] {
+        let (length, bending) = (1.0, 2.0);
+        let torque = Vector3::new(0.0, 0.0, circles * TAU * bending / length);
+        let frames = frames(Pose::identity(), Vector3::zeros(), length, 10);
+        let stiffness = [1.0, bending, bending, 1e4, 1e4, 1e4];
+        let (system, initial) = cantilever(&frames, stiffness, torque, Vector3::zeros(), group);
+        let found = solve(&system, &initial, &Settings::default()).unwrap();
+        assert!(tip(&system, &found.equilibrium).position.norm() < 1e-8);
+        assert!(found.statistics.iterations < 300, "{:?}", found.statistics);
+    }
+}
+
+#[test]
+fn the_45_degree_bend_converges_with_fourth_order_to_what_shooting_finds() {
+    let rod = Rod {
+        length: 100.0 * FRAC_PI_4,
+        curvature: Vector3::new(0.0, 0.0, 0.01),
+        bending: Vector3::new(BEND[0], BEND[1], BEND[2]),
+        stretching: Vector3::new(BEND[3], BEND[4], BEND[5]),
+        root: Matrix3::identity(),
+    };
+    for load in [300.0, 600.0] {
+        let force = Vector3::new(0.0, 0.0, load);
+        let exact = rod.tip(force);
+        let errors: Vec<f64> = [4, 8, 16]
+            .iter()
+            .map(|pieces| {
+                let frames = frames(Pose::identity(), rod.curvature, rod.length, *pieces);
+                (loaded_tip(&frames, BEND, force) - exact).norm()
+            })
+            .collect();
+        println!("45 degree bend, {load} N, errors with 2, 4, 8 elements of three nodes: {errors:?}");
+        for pair in errors.windows(2) {
+            assert!((pair[0] / pair[1]).log2() > 3.7, "{errors:?}");
+        }
+        // On as many nodes elements with two nodes leave 8e-3 at 600 N.
+        assert!(errors[1] < 3e-3, "{errors:?}");
+    }
+}
+
+#[test]
+fn the_princeton_beam_of_five_elements_agrees_with_shooting() {
+    let (length, width, thickness, young, shear) = (0.508, 12.7e-3, 3.2024e-3, 71.7e9, 26.9e9);
+    let area: f64 = width * thickness;
+    let [thick, wide] = [width * thickness.powi(3) / 12.0, thickness * width.powi(3) / 12.0];
+    let torsion: f64 = 0.281 * width * thickness.powi(3);
+    let sheared = shear * area * 5.0 / 6.0;
+    let stiffness = [shear * torsion, young * wide, young * thick, young * area, sheared, sheared];
+    let rod = Rod {
+        length,
+        curvature: Vector3::zeros(),
+        bending: Vector3::new(stiffness[0], stiffness[1], stiffness[2]),
+        stretching: Vector3::new(stiffness[3], stiffness[4], stiffness[5]),
+        root: Matrix3::identity(),
+    };
+    for angle in [0.0_f64, 45.0, 90.0].map(f64::to_radians) {
+        let force = 13.345 * Vector3::new(0.0, angle.sin(), angle.cos());
+        let exact = rod.tip(force);
+        let frames = frames(Pose::identity(), Vector3::zeros(), length, 10);
+        let error = (loaded_tip(&frames, stiffness, force) - exact).norm();
+        let deflection = (exact - Vector3::new(length, 0.0, 0.0)).norm();
+        println!("Princeton beam, {angle:.2} rad: error {error:.2e} of {deflection:.2e}");
+        // Fourth order: (1/5)⁴/16 of the deflection.
+        assert!(error < 1e-4 * deflection, "{angle} {error:e} of {deflection}");
+    }
+}
