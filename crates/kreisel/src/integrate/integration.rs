@@ -202,6 +202,7 @@ impl GeneralizedAlpha {
         check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
+        check_scales(mass_scale, stiffness_scale)?;
         let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
         let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
@@ -212,7 +213,8 @@ impl GeneralizedAlpha {
             last_increment: vec![0.0; shape.velocity_count()],
             trial: Trial::new(&shape),
             newton: Newton::new(layout.pattern.clone(), &layout.roles),
-            kkt: Kkt::new(dae, mass_scale),
+            // Initial values know no step, and their rows are those of masses.
+            kkt: Kkt::new(dae, if mass_scale > 0.0 { mass_scale } else { scales.mass }),
             work: Workspace::new(dae, shape, &couplings, layout),
             formulation,
             mass_scale,
@@ -600,9 +602,7 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if !(settings.step > 0.0 && settings.step.is_finite()) {
         return Err(StartError::Step(settings.step));
     }
-    let scales = [("mass-scale", settings.mass_scale.unwrap_or(1.0))];
-    let tolerances = [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)];
-    for (name, value) in tolerances.into_iter().chain(scales) {
+    for (name, value) in [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)] {
         if !(value > 0.0 && value.is_finite()) {
             return Err(StartError::Tolerance { name, value });
         }
@@ -625,6 +625,15 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
         }
         Stability::Damped | Stability::Limit => Ok(()),
     }
+}
+
+/// With m = 0 the scaling is the same for all steps, which k alone must then give.
+fn check_scales(mass: f64, stiffness: f64) -> Result<(), StartError> {
+    let fits = |scale: f64| scale >= 0.0 && scale.is_finite();
+    if fits(mass) && fits(stiffness) && mass.max(stiffness) > 0.0 {
+        return Ok(());
+    }
+    Err(StartError::NoScale { mass, stiffness })
 }
 
 fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
