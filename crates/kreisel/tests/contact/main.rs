@@ -12,6 +12,7 @@ mod motions;
 mod numbers;
 mod oracle;
 mod pairs;
+mod rubbing;
 mod woodpecker;
 
 use kreisel::machine::Machine;
