@@ -319,6 +319,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.redundancy.clone_from(&start.redundancy);
     }
 
+    /// Iterations of the linear solver over couplings that come and go, so far; zero while all of them are in the factors.
+    pub fn loose_iterations(&self) -> u64 {
+        self.newton.counts().loose_iterations
+    }
+
     /// Work so far.
     pub fn statistics(&self) -> Statistics {
         let counts = self.newton.counts();

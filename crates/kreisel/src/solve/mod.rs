@@ -4,5 +4,6 @@ pub mod block;
 pub mod dense;
 pub mod kernel;
 pub mod linear;
+mod loose;
 pub mod newton;
 pub mod sparse_lu;

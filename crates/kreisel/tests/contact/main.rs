@@ -4,6 +4,7 @@
 
 mod crowds;
 mod friction;
+mod heaps;
 mod mistakes;
 mod models;
 mod motions;
