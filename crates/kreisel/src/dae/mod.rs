@@ -15,10 +15,12 @@
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
 mod differences;
+mod operators;
 mod rest;
 mod shape;
 pub(crate) mod turning;
 
+pub(crate) use operators::{Fold, TangentOperators};
 pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
@@ -106,6 +108,8 @@ pub struct Tangent {
     pub state_state: BlockMatrix,
     /// ∂h/∂λ, states × constraints.
     pub state_reaction: BlockMatrix,
+    /// Set if all derivatives of forces go to one matrix, see [`Dae::folds`].
+    pub(crate) fold: Option<Fold>,
 }
 
 impl Tangent {
@@ -127,14 +131,20 @@ impl Tangent {
             state_stiffness: zeros(&couplings.state_node),
             state_state: zeros(&couplings.state_state),
             state_reaction: zeros(&couplings.state_constraint),
+            fold: None,
         }
     }
 
     /// Sets every derivative to zero.
     pub fn clear(&mut self) {
+        self.dynamic.fill(0.0);
+        self.stiffness.fill(0.0);
+        self.clear_all_but_forces();
+    }
+
+    /// Sets every derivative to zero but those of forces by the motion of nodes.
+    pub(crate) fn clear_all_but_forces(&mut self) {
         for matrix in [
-            &mut self.dynamic,
-            &mut self.stiffness,
             &mut self.gradient,
             &mut self.reaction,
             &mut self.slip,
@@ -237,6 +247,26 @@ pub trait Dae {
         differences::violation_rate(self, at, out);
     }
 
+    /// The equations and the hidden constraints B v + Φ_t at a point; a system may do both in one pass.
+    ///
+    /// `rates` holds zeros. `gradient` is room for B, which a system may leave alone.
+    fn evaluate_with_rates(
+        &self,
+        at: &Point,
+        out: &mut Equations,
+        gradient: &mut BlockMatrix,
+        rheonomic: bool,
+        rates: &mut [f64],
+    ) {
+        self.evaluate(at, out);
+        if rheonomic {
+            self.violation_rate(at, rates);
+        }
+        gradient.fill(0.0);
+        self.gradient(at, gradient);
+        gradient.multiply_add(1.0, at.velocity, rates);
+    }
+
     /// Rest of the acceleration-level constraints: d/dt (B v + Φ_t) − B v̇, that is Z(q)(v,v) of
     /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt.
     fn curvature(&self, at: &Point, out: &mut [f64]) {
@@ -256,6 +286,13 @@ pub trait Dae {
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         differences::tangent(self, at, weights, out);
+    }
+
+    /// Whether [`Dae::tangent`] can multiply the derivatives by the configuration with tangent operators and add them
+    /// to those by velocities and accelerations itself: less to be moved through memory than two matrices.
+    #[doc(hidden)]
+    fn folds(&self) -> bool {
+        false
     }
 
     /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.

@@ -1,6 +1,7 @@
 //! Linear and nonlinear equations; knows nothing of mechanics.
 
 pub mod block;
+pub mod contraction;
 pub mod dense;
 pub mod kernel;
 pub mod linear;
