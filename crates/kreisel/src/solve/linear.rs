@@ -145,6 +145,8 @@ impl LinearSolver {
         match &self.kind {
             Kind::Dense(lu) => lu.size() as f64 / 5.0,
             Kind::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
+            // Each iteration solves with the factors, which costs more than to make them.
+            Kind::Loose(_) => 1.0,
         }
     }
 
