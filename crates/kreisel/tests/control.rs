@@ -388,6 +388,23 @@ fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
     let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
     assert_eq!((usual, given), ((None, None), (Some(5.0), Some(20.0))));
     assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
+    // m = 0 is a scaling that does not know the step [BottassoBauchauCardona2007, §5].
+    let (given, found) = motion("mass-scale = 0\nstiffness-scale = '1 kN/m'");
+    assert_eq!(given, (Some(0.0), Some(1000.0)));
+    assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn a_scaling_without_size_is_refused() {
+    let simulation = |keys: &str| format!("[simulation]\nend-time = 1\nstep = 0.1\n{keys}\n{BALL}");
+    let message = from_text(&simulation("mass-scale = 0\nstiffness-scale = 0")).err().unwrap();
+    assert!(message.contains("positive where `stiffness-scale` is zero"), "{message}");
+    let message = from_text(&simulation("mass-scale = -1")).err().unwrap();
+    assert!(message.contains("not negative"), "{message}");
+    // Nothing is stiff in a ball alone, so that k is zero where it is left out.
+    let machine = from_text(&simulation("mass-scale = 0")).unwrap();
+    let message = machine.simulate().err().unwrap().to_string();
+    assert!(message.contains("one must be positive"), "{message}");
 }
 
 #[test]

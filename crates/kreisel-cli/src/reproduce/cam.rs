@@ -16,8 +16,6 @@ const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
 const STIFFNESS: f64 = 1e3;
 /// m_ave of the paper's two runs.
 const MASSES: [f64; 2] = [0.0, 1.0];
-/// What stands for m_ave = 0, because a scale is positive: nothing beside k_ave at any step size.
-const NO_MASS: f64 = 1e-30;
 /// Largest step in s, which the paper takes until 0.4 s.
 const LARGEST_STEP: f64 = 1e-2;
 /// When contact begins in s, and how closely the parts are placed for that.
@@ -70,7 +68,7 @@ fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
     let control = ErrorControl { max_step: LARGEST_STEP, initial_step: Some(LARGEST_STEP), ..control };
     Ok(Settings {
         error_control: Some(control),
-        mass_scale: Some(mass.max(NO_MASS)),
+        mass_scale: Some(mass),
         stiffness_scale: Some(STIFFNESS),
         ..plan.integration
     })

@@ -13,12 +13,14 @@
 
 use std::ops::Range;
 
-use super::contact::{Friction, Rub};
-use super::{Element, LocalForces, LocalTangent, Motion, NodeId, Power, StateId};
+use nalgebra::SMatrix;
+
+use super::contact::{Friction, Rub, motion_by_twists};
+use super::{Element, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, Power, StateId};
 use crate::dae::TangentWeights;
 use crate::joint::frame::{PairMatrix, PairVector};
 use crate::joint::{Coordinate, FramePair, Relative, pair_between};
-use crate::lie::{Pose, Vector3};
+use crate::lie::{Pose, Vector3, skew};
 
 /// Against what a joint's friction acts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +67,9 @@ pub struct JointFriction {
     bristles: Vec<StateId>,
 }
 
+/// Derivatives of a vector by the twists of both frames.
+type ByTwists = SMatrix<f64, 3, 12>;
+
 /// ε in N.
 const SMOOTH: f64 = 1e-6;
 
@@ -83,16 +88,18 @@ impl JointFriction {
 
     /// N, the force with which the surfaces press.
     fn pressing(&self, at: &Motion) -> f64 {
-        let square = |rows: &Range<usize>| -> f64 {
-            at.multipliers.get(rows.clone()).unwrap_or(&[]).iter().map(|value| value * value).sum()
+        self.pressing_parts(at).map(|(_, factor, root, small)| factor * (root - small)).sum()
+    }
+
+    /// Multipliers that press, what their part of N is multiplied by, its smooth root, and what is taken off it.
+    fn pressing_parts(&self, at: &Motion) -> impl Iterator<Item = (Range<usize>, f64, f64, f64)> {
+        let part = |rows: &Range<usize>, factor: f64, small: f64| {
+            let values = at.multipliers.get(rows.clone()).unwrap_or(&[]);
+            let square: f64 = values.iter().map(|value| value * value).sum();
+            (rows.clone(), factor, (square + small * small).sqrt(), small)
         };
-        let smooth = |square: f64, small: f64| (square + small * small).sqrt() - small;
-        let force = smooth(square(&self.bearing.forces), SMOOTH);
-        let moment = self
-            .bearing
-            .length
-            .map_or(0.0, |length| 2.0 * smooth(square(&self.bearing.moments), SMOOTH * length) / length);
-        force + moment
+        let moment = self.bearing.length.map(|l| part(&self.bearing.moments, 2.0 / l, SMOOTH * l));
+        std::iter::once(part(&self.bearing.forces, 1.0, SMOOTH)).chain(moment)
     }
 
     /// The same with the states of its bristles, as many as friction has directions.
@@ -118,16 +125,67 @@ impl JointFriction {
     fn evaluate(&self, relative: &Relative, at: &Motion) -> (PairVector, f64) {
         let rate = self.rate(relative);
         let force = self.pressing(at) * self.bearing.arm * self.rub(&rate, at).value;
-        let residual = match self.rubbing {
+        (self.wrench(relative, &force), force.dot(&rate))
+    }
+
+    /// Residual by the frames' twists of a friction force or moment.
+    fn wrench(&self, relative: &Relative, force: &Vector3) -> PairVector {
+        match self.rubbing {
             Rubbing::Along(coordinate) => force.x * coordinate.gradient(relative),
             Rubbing::AllAround => {
                 let mut residual = PairVector::zeros();
                 residual.fixed_rows_mut::<3>(0).copy_from(&-force);
-                residual.fixed_rows_mut::<3>(6).copy_from(&relative.rotation.tr_mul(&force));
+                residual.fixed_rows_mut::<3>(6).copy_from(&relative.rotation.tr_mul(force));
                 residual
             }
-        };
-        (residual, force.dot(&rate))
+        }
+    }
+
+    /// Derivatives of the rate by the frames' twists: by the configuration, and by the velocities.
+    fn rate_by_twists(&self, relative: &Relative) -> (ByTwists, ByTwists) {
+        match self.rubbing {
+            Rubbing::Along(coordinate) => {
+                let (mut by_configuration, mut by_velocity) = (ByTwists::zeros(), ByTwists::zeros());
+                by_configuration.set_row(0, &coordinate.rate_gradient(relative).transpose());
+                by_velocity.set_row(0, &coordinate.gradient(relative).transpose());
+                (by_configuration, by_velocity)
+            }
+            Rubbing::AllAround => {
+                let (by_configuration, by_velocity) = motion_by_twists(relative);
+                (by_configuration.fixed_rows::<3>(9).into(), by_velocity.fixed_rows::<3>(9).into())
+            }
+        }
+    }
+
+    /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
+    fn residual_by_twists(&self, relative: &Relative, at: &Motion) -> (PairMatrix, PairMatrix) {
+        let rub = self.rub(&self.rate(relative), at);
+        let limit = self.pressing(at) * self.bearing.arm;
+        let force = limit * rub.value;
+        let by_rate = limit * self.bearing.arm * rub.by_sliding;
+        let (rate_by_configuration, rate_by_velocity) = self.rate_by_twists(relative);
+        let (mut stiffness, mut damping) = (PairMatrix::zeros(), PairMatrix::zeros());
+        match self.rubbing {
+            Rubbing::Along(coordinate) => {
+                let gradient = coordinate.gradient(relative);
+                damping += by_rate[(0, 0)] * gradient * rate_by_velocity.row(0);
+                coordinate.add_hessian(relative, force.x, &mut stiffness);
+                stiffness += by_rate[(0, 0)] * gradient * rate_by_configuration.row(0);
+            }
+            Rubbing::AllAround => {
+                let back = relative.rotation.transpose();
+                let force_by: ByTwists = by_rate * rate_by_velocity;
+                damping.fixed_rows_mut::<3>(0).copy_from(&-force_by);
+                damping.fixed_rows_mut::<3>(6).copy_from(&(back * force_by));
+                let force_by: ByTwists = by_rate * rate_by_configuration;
+                stiffness.fixed_rows_mut::<3>(0).copy_from(&-force_by);
+                // δ(Rᵀf) = Rᵀ(δf + f~ δθ).
+                let (by_configuration, _) = motion_by_twists(relative);
+                let turned: ByTwists = force_by + skew(&force) * by_configuration.fixed_rows::<3>(3);
+                stiffness.fixed_rows_mut::<3>(6).copy_from(&(back * turned));
+            }
+        }
+        (stiffness, damping)
     }
 }
 
@@ -159,22 +217,36 @@ impl Element for JointFriction {
     }
 
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let Rubbing::Along(coordinate) = self.rubbing else {
-            return super::local::difference_tangent(self, at, weights, out);
-        };
+        let (stiffness, damping) = self.residual_by_twists(&self.pair.relative(at), at);
+        self.pair.add_blocks(&damping, |i, j, block| *out.damping(i, j) += block);
+        if weights.stiffness {
+            self.pair.add_to_blocks(&stiffness, out);
+        }
+    }
+
+    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
         let relative = self.pair.relative(at);
         let rub = self.rub(&self.rate(&relative), at);
-        let limit = self.pressing(at) * self.bearing.arm;
-        let by_rate = limit * self.bearing.arm * rub.by_sliding[(0, 0)];
-        let gradient = coordinate.gradient(&relative);
-        let mut matrix = PairMatrix::zeros();
-        matrix.ger(by_rate, &gradient, &gradient, 0.0);
-        self.pair.add_blocks(&matrix, |i, j, block| *out.damping(i, j) += block);
-        if weights.stiffness {
-            let mut matrix = PairMatrix::zeros();
-            coordinate.add_hessian(&relative, limit * rub.value.x, &mut matrix);
-            matrix.ger(by_rate, &gradient, &coordinate.rate_gradient(&relative), 1.0);
-            self.pair.add_to_blocks(&matrix, out);
+        let arm = self.bearing.arm;
+        let friction = self.wrench(&relative, &(arm * rub.value));
+        for (rows, factor, root, _) in self.pressing_parts(at) {
+            for row in rows {
+                let by = at.multipliers.get(row).map_or(0.0, |value| factor * value / root);
+                self.pair.add_to_nodes(by, &friction, &mut out.force_by_multiplier[row]);
+            }
+        }
+        let limit = self.pressing(at) * arm;
+        let (by_configuration, by_velocity) = self.rate_by_twists(&relative);
+        let sliding_by = arm * rub.rate_by_sliding;
+        let (by_configuration, by_velocity) = (sliding_by * by_configuration, sliding_by * by_velocity);
+        for i in 0..self.bristles.len() {
+            let force: Vector3 = limit * rub.by_state.column(i);
+            self.pair.add_to_nodes(1.0, &self.wrench(&relative, &force), &mut out.force_by_state[i]);
+            (0..self.bristles.len()).for_each(|j| out.rate_by_state[i][j] = rub.rate_by_state[(i, j)]);
+            let row = by_configuration.row(i).transpose();
+            self.pair.add_to_nodes(1.0, &row, &mut out.rate_by_configuration[i]);
+            let row = by_velocity.row(i).transpose();
+            self.pair.add_to_nodes(1.0, &row, &mut out.rate_by_velocity[i]);
         }
     }
 

@@ -47,6 +47,16 @@ pub enum StartError {
         /// Its value.
         value: f64,
     },
+    /// The scaling k + m/h² of forces has no size.
+    #[error(
+        "mass-scale = {mass} and stiffness-scale = {stiffness} leave no scaling k + m/h² of forces; none may be negative, and one must be positive"
+    )]
+    NoScale {
+        /// m.
+        mass: f64,
+        /// k, given or of the system at the start.
+        stiffness: f64,
+    },
     /// The limits of a variable step size leave nothing between them.
     #[error("min-step = {min} s and max-step = {max} s must be positive, and the second not below the first")]
     StepLimits {

@@ -203,6 +203,7 @@ impl GeneralizedAlpha {
         check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
         let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
+        check_scales(mass_scale, stiffness_scale)?;
         let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
         let error_rates = vec![0.0; shape.velocity_count()];
         Ok(Integration {
@@ -213,7 +214,8 @@ impl GeneralizedAlpha {
             last_increment: vec![0.0; shape.velocity_count()],
             trial: Trial::new(&shape),
             newton: Newton::new(layout.pattern.clone(), &layout.roles),
-            kkt: Kkt::new(dae, mass_scale),
+            // Initial values know no step, and their rows are those of masses.
+            kkt: Kkt::new(dae, if mass_scale > 0.0 { mass_scale } else { scales.mass }),
             work: Workspace::new(dae, shape, &couplings, layout),
             formulation,
             mass_scale,
@@ -316,6 +318,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     pub(crate) fn started_as(&mut self, start: &Self) {
         self.start_report.clone_from(&start.start_report);
         self.redundancy.clone_from(&start.redundancy);
+    }
+
+    /// Iterations of the linear solver over couplings that come and go, so far; zero while all of them are in the factors.
+    pub fn loose_iterations(&self) -> u64 {
+        self.newton.counts().loose_iterations
     }
 
     /// Work so far.
@@ -608,9 +615,7 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if !(settings.step > 0.0 && settings.step.is_finite()) {
         return Err(StartError::Step(settings.step));
     }
-    let scales = [("mass-scale", settings.mass_scale.unwrap_or(1.0))];
-    let tolerances = [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)];
-    for (name, value) in tolerances.into_iter().chain(scales) {
+    for (name, value) in [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)] {
         if !(value > 0.0 && value.is_finite()) {
             return Err(StartError::Tolerance { name, value });
         }
@@ -633,6 +638,15 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
         }
         Stability::Damped | Stability::Limit => Ok(()),
     }
+}
+
+/// With m = 0 the scaling is the same for all steps, which k alone must then give.
+fn check_scales(mass: f64, stiffness: f64) -> Result<(), StartError> {
+    let fits = |scale: f64| scale >= 0.0 && scale.is_finite();
+    if fits(mass) && fits(stiffness) && mass.max(stiffness) > 0.0 {
+        return Ok(());
+    }
+    Err(StartError::NoScale { mass, stiffness })
 }
 
 fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {

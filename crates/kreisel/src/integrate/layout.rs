@@ -161,7 +161,9 @@ impl Layout {
             .chain(transposed)
             .chain(diagonal)
             .chain(extra);
-        let pattern = BlockPattern::new(&sizes, &sizes, blocks);
+        let loose = couplings.force_node.blocks().filter(|(block, ..)| couplings.force_node.is_loose(*block));
+        let loose = loose.map(|(_, row, column)| (row, column));
+        let pattern = BlockPattern::new(&sizes, &sizes, blocks).loosen(loose);
         let place = |&(row, column): &(usize, usize)| {
             pattern.find(row, column).expect("every block was put into the pattern")
         };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
 use super::kernel::{self, Block, Target};
+use super::loose::LooseSolver;
 use super::sparse_lu::{SparseLu, SparseLuError};
 
 /// What a group of unknowns is.
@@ -48,10 +49,13 @@ pub struct LinearSolver {
 enum Kind {
     Dense(DenseLu),
     Sparse { lu: Box<SparseLu>, adapted: bool },
+    Loose(Box<LooseSolver>),
 }
 
 /// Largest number of unknowns for which dense factors are faster, by measurement on chains.
 const LARGEST_DENSE: usize = 24;
+/// Loose blocks from which on iteration is faster than filled factors: a heap of about twenty balls.
+const MANY_LOOSE: usize = 100;
 
 impl LinearSolver {
     /// Analyses a square pattern whose groups have these roles.
@@ -65,10 +69,22 @@ impl LinearSolver {
         Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0 }
     }
 
+    /// The same where loose blocks may be met by iteration, if there are many of them: for time steps, in which inertia outweighs
+    /// them as a rule.
+    pub fn with_loose(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
+        if pattern.loose_count() >= MANY_LOOSE
+            && let Ok(solver) = LooseSolver::new(pattern, roles)
+        {
+            return Self { kind: Kind::Loose(Box::new(solver)), norm: 0.0 };
+        }
+        Self::new(pattern, roles)
+    }
+
     /// Factors a matrix of the pattern; allocates only the first time.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
             Kind::Dense(lu) => factor_dense(lu, matrix),
+            Kind::Loose(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
             Kind::Sparse { lu, adapted } => {
                 if !*adapted {
                     // Parts that are singular by themselves (massless ones) join their neighbours.
@@ -89,6 +105,7 @@ impl LinearSolver {
     pub fn merged(&self) -> Option<Vec<usize>> {
         match &self.kind {
             Kind::Sparse { lu, adapted: true } => Some(lu.merged()),
+            Kind::Loose(solver) => solver.merged(),
             _ => None,
         }
     }
@@ -100,6 +117,7 @@ impl LinearSolver {
                 *adapted = true;
                 lu.merge(parts).unwrap_or(false)
             }
+            Kind::Loose(solver) => solver.merge(parts),
             Kind::Dense(_) => parts.is_empty(),
         }
     }
@@ -109,6 +127,15 @@ impl LinearSolver {
         match &mut self.kind {
             Kind::Dense(lu) => lu.solve(rhs),
             Kind::Sparse { lu, .. } => lu.solve(rhs),
+            Kind::Loose(solver) => solver.solve(rhs),
+        }
+    }
+
+    /// Iterations over loose blocks that the last solve took; none if all blocks are in the factors.
+    pub fn iterations(&self) -> usize {
+        match &self.kind {
+            Kind::Loose(solver) => solver.iterations,
+            _ => 0,
         }
     }
 
@@ -118,15 +145,19 @@ impl LinearSolver {
         match &self.kind {
             Kind::Dense(lu) => lu.size() as f64 / 5.0,
             Kind::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
+            // Each iteration solves with the factors, which costs more than to make them.
+            Kind::Loose(_) => 1.0,
         }
     }
 
     /// Estimate from below of the condition number of the factored matrix in the 1-norm.
     pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
         self.norm = column_norm(matrix);
+        let size = matrix.pattern().row_count();
         match &mut self.kind {
             Kind::Dense(lu) => lu.condition_estimate(),
-            Kind::Sparse { lu, .. } => self.norm * inverse_norm(lu, matrix.pattern().row_count()),
+            Kind::Sparse { lu, .. } => self.norm * inverse_norm(|x| lu.solve(x), size),
+            Kind::Loose(solver) => self.norm * inverse_norm(|x| solver.solve(x), size),
         }
     }
 }
@@ -174,14 +205,14 @@ fn column_norm(matrix: &BlockMatrix) -> f64 {
 }
 
 /// ‖A⁻¹‖₁ from below: the largest growth among some vectors of alternating signs, each sharpened by one more solve.
-fn inverse_norm(lu: &mut SparseLu, size: usize) -> f64 {
+fn inverse_norm(mut solve: impl FnMut(&mut [f64]), size: usize) -> f64 {
     let norm = |x: &[f64]| x.iter().map(|value| value.abs()).sum::<f64>();
     let mut largest = 0.0_f64;
     for period in [1_usize, 2, 3, 5] {
         let mut x: Vec<f64> = (0..size).map(|i| if (i / period) % 2 == 0 { 1.0 } else { -1.0 }).collect();
         for _ in 0..2 {
             let before = norm(&x);
-            lu.solve(&mut x);
+            solve(&mut x);
             largest = largest.max(norm(&x) / before);
         }
     }

@@ -5,5 +5,6 @@ pub mod contraction;
 pub mod dense;
 pub mod kernel;
 pub mod linear;
+mod loose;
 pub mod newton;
 pub mod sparse_lu;

@@ -95,6 +95,8 @@ pub struct NewtonCounts {
     pub matrices: u64,
     /// Steps halved by the line search.
     pub cuts: u64,
+    /// Iterations of the linear solver over loose blocks.
+    pub loose_iterations: u64,
 }
 
 /// Why a solve ended without a solution.
@@ -153,7 +155,7 @@ impl Newton {
     pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Self {
         let size = pattern.row_count();
         Self {
-            solver: LinearSolver::new(&pattern, roles),
+            solver: LinearSolver::with_loose(&pattern, roles),
             matrix: BlockMatrix::zeros(pattern),
             residual: vec![0.0; size],
             increment: vec![0.0; size],
@@ -245,6 +247,7 @@ impl Newton {
     fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> f64 {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver.solve(&mut self.increment);
+        self.counts.loose_iterations += self.solver.iterations() as u64;
         system.tolerances(&mut self.tolerances);
         system.size(&self.increment, &self.tolerances)
     }

@@ -9,9 +9,9 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::assembly::LocalPart;
-use super::{NodeMotion, SwitchId, System};
+use super::{SwitchId, System};
 use crate::dae::{Couplings, Point, Tangent, TangentWeights};
-use crate::element::contact::{Contact, Crowd};
+use crate::element::contact::{Contact, Crowd, Member};
 use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, Power};
 use crate::lie::Vector3;
 use crate::solve::block::{BlockId, BlockPattern};
@@ -53,6 +53,7 @@ pub(super) struct Found {
 struct PairEntry {
     contact: Contact,
     crowd: usize,
+    members: (usize, usize),
     /// Block (i, j) of the local nodes, at `i · n + j`.
     blocks: Vec<BlockId>,
 }
@@ -115,6 +116,7 @@ impl System {
             contacts.extend(pairs.into_iter().map(|pair| PairEntry {
                 contact: entry.crowd.contact(pair),
                 crowd,
+                members: pair,
                 blocks: Vec::new(),
             }));
         }
@@ -126,6 +128,10 @@ impl System {
         });
         let blocks = base.blocks().map(|(_, row, column)| (row, column)).chain(between);
         let pattern = BlockPattern::new(&sizes, &sizes, blocks);
+        let added =
+            |&(_, row, column): &(BlockId, usize, usize)| row != column && base.find(row, column).is_none();
+        let loose: Vec<_> = pattern.blocks().filter(added).map(|(_, row, column)| (row, column)).collect();
+        let pattern = pattern.loosen(loose);
         let place =
             |row: usize, column: usize| pattern.find(row, column).expect("the pair is in the pattern");
         let places = base.blocks().map(|(_, row, column)| place(row, column)).collect();
@@ -143,11 +149,25 @@ impl System {
         self.found(memory).map_or_else(|| self.couplings.clone(), |found| found.couplings.clone())
     }
 
-    /// Does something with each pair that may touch.
+    /// Whether the members of a pair are so far apart that they do nothing to each other.
+    fn are_apart(&self, pair: &PairEntry, at: &Point) -> bool {
+        let crowd = &self.crowds[pair.crowd].crowd;
+        let (i, j) = pair.members;
+        let centres = [i, j].map(|index| self.centre(&crowd.members()[index], at));
+        crowd.distance(pair.members, centres) > 0.0
+    }
+
+    /// Where the shape of a member has its centre.
+    fn centre(&self, member: &Member, at: &Point) -> Vector3 {
+        let point = &member.frame.position;
+        member.node.map_or(*point, |node| self.motion(node, at).point(point))
+    }
+
+    /// Does something with each pair that is not known to be apart.
     fn with_pairs(&self, at: &Point, mut action: impl FnMut(&PairEntry, &Motion)) {
         let Some(found) = self.found(at.memory) else { return };
         let on = |crowd: usize| self.crowds[crowd].switch.is_none_or(|switch| self.is_on(switch, at.memory));
-        for pair in found.contacts.iter().filter(|pair| on(pair.crowd)) {
+        for pair in found.contacts.iter().filter(|pair| on(pair.crowd) && !self.are_apart(pair, at)) {
             self.with_motion(pair.contact.nodes(), at, &(0..0), |motion| action(pair, motion));
         }
     }
@@ -202,15 +222,9 @@ impl System {
 
     pub(super) fn remember_crowds(&self, at: &Point, memory: &mut [f64]) {
         for entry in &self.crowds {
-            let motion = |member: &crate::element::contact::Member| -> (Vector3, f64) {
-                match member.node {
-                    None => (member.frame.position, 0.0),
-                    Some(node) => {
-                        let motion: NodeMotion = self.motion(node, at);
-                        let point = &member.frame.position;
-                        (motion.point(point), motion.point_velocity(point).norm())
-                    }
-                }
+            let motion = |member: &Member| -> (Vector3, f64) {
+                let speed = |node| self.motion(node, at).point_velocity(&member.frame.position).norm();
+                (self.centre(member, at), member.node.map_or(0.0, speed))
             };
             entry.crowd.remember(at.time, motion, &mut memory[entry.memory.clone()]);
         }
@@ -226,11 +240,14 @@ impl System {
     /// What happens between the members of the crowd of a name.
     pub fn crowd_touch(&self, name: &str, at: &Point) -> CrowdTouch {
         let mut all = CrowdTouch::default();
+        let is_of = |pair: &PairEntry| self.crowds[pair.crowd].name == name;
+        if let Some(found) = self.found(at.memory) {
+            all.pairs = found.contacts.iter().filter(|pair| is_of(pair)).count();
+        }
         self.with_pairs(at, |pair, motion| {
-            if self.crowds[pair.crowd].name != name {
+            if !is_of(pair) {
                 return;
             }
-            all.pairs += 1;
             if let Some(touch) = pair.contact.touch(motion).filter(|touch| touch.depth > 0.0) {
                 all.touching += 1;
                 all.normal_force += touch.normal_force;

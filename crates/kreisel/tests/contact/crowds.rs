@@ -46,6 +46,46 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
     assert!(large < 9.0 * small && large < 10.0 * 512.0, "{small} {large}");
 }
 
+/// Candidates, Newton iterations and iterations over pairs, per ball and step where that applies, as balls strike the floor
+/// after a free fall with long steps.
+fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/settling-balls.toml");
+    let machine = Machine::read(&path, &[("n", &count.to_string()), ("side", side)]).unwrap();
+    let plan = machine.plan().unwrap();
+    let mut run =
+        GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+    run.advance(0.06).unwrap();
+    let pairs = machine.system.crowd_touch("pile", &point_of(run.state())).pairs as f64 / count;
+    let work = run.statistics();
+    let solves = work.iterations as f64;
+    [pairs, solves / work.steps as f64, run.loose_iterations() as f64 / solves]
+}
+
+#[test]
+fn the_work_per_ball_hardly_grows_with_the_number_of_balls() {
+    let (small, large) = (work_of_falling(64.0, "4"), work_of_falling(216.0, "6"));
+    // Five planes, and half of six neighbours in a lattice; the walls and the margins of the fall are worth two more. All pairs would
+    // be 36 and 112 a ball.
+    assert!(small[0] < 10.0 && large[0] < 10.0, "{small:?} {large:?}");
+    // Newton's iteration and that over the pairs see stiffness and step, not the number of balls.
+    assert!(large[1] < 1.3 * small[1] && large[1] < 4.0, "{small:?} {large:?}");
+    assert!(small[2] > 0.0 && large[2] < 1.5 * small[2] && large[2] < 20.0, "{small:?} {large:?}");
+}
+
+#[test]
+fn a_pile_goes_on_to_the_same_bits_after_a_restart() {
+    let machine = pile("48");
+    let method = GeneralizedAlpha::with(machine.plan().unwrap().integration);
+    let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
+    run.advance(0.058).unwrap();
+    let bytes = run.state().to_bytes();
+    run.advance(0.062).unwrap();
+    assert!(run.loose_iterations() > 0);
+    let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
+    again.advance(0.062).unwrap();
+    assert_eq!(run.state().to_bytes(), again.state().to_bytes());
+}
+
 #[test]
 fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
     let balls = "

@@ -123,29 +123,75 @@ fn the_stick_slip_oscillator_keeps_the_limit_cycle_of_its_equations() {
     assert!(moved > 1.0);
 }
 
-#[test]
-fn friction_in_a_slide_follows_the_force_that_presses() {
-    let text = "
-        [simulation]
+/// A block on a slide along `axis` for a second, with a `[[joint-friction]]` of these keys and what follows it.
+fn slide(
+    step: f64,
+    gravity: [f64; 3],
+    mass: f64,
+    velocity: [f64; 3],
+    axis: [f64; 3],
+    friction: &str,
+) -> Trajectory {
+    run(&format!(
+        "[simulation]
         end-time = 1
-        step = 1e-2
+        step = {step}
         [gravity]
-        acceleration = [3, 0, -8]
+        acceleration = {gravity:?}
         [[body]]
         name = 'block'
-        mass = 2
+        mass = {mass}
         inertia = [1, 1, 1]
-        velocity = [1, 0, 0]
+        velocity = {velocity:?}
         [[prismatic]]
         name = 'slide'
         bodies = ['ground', 'block']
-        axis = [1, 0, 0]
+        axis = {axis:?}
+        [[sensor]]
+        of = 'block'
+        quantity = 'velocity'
         [[joint-friction]]
         joint = 'slide'
-        friction = 0.25
-        transition-speed = 1e-3
-    ";
-    let run = run(text);
+        {friction}"
+    ))
+}
+
+/// Angular velocity after a second of a rotor of 2 kg and 0.05 kg m² whose joint at its centre rubs at 2 cm by these keys.
+fn rotor(joint: &str, step: f64, angular_velocity: f64, torque: f64, friction: &str) -> f64 {
+    let run = run(&format!(
+        "[simulation]
+        end-time = 1
+        step = {step}
+        [gravity]
+        acceleration = [0, 0, -10]
+        [[body]]
+        name = 'rotor'
+        mass = 2
+        inertia = [0.05, 0.05, 0.05]
+        angular-velocity = [0, 0, {angular_velocity}]
+        {joint}
+        name = 'bearing'
+        bodies = ['ground', 'rotor']
+        point = [0, 0, 0]
+        [[force]]
+        name = 'pull'
+        body = 'rotor'
+        torque = [0, 0, {torque}]
+        [[sensor]]
+        of = 'rotor'
+        quantity = 'angular-velocity'
+        [[joint-friction]]
+        joint = 'bearing'
+        radius = 0.02
+        {friction}"
+    ));
+    last(&run, "rotor.angular-velocity.z")
+}
+
+#[test]
+fn friction_in_a_slide_follows_the_force_that_presses() {
+    let friction = "friction = 0.25\ntransition-speed = 1e-3";
+    let run = slide(1e-2, [3.0, 0.0, -8.0], 2.0, [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], friction);
     // a = 3 − 0.25·8 = 1, exact for a constant acceleration up to Newton's tolerance.
     assert!((last(&run, "slide.rate") - 2.0).abs() < 1e-6, "{}", last(&run, "slide.rate"));
     let lost = last(&run, "energy.dissipated");
@@ -155,98 +201,31 @@ fn friction_in_a_slide_follows_the_force_that_presses() {
 
 #[test]
 fn friction_in_a_bearing_brakes_a_rotor_by_its_weight() {
-    let rotor = |joint: &str, friction: &str| {
-        let text = format!(
-            "[simulation]
-            end-time = 1
-            step = 1e-2
-            [gravity]
-            acceleration = [0, 0, -10]
-            [[body]]
-            name = 'rotor'
-            mass = 2
-            inertia = [0.05, 0.05, 0.05]
-            angular-velocity = [0, 0, 8]
-            {joint}
-            name = 'bearing'
-            bodies = ['ground', 'rotor']
-            point = [0, 0, 0]
-            [[joint-friction]]
-            joint = 'bearing'
-            friction = 0.1
-            radius = 0.02
-            {friction}
-            [[sensor]]
-            of = 'rotor'
-            quantity = 'angular-velocity'"
-        );
-        last(&run(&text), "rotor.angular-velocity.z")
-    };
     // ω̇ = −μ r m g/J = −0.1·0.02·20/0.05 = −0.8 rad/s².
-    let revolute = rotor("[[revolute]]", "transition-rate = 1e-3");
-    assert!((revolute - 7.2).abs() < 1e-3, "{revolute}");
-    let spherical = rotor("[[spherical]]", "transition-rate = 1e-3");
-    assert!((spherical - 7.2).abs() < 1e-3, "{spherical}");
+    for joint in ["[[revolute]]", "[[spherical]]"] {
+        let braked = rotor(joint, 1e-2, 8.0, 0.0, "friction = 0.1\ntransition-rate = 1e-3");
+        assert!((braked - 7.2).abs() < 1e-3, "{joint}: {braked}");
+    }
 }
 
 #[test]
 fn a_moment_presses_a_bearing_at_its_ends() {
-    let text = "
-        [simulation]
-        end-time = 1
-        step = 1e-2
-        [gravity]
-        acceleration = [0, 0, 0]
-        [[body]]
-        name = 'block'
-        mass = 2
-        inertia = [1, 1, 1]
-        velocity = [0, 0, 3]
-        [[prismatic]]
-        name = 'slide'
-        bodies = ['ground', 'block']
-        axis = [0, 0, 1]
+    let friction = "friction = 0.1
+        bearing-length = 0.5
         [[force]]
         name = 'twist'
         body = 'block'
-        torque = [5, 0, 0]
-        [[joint-friction]]
-        joint = 'slide'
-        friction = 0.1
-        bearing-length = 0.5
-    ";
+        torque = [5, 0, 0]";
+    let run = slide(1e-2, [0.0; 3], 2.0, [0.0, 0.0, 3.0], [0.0, 0.0, 1.0], friction);
     // The ends press with 5/0.5 = 10 N each: a = −0.1·20/2 = −1.
-    let rate = last(&run(text), "slide.rate");
+    let rate = last(&run, "slide.rate");
     assert!((rate - 2.0).abs() < 1e-3, "{rate}");
 }
 
 #[test]
 fn bristles_hold_a_slide_without_creep() {
-    let text = "
-        [simulation]
-        end-time = 1
-        step = 1e-3
-        [gravity]
-        acceleration = [2, 0, -10]
-        [[body]]
-        name = 'block'
-        mass = 1
-        inertia = [1, 1, 1]
-        [[prismatic]]
-        name = 'slide'
-        bodies = ['ground', 'block']
-        axis = [1, 0, 0]
-        [[joint-friction]]
-        joint = 'slide'
-        friction = 0.3
-        friction-law = 'lugre'
-        bristle-stiffness = 1e4
-        bristle-damping = 100
-        [[sensor]]
-        of = 'block'
-        quantity = 'velocity'
-    ";
-    let run = run(text);
+    let friction = "friction = 0.3\nfriction-law = 'lugre'\nbristle-stiffness = 1e4\nbristle-damping = 100";
+    let run = slide(1e-3, [2.0, 0.0, -10.0], 1.0, [0.0; 3], [1.0, 0.0, 0.0], friction);
     // As on a slope: σ₀ z = 0.2 after a way of μ/σ₀ ln 3.
     let way = last(&run, "block.position.x");
     assert!((way - 3e-5 * 3.0_f64.ln()).abs() < 1e-7, "{way}");
@@ -255,47 +234,16 @@ fn bristles_hold_a_slide_without_creep() {
 
 #[test]
 fn bristles_brake_bearings_like_sliding_friction_and_a_larger_coefficient_holds() {
-    let rotor = |joint: &str, torque: f64, friction: &str| {
-        let text = format!(
-            "[simulation]
-            end-time = 1
-            step = 1e-3
-            [gravity]
-            acceleration = [0, 0, -10]
-            [[body]]
-            name = 'rotor'
-            mass = 2
-            inertia = [0.05, 0.05, 0.05]
-            angular-velocity = [0, 0, {}]
-            {joint}
-            name = 'bearing'
-            bodies = ['ground', 'rotor']
-            point = [0, 0, 0]
-            [[force]]
-            name = 'pull'
-            body = 'rotor'
-            torque = [0, 0, {torque}]
-            [[joint-friction]]
-            joint = 'bearing'
-            radius = 0.02
-            {friction}
-            [[sensor]]
-            of = 'rotor'
-            quantity = 'angular-velocity'",
-            if torque == 0.0 { 8.0 } else { 0.0 }
-        );
-        last(&run(&text), "rotor.angular-velocity.z")
-    };
     for joint in ["[[revolute]]", "[[spherical]]"] {
         let bristles =
             "friction = 0.1\nfriction-law = 'lugre'\nbristle-stiffness = 1e5\nstribeck-speed = 1e-3";
         // ω̇ = −μ r m g/J = −0.8 rad/s² once the bristles are bent, after μ/σ₀ = 1 µm.
-        let braked = rotor(joint, 0.0, bristles);
+        let braked = rotor(joint, 1e-3, 8.0, 0.0, bristles);
         assert!((braked - 7.2).abs() < 1e-3, "{joint}: {braked}");
         // A torque of 0.05 Nm is above that of sliding, 0.04 Nm, and below that of sticking, 0.06 Nm: the rotor creeps with
         // tanh(ω/ω_t) μ_s = 0.125, at ω_t artanh(0.8333) = 1.2e-4 rad/s less what μ(v) has fallen until there.
         let held = "friction = 0.1\nstatic-friction = 0.15\nstribeck-speed = 1\ntransition-rate = 1e-4";
-        let creeping = rotor(joint, 0.05, held);
+        let creeping = rotor(joint, 1e-3, 0.0, 0.05, held);
         assert!((creeping / (1e-4 * (5.0_f64 / 6.0).atanh()) - 1.0).abs() < 1e-3, "{joint}: {creeping}");
     }
 }

@@ -4,6 +4,7 @@
 
 mod crowds;
 mod friction;
+mod heaps;
 mod mistakes;
 mod models;
 mod motions;
@@ -12,6 +13,7 @@ mod motions;
 mod numbers;
 mod oracle;
 mod pairs;
+mod rubbing;
 mod woodpecker;
 
 use kreisel::machine::Machine;

@@ -31,23 +31,32 @@ fn laws() -> [NormalLaw; 3] {
 }
 
 /// Numbers in [−1, 1] from a small generator, the same in every run.
-struct Numbers(u64);
+pub struct Numbers(u64);
 
 impl Numbers {
-    fn next(&mut self) -> f64 {
+    /// From a seed, far enough from the next one.
+    pub fn new(seed: u64) -> Self {
+        let mut numbers = Self(seed);
+        (0..20).for_each(|_| {
+            numbers.next();
+        });
+        numbers
+    }
+
+    pub fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    fn vector(&mut self) -> Vector3 {
+    pub fn vector(&mut self) -> Vector3 {
         Vector3::from_fn(|_, _| self.next())
     }
 
-    fn pose(&mut self) -> Pose {
+    pub fn pose(&mut self) -> Pose {
         Pose::new(UnitQuaternion::from_scaled_axis(3.0 * self.vector()), self.vector())
     }
 
-    fn twist(&mut self) -> Vector6 {
+    pub fn twist(&mut self) -> Vector6 {
         Vector6::from_fn(|_, _| self.next())
     }
 }
@@ -66,10 +75,7 @@ const MEETING_SPEED: f64 = 2.0;
 const DEPTH: f64 = 0.02;
 
 fn sample(shapes: [Surface; 2], law: NormalLaw, friction: Friction, seed: u64, ground: bool) -> Sample {
-    let mut numbers = Numbers(seed);
-    for _ in 0..20 {
-        numbers.next();
-    }
+    let mut numbers = Numbers::new(seed);
     let offsets = [numbers.pose(), numbers.pose()];
     let frames = [numbers.pose(), numbers.pose()];
     let nodes = [Some(0), if ground { None } else { Some(1) }];

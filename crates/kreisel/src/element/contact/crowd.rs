@@ -2,8 +2,9 @@
 //!
 //! Each member has a sphere about its shape, widened by a margin. Pairs of widened spheres that overlap may touch; they are
 //! found with a grid in time n log n. As long as no member has left the middle of its own widened sphere by more than the
-//! margin, no other pair can touch, so the pairs stay as they are for many steps. Where the members stood when the pairs were
-//! found is remembered with the state: the pairs follow from it alone, and a restarted run finds the same ones.
+//! margin, no other pair can touch, so the pairs stay as they are for many steps. Margins follow speeds and steps: those of a free
+//! fall with long steps are given up when impacts make the steps short, because every pair costs. Where the members stood when
+//! the pairs were found is remembered with the state: the pairs follow from it alone, and a restarted run finds the same ones.
 
 use std::collections::HashSet;
 
@@ -42,10 +43,16 @@ const PER_MEMBER: usize = 4;
 const MARGIN: f64 = 0.2;
 /// Margin in m where no member has a size.
 const LEAST_MARGIN: f64 = 1e-3;
-/// Steps at the present speed for which a margin lasts.
+/// Steps at the present speed for which a margin lasts, as long as it stays narrow.
 const AHEAD: f64 = 10.0;
+/// Least margins for which a wider one lasts fewer steps, so that not everybody is beside everybody in a free fall with long steps.
+const NARROW: f64 = 2.0;
 /// A step may be this much longer than the one before.
 const GROWTH: f64 = 2.6;
+/// Margins this much wider than the present speed and step ask for are renewed: they stand for pairs that are far apart.
+const TOO_WIDE: f64 = 2.0;
+/// Shapes reach this much further than they are drawn: edges and axes that lie flat bulge by less than a hundredth.
+const BULGE: f64 = 1.01;
 /// Members this much larger than the middle one are kept out of the grid and meet all others.
 const LARGE: f64 = 4.0;
 
@@ -79,19 +86,28 @@ impl Crowd {
     pub(crate) fn remember(&self, time: f64, at: impl Fn(&Member) -> (Vector3, f64), memory: &mut [f64]) {
         let (places, last) = memory.split_at_mut(PER_MEMBER * self.members.len());
         let step = (time - last[0]).max(0.0);
-        let fresh = is_fresh(places);
-        let motions: Vec<(Vector3, f64)> = self.members.iter().map(at).collect();
-        let leaves = |(place, (position, speed)): (&[f64], &(Vector3, f64))| {
+        let mut renew = is_fresh(places);
+        let (mut present, mut wanted) = (0.0, 0.0);
+        for (place, member) in places.chunks_exact(PER_MEMBER).zip(&self.members) {
+            let (position, speed) = at(member);
             let way = (position - Vector3::new(place[0], place[1], place[2])).norm();
-            way + GROWTH * speed * step > place[3]
-        };
-        if fresh || places.chunks_exact(PER_MEMBER).zip(&motions).any(leaves) {
-            for (place, (position, speed)) in places.chunks_exact_mut(PER_MEMBER).zip(&motions) {
+            renew |= way + GROWTH * speed * step > place[3];
+            present += place[3];
+            wanted += self.wanted_margin(speed * step);
+        }
+        if renew || present > TOO_WIDE * wanted {
+            for (place, member) in places.chunks_exact_mut(PER_MEMBER).zip(&self.members) {
+                let (position, speed) = at(member);
                 place[..3].copy_from_slice(position.as_slice());
-                place[3] = self.margin + AHEAD * speed * step;
+                place[3] = self.wanted_margin(speed * step);
             }
         }
         last[0] = time;
+    }
+
+    /// Margin of a member with this way in the last step.
+    fn wanted_margin(&self, way: f64) -> f64 {
+        self.margin + (AHEAD * way).min((2.0 * GROWTH * way).max(NARROW * self.margin))
     }
 
     /// Whether two memories stand for different pairs.
@@ -116,6 +132,18 @@ impl Crowd {
         let Search { mut pairs, .. } = overlapping(&balls);
         pairs.retain(|&(i, j)| self.may_touch(i, j));
         pairs
+    }
+
+    /// A distance that two members have at least, by where the centres of their shapes are.
+    pub(crate) fn distance(&self, (i, j): (usize, usize), centres: [Vector3; 2]) -> f64 {
+        let way = centres[1] - centres[0];
+        let ends = [(&self.members[i], &self.members[j], way), (&self.members[j], &self.members[i], -way)];
+        let above = |(plane, other, way): (&Member, &Member, Vector3)| {
+            let fixed = plane.surface == Surface::Plane && plane.node.is_none();
+            fixed.then(|| (plane.frame.rotation * Vector3::z()).dot(&way) - BULGE * other.surface.extent())
+        };
+        let spheres = || way.norm() - BULGE * (ends[0].0.surface.extent() + ends[1].0.surface.extent());
+        ends.into_iter().find_map(above).unwrap_or_else(spheres)
     }
 
     fn may_touch(&self, i: usize, j: usize) -> bool {

@@ -211,7 +211,7 @@ impl Touching {
 /// Derivatives of (d, θ, w, ω) by the twists of both frames as changes of the configuration, and as velocities.
 ///
 /// δd = d̃ δΘ₁ − δX₁ + R δX₂, δθ = R δΘ₂ − δΘ₁; w = d × Ω₁ − U₁ + R U₂ and ω = R Ω₂ − Ω₁ change with d and R as well.
-fn motion_by_twists(relative: &Relative) -> (PairMatrix, PairMatrix) {
+pub(crate) fn motion_by_twists(relative: &Relative) -> (PairMatrix, PairMatrix) {
     let rotation = &relative.rotation;
     let mut displacement = ByMotion::zeros();
     add(&mut displacement, 0, &skew(&relative.displacement));

@@ -12,6 +12,7 @@ mod shape;
 mod witness;
 
 pub use crowd::{Crowd, Member};
+pub(crate) use force::motion_by_twists;
 pub(crate) use law::Rub;
 pub use law::{CoulombFriction, Friction, LEAST_RESTITUTION, LuGreFriction, NormalForce, NormalLaw};
 pub use shape::{Couple, Feature, Surface, couples};
@@ -94,13 +95,21 @@ impl Contact {
         &self.pairs[1 - couple.side]
     }
 
+    /// The relative motion with either frame first, if a couple needs it.
+    fn relatives(&self, at: &Motion) -> [Option<Relative>; 2] {
+        std::array::from_fn(|first| {
+            let needed = self.couples.iter().any(|couple| 1 - couple.side == first);
+            needed.then(|| self.pairs[first].relative(at))
+        })
+    }
+
     fn touching<'a>(
         &'a self,
         at: &'a Motion,
     ) -> impl Iterator<Item = (&'a FramePair, Relative, Touching)> + 'a {
-        let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
+        let relatives = self.relatives(at);
         self.couples.iter().enumerate().filter_map(move |(index, couple)| {
-            let relative = relatives[1 - couple.side];
+            let relative = relatives[1 - couple.side]?;
             let touching = couple.touch(&relative, &self.law, &self.friction, &history(at, index))?;
             Some((self.pair(couple), relative, touching))
         })

@@ -134,7 +134,7 @@ pub static KIND: PartKind = PartKind {
             "mass-scale",
             ValueKind::Number(Dimension::MASS),
             Need::Optional,
-            "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.",
+            "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.",
         ),
         key(
             "stiffness-scale",
@@ -256,13 +256,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         spectral_radius,
         newton_rtol: reader.positive("newton-rtol")?,
         newton_atol: reader.positive("newton-atol")?,
-        mass_scale: positive("mass-scale")?,
+        mass_scale: not_negative(&reader, "mass-scale")?,
         stiffness_scale: not_negative(&reader, "stiffness-scale")?,
         group: group(reader.choice("group")?),
         default_sensors: reader.boolean("default-sensors")?,
         start: if reader.choice("start")? == "static" { StartFrom::Static } else { StartFrom::Given },
     });
     check_limits(&reader)?;
+    check_scales(&reader)?;
     if let Some(names) = reader.optional_references("off-at-start")? {
         assembler.defer(move |assembler| {
             let mut errors = ModelErrors::new();
@@ -273,6 +274,16 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         });
     }
     reader.finish()
+}
+
+/// Without m and k there is nothing to divide forces by.
+fn check_scales(reader: &PartReader) -> Result<(), ModelErrors> {
+    let zero = |key: &str| reader.optional_number(key).map(|value| value == Some(0.0));
+    if zero("mass-scale")? && zero("stiffness-scale")? {
+        let error = reader.unsuitable("mass-scale", "positive where `stiffness-scale` is zero", 0.0);
+        return Err(error.with_hint("leave out one of them").into());
+    }
+    Ok(())
 }
 
 fn not_negative(reader: &PartReader, key: &str) -> Result<Option<f64>, ModelErrors> {
