@@ -1,10 +1,12 @@
 //! The linear solve behind Newton: a pattern of groups in; factors, solutions and a health report out.
 //!
 //! Small systems are factored as dense matrices, where the bookkeeping of a sparse one costs more than the
-//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`].
+//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`]. A matrix that looks singular is tried once
+//! more with factors for its rows and columns: very light parts beside very heavy ones are not nothing.
 
 use std::sync::Arc;
 
+use super::balance::Balanced;
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
 use super::kernel::{self, Block, Target};
@@ -42,6 +44,8 @@ pub struct LinearSolver {
     kind: Kind,
     /// Largest sum of absolute values in a column of the matrix that was factored last.
     norm: f64,
+    /// The matrix that was factored instead of the given one, if that one looked singular.
+    balanced: Option<Box<Balanced>>,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +57,9 @@ enum Kind {
 /// Largest number of unknowns for which dense factors are faster, by measurement on chains.
 const LARGEST_DENSE: usize = 24;
 
+/// Below this pivot ratio dense factors, which are not refined, have lost too many digits.
+const DOUBTFUL_RATIO: f64 = 1e-10;
+
 impl LinearSolver {
     /// Analyses a square pattern whose groups have these roles.
     pub fn new(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
@@ -60,13 +67,38 @@ impl LinearSolver {
         if size > LARGEST_DENSE
             && let Ok(lu) = SparseLu::new(Arc::clone(pattern), roles)
         {
-            return Self { kind: Kind::Sparse { lu: Box::new(lu), adapted: false }, norm: 0.0 };
+            return Self {
+                kind: Kind::Sparse { lu: Box::new(lu), adapted: false },
+                norm: 0.0,
+                balanced: None,
+            };
         }
-        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0 }
+        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0, balanced: None }
     }
 
-    /// Factors a matrix of the pattern; allocates only the first time.
+    /// Factors a matrix of the pattern; allocates only the first time, and where the matrix looks singular.
+    ///
+    /// Such a matrix is balanced and factored again. The factors depend on nothing but the matrix.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
+        self.balanced = None;
+        let plain = self.factor_given(matrix);
+        let dense = matches!(self.kind, Kind::Dense(_));
+        if plain.is_ok_and(|health| !dense || health.smallest_pivot_ratio >= DOUBTFUL_RATIO) {
+            return plain;
+        }
+        let Some(balanced) = Balanced::new(matrix) else { return plain };
+        match self.factor_given(&balanced.matrix) {
+            Ok(health) => {
+                self.balanced = Some(Box::new(balanced));
+                Ok(health)
+            }
+            // What is missing is said by the matrix as it was given.
+            Err(_) if plain.is_err() => plain,
+            Err(_) => self.factor_given(matrix),
+        }
+    }
+
+    fn factor_given(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
             Kind::Dense(lu) => factor_dense(lu, matrix),
             Kind::Sparse { lu, adapted } => {
@@ -106,15 +138,21 @@ impl LinearSolver {
 
     /// Solves with the factors, in place.
     pub fn solve(&mut self, rhs: &mut [f64]) {
+        if let Some(balanced) = &self.balanced {
+            balanced.scale_right_side(rhs);
+        }
         match &mut self.kind {
             Kind::Dense(lu) => lu.solve(rhs),
             Kind::Sparse { lu, .. } => lu.solve(rhs),
         }
+        if let Some(balanced) = &self.balanced {
+            balanced.scale_solution(rhs);
+        }
     }
 
-    /// Estimate from below of the condition number of the factored matrix in the 1-norm.
+    /// Estimate from below of the condition number of the factored matrix in the 1-norm, balanced if it had to be.
     pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
-        self.norm = column_norm(matrix);
+        self.norm = column_norm(self.balanced.as_ref().map_or(matrix, |balanced| &balanced.matrix));
         match &mut self.kind {
             Kind::Dense(lu) => lu.condition_estimate(),
             Kind::Sparse { lu, .. } => self.norm * inverse_norm(lu, matrix.pattern().row_count()),
