@@ -129,6 +129,8 @@ struct Matching<'a> {
     distance: Vec<f64>,
     before: Vec<usize>,
     done: Vec<bool>,
+    /// Rows that the present search has come to.
+    touched: Vec<usize>,
 }
 
 /// A row at a distance, the nearest first.
@@ -165,6 +167,7 @@ impl<'a> Matching<'a> {
             distance: vec![f64::INFINITY; size],
             before: vec![NONE; size],
             done: vec![false; size],
+            touched: Vec::new(),
         }
     }
 
@@ -179,8 +182,10 @@ impl<'a> Matching<'a> {
 
     /// The nearest row that no column has chosen, along entries that may be exchanged, and its distance.
     fn search(&mut self, start: usize) -> Option<(usize, f64)> {
-        self.distance.fill(f64::INFINITY);
-        self.done.fill(false);
+        // A search is short as a rule: only what the last one touched is cleaned.
+        for row in self.touched.drain(..) {
+            (self.distance[row], self.done[row]) = (f64::INFINITY, false);
+        }
         let mut heap = BinaryHeap::new();
         let (mut column, mut length) = (start, 0.0);
         loop {
@@ -188,6 +193,9 @@ impl<'a> Matching<'a> {
                 // Duals keep these reduced costs from being negative, up to rounding.
                 let reduced = (cost - self.duals.rows[row] - self.duals.columns[column]).max(0.0);
                 if !self.done[row] && length + reduced < self.distance[row] {
+                    if self.distance[row] == f64::INFINITY {
+                        self.touched.push(row);
+                    }
                     self.distance[row] = length + reduced;
                     self.before[row] = column;
                     heap.push(Reached(length + reduced, row));
@@ -209,7 +217,7 @@ impl<'a> Matching<'a> {
 
     fn move_duals(&mut self, start: usize, length: f64) {
         self.duals.columns[start] += length;
-        for row in (0..self.done.len()).filter(|row| self.done[*row]) {
+        for &row in self.touched.iter().filter(|row| self.done[**row]) {
             let less = length - self.distance[row];
             self.duals.rows[row] -= less;
             self.duals.columns[self.column_of[row]] += less;

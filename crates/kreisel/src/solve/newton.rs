@@ -107,6 +107,16 @@ pub enum NewtonFailure {
     },
 }
 
+impl NewtonFailure {
+    /// The same with the number of iterations that were done.
+    fn after(self, iterations: usize) -> Self {
+        match self {
+            Self::NotConverged { norm, worst, .. } => Self::NotConverged { iterations, norm, worst },
+            other => other,
+        }
+    }
+}
+
 /// Increments must shrink to this part per iteration, or a kept matrix is renewed.
 const SLOW: f64 = 0.25;
 /// Sufficient decrease of the residual's norm, the usual constant of Armijo's rule.
@@ -363,7 +373,7 @@ impl Newton {
                 return Ok(iterations);
             }
             let outcome = if settings.line_search {
-                self.search(system, merit, norm, stale)?
+                self.search(system, merit, norm, stale).map_err(|failure| failure.after(iterations))?
             } else {
                 Some((1.0, self.evaluate(system)?))
             };
