@@ -7,8 +7,9 @@ mod measure;
 
 use std::path::Path;
 
-use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::{Vector3, pose};
+use kreisel::solve::newton::Refresh;
 use measure::{Measurement, Stopwatch, asked, machine};
 
 const STEP: f64 = 1e-3;
@@ -33,8 +34,16 @@ fn main() {
         }
         let exact = &exact[format!("{joint}-{count}")];
         let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
-        for (program, method) in [("kreisel", Method::Index3), ("kreisel index2", Method::Index2)] {
-            let repetition = || repetition(joint, count, steps, method, &exact);
+        for (program, method, refresh) in [
+            ("kreisel", Method::Index3, Refresh::default()),
+            ("kreisel index2", Method::Index2, Refresh::default()),
+            ("kreisel, matrix kept", Method::Index3, Refresh::WhenCheaper),
+            ("kreisel index2, matrix kept", Method::Index2, Refresh::WhenCheaper),
+        ] {
+            let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
+            let mut settings = Settings::new(method, parameters, STEP);
+            settings.newton.refresh = refresh;
+            let repetition = || repetition(joint, count, steps, settings, &exact);
             measure::report(&benchmark, program, runs, repetition);
         }
     }
@@ -46,11 +55,11 @@ fn reference() -> serde_json::Value {
     serde_json::from_str(&text).expect("the reference is JSON")
 }
 
-fn repetition(joint: &str, count: usize, steps: usize, method: Method, exact: &Vector3) -> Measurement {
+fn repetition(joint: &str, count: usize, steps: usize, settings: Settings, exact: &Vector3) -> Measurement {
     let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
-    let method = GeneralizedAlpha::new(method, 0.9, STEP).expect("the parameters are in range");
-    let mut run =
-        method.start(&chain.system, chain.initial.clone()).expect("the initial values are consistent");
+    let mut run = GeneralizedAlpha::with(settings)
+        .start(&chain.system, chain.initial.clone())
+        .expect("the initial values are consistent");
     let clock = Stopwatch::start();
     for _ in 0..steps {
         run.step().expect("the benchmark converges in every step");
@@ -59,5 +68,5 @@ fn repetition(joint: &str, count: usize, steps: usize, method: Method, exact: &V
     let configuration = &run.state().configuration;
     let last = pose(&configuration[configuration.len() - 7..]);
     let error = (last.transform_point(&Vector3::new(HALF_A_LINK, 0.0, 0.0)) - exact).norm();
-    Measurement { seconds, steps, error }
+    Measurement { seconds, steps, error, work: run.statistics() }
 }

@@ -29,5 +29,5 @@ fn repetition(method: Method, exact: &Vector3) -> Measurement {
     }
     let seconds = clock.seconds();
     let error = (vector3(&run.state().configuration[4..]) - exact).norm();
-    Measurement { seconds, steps: STEPS, error }
+    Measurement { seconds, steps: STEPS, error, work: run.statistics() }
 }

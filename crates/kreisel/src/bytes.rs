@@ -54,6 +54,14 @@ impl<'a> Reader<'a> {
         Ok(f64::from_le_bytes(self.bytes()?))
     }
 
+    pub fn some_numbers<const N: usize>(&mut self) -> Result<[f64; N], Damaged> {
+        let mut numbers = [0.0; N];
+        for number in &mut numbers {
+            *number = self.number()?;
+        }
+        Ok(numbers)
+    }
+
     pub fn whole(&mut self) -> Result<u64, Damaged> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }

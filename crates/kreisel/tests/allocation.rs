@@ -27,7 +27,9 @@ fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refres
 fn steps_of_the_heavy_top_allocate_nothing() {
     for method in [Method::Index3, Method::Index2] {
         for group in [Group::So3xR3, Group::Se3] {
-            for refresh in [Refresh::EveryIteration, Refresh::EveryStep, Refresh::WhenSlow] {
+            for refresh in
+                [Refresh::EveryIteration, Refresh::EveryStep, Refresh::WhenCheaper, Refresh::WhenSlow]
+            {
                 let allocations = allocations_of_a_thousand_steps(method, group, refresh);
                 assert_eq!(allocations, 0, "{method:?} {group:?} {refresh:?}");
             }

@@ -1,58 +1,113 @@
-//! How much work the benchmark models take: iterations, matrices and factorisations per step, fill of the factors.
+//! How much work the benchmark models take: Newton iterations, residuals, matrices and factorisations.
 //!
-//! Seconds depend on the computer, counts do not. The limits are Kreisel's own numbers, to notice change; each comment
-//! says why the number is what it should be.
+//! Seconds depend on the computer, counts do not. The table holds Kreisel's own numbers, to notice change: a measure that makes
+//! steps cheaper changes it on purpose, and the benchmarks say whether it was worth it.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use std::path::Path;
 
+use kreisel::dae::Dae;
 use kreisel::integrate::{GeneralizedAlpha, Method, Statistics};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::problem::HeavyTop;
 
-fn chain(model: &str, links: usize, method: Method, steps: usize) -> Statistics {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
-    let machine = Machine::read_with(&path, &[("n", &links.to_string())], &SettingTexts::default())
-        .map_err(|errors| errors.render(false))
-        .expect("a sound model");
-    let method = GeneralizedAlpha::new(method, 0.9, 1e-3).expect("the parameters are in range");
-    let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent values");
+/// A benchmark model with its steps, and how many iterations and matrices they took.
+struct Entry {
+    model: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+    method: Method,
+    step: f64,
+    steps: u64,
+    iterations: u64,
+    matrices: u64,
+}
+
+const fn entry(
+    model: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+    method: Method,
+    (step, steps): (f64, u64),
+    (iterations, matrices): (u64, u64),
+) -> Entry {
+    Entry { model, parameters, method, step, steps, iterations, matrices }
+}
+
+const SNAPSHOT: [Entry; 8] = [
+    entry("chain-spherical", &[("n", "10")], Method::Index3, (1e-3, 200), (231, 201)),
+    entry("chain-spherical", &[("n", "40")], Method::Index3, (1e-3, 100), (111, 101)),
+    entry("chain-revolute", &[("n", "20")], Method::Index3, (1e-3, 100), (111, 101)),
+    entry("chain-spherical", &[("n", "20")], Method::Index2, (1e-3, 100), (113, 101)),
+    entry("right-angle-beam", &[], Method::Index3, (0.05, 60), (122, 97)),
+    entry("four-bar-misaligned", &[], Method::Index3, (0.02, 20), (43, 30)),
+    entry("flying-beam", &[], Method::Index3, (0.02, 50), (102, 98)),
+    entry("grid", &[("n", "8")], Method::Index3, (1e-3, 50), (52, 51)),
+];
+
+fn work<D: Dae + ?Sized>(
+    dae: &D,
+    initial: kreisel::integrate::Initial,
+    method: Method,
+    step: f64,
+    steps: u64,
+) -> Statistics {
+    let mut run = GeneralizedAlpha::new(method, 0.9, step).unwrap().start(dae, initial).unwrap();
     for _ in 0..steps {
-        run.step().expect("every step converges");
+        run.step().unwrap();
     }
     run.statistics()
 }
 
-/// One matrix a step (the first may take two), each with one factorisation, and a residual for each iteration: nothing is evaluated twice, and
-/// no step is cut by the line search.
-fn check(work: Statistics, most_iterations_per_step: f64) {
-    assert!(work.matrices <= work.steps + 1, "{work:?}");
-    assert_eq!(work.factorisations, work.matrices, "{work:?}");
-    assert_eq!(work.residuals, work.iterations, "{work:?}");
-    assert_eq!(work.line_search_cuts, 0, "{work:?}");
-    let iterations = work.iterations as f64 / work.steps as f64;
-    assert!(iterations <= most_iterations_per_step, "{iterations} iterations a step");
+fn work_of(entry: &Entry) -> Statistics {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{}.toml", entry.model));
+    let machine = Machine::read_with(&path, entry.parameters, &SettingTexts::default())
+        .map_err(|errors| errors.render(false))
+        .unwrap();
+    work(&machine.system, machine.initial.clone(), entry.method, entry.step, entry.steps)
 }
 
-/// A fresh matrix and values on a line from the last two leave an error below the tolerance after one iteration in
-/// most steps; a second one is made where the estimate of the contraction has grown old.
+/// Rounding decides in a step or two whether one more iteration is made.
+fn near(found: u64, expected: u64) -> bool {
+    found.abs_diff(expected) <= 2 + expected / 25
+}
+
 #[test]
-fn steps_of_chains_take_few_iterations() {
-    check(chain("chain-spherical", 10, Method::Index3, 200), 1.7);
-    check(chain("chain-spherical", 40, Method::Index3, 100), 2.0);
-    check(chain("chain-revolute", 20, Method::Index3, 100), 2.0);
-    check(chain("chain-spherical", 20, Method::Index2, 100), 2.0);
+fn benchmark_models_take_the_work_that_they_took() {
+    let mut table = String::new();
+    let mut changed = false;
+    for entry in &SNAPSHOT {
+        let work = work_of(entry);
+        // One factorisation for each matrix.
+        assert_eq!(work.factorisations, work.matrices, "{} {work:?}", entry.model);
+        changed |= !(near(work.iterations, entry.iterations) && near(work.matrices, entry.matrices));
+        let Entry { model, parameters, method, steps, iterations, matrices, .. } = entry;
+        table += &format!(
+            "{model} {parameters:?} {method:?}, {steps} steps: iterations {} ({iterations}), matrices {} ({matrices}), \
+             residuals {}, cuts {}\n",
+            work.iterations, work.matrices, work.residuals, work.line_search_cuts
+        );
+    }
+    assert!(!changed, "found (expected):\n{table}");
+}
+
+/// Nothing is evaluated twice: one residual for each iteration, and no step is cut by the line search.
+#[test]
+fn chains_evaluate_one_residual_an_iteration() {
+    for entry in SNAPSHOT.iter().filter(|entry| entry.model.starts_with("chain")) {
+        let work = work_of(entry);
+        assert_eq!((work.residuals, work.line_search_cuts), (work.iterations, 0), "{work:?}");
+    }
 }
 
 #[test]
 fn steps_of_the_heavy_top_take_one_iteration_nearly_always() {
     let top = HeavyTop::new(Group::So3xR3);
     for method in [Method::Index3, Method::Index2] {
-        let method = GeneralizedAlpha::new(method, 0.9, 1e-4).expect("the parameters are in range");
-        let mut run = method.start(&top, top.initial()).expect("consistent values");
-        for _ in 0..2000 {
-            run.step().expect("every step converges");
-        }
-        check(run.statistics(), 1.3);
+        let work = work(&top, top.initial(), method, 1e-4, 2000);
+        // Dense factors are cheap and renewed in every step; the first knows nothing yet and may need two.
+        assert!(work.matrices <= work.steps + 2, "{work:?}");
+        assert!(10 * work.iterations <= 13 * work.steps, "{work:?}");
+        assert_eq!((work.residuals, work.line_search_cuts), (work.iterations, 0), "{work:?}");
     }
 }

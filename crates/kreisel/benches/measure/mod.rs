@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use kreisel::integrate::Statistics;
 use kreisel::machine::{Machine, SettingTexts};
 
 /// A stopwatch for the CPU time of this thread.
@@ -52,10 +53,18 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Times a repetition `runs` times and reports every time in µs per step, with its error.
+/// Times a repetition `runs` times and reports every time in µs per step, with its error; and, on standard error, the work.
 pub fn report(benchmark: &str, program: &str, runs: usize, mut repetition: impl FnMut() -> Measurement) {
-    for _ in 0..runs {
-        let Measurement { seconds, steps, error } = repetition();
+    for run in 0..runs {
+        let Measurement { seconds, steps, error, work } = repetition();
+        if run == 0 {
+            let of = |count: u64| count as f64 / work.steps.max(1) as f64;
+            let (iterations, matrices) = (of(work.iterations), of(work.matrices));
+            let words = format!(
+                "{benchmark}, {program}: {iterations:.2} iterations, {matrices:.2} matrices a step\n"
+            );
+            let _ = io::stderr().write_all(words.as_bytes());
+        }
         let line = format!("{benchmark}\t{program}\t{:.6}\t{error:.6e}\n", 1e6 * seconds / steps as f64);
         // A closed stream leaves nobody to tell.
         let _ = io::stdout().write_all(line.as_bytes());
@@ -67,6 +76,7 @@ pub struct Measurement {
     pub seconds: f64,
     pub steps: usize,
     pub error: f64,
+    pub work: Statistics,
 }
 
 /// The number after `--runs`, or 5.

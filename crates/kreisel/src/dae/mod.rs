@@ -237,6 +237,26 @@ pub trait Dae {
         differences::violation_rate(self, at, out);
     }
 
+    /// The equations and the hidden constraints B v + Φ_t at a point; a system may do both in one pass.
+    ///
+    /// `rates` holds zeros. `gradient` is room for B, which a system may leave alone.
+    fn evaluate_with_rates(
+        &self,
+        at: &Point,
+        out: &mut Equations,
+        gradient: &mut BlockMatrix,
+        rheonomic: bool,
+        rates: &mut [f64],
+    ) {
+        self.evaluate(at, out);
+        if rheonomic {
+            self.violation_rate(at, rates);
+        }
+        gradient.fill(0.0);
+        self.gradient(at, gradient);
+        gradient.multiply_add(1.0, at.velocity, rates);
+    }
+
     /// Rest of the acceleration-level constraints: d/dt (B v + Φ_t) − B v̇, that is Z(q)(v,v) of
     /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt.
     fn curvature(&self, at: &Point, out: &mut [f64]) {

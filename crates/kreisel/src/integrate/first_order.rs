@@ -104,7 +104,7 @@ impl Trial {
 /// How far a predictor follows the line through the last two values.
 pub(super) fn ahead(state: &State, predictor: Predictor, step: f64) -> f64 {
     match predictor {
-        Predictor::LinearAcceleration if state.step > 0.0 => step / state.step,
+        Predictor::LinearAcceleration | Predictor::Adaptive if state.step > 0.0 => step / state.step,
         _ => 0.0,
     }
 }

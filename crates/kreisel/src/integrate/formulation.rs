@@ -11,7 +11,7 @@ use super::soi2::{Soi2, Tilde};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
 use crate::dae::{Couplings, Dae, Shape};
-use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
+use crate::solve::newton::{Memory, Newton, NewtonFailure, NonlinearSystem};
 
 /// What a method needs beside trial values and workspace.
 pub(super) enum Formulation {
@@ -103,7 +103,7 @@ impl Formulation {
         newton: &mut Newton,
         step: Step<D>,
         base_velocity: &[f64],
-        rate: f64,
+        memory: Memory,
     ) -> Result<(), NewtonFailure> {
         if let Some(force_level) = self.force_level() {
             if base_velocity.len() != step.trial.velocity.len() {
@@ -120,7 +120,7 @@ impl Formulation {
             let distance = (1.0 + step.settings.parameters.offset()) * step.coefficients.step;
             force_level.set_mass(step.dae, &step.work.shape, &base, distance);
         }
-        self.with_equations(step, |equations| newton.restore(equations, rate))
+        self.with_equations(step, |equations| newton.restore(equations, memory))
     }
 
     /// Shows the equations of a step to `visit`.

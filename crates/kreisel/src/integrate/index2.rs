@@ -20,7 +20,7 @@ use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Target, add_product_transposed};
-use crate::solve::newton::NonlinearSystem;
+use crate::solve::newton::{NonlinearSystem, largest_ratio};
 
 /// One product of two blocks and where it goes in the Newton matrix.
 #[derive(Clone, Copy, Debug)]
@@ -165,19 +165,12 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
 impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
     fn residual(&mut self, out: &mut [f64]) {
         let work = &mut *self.work;
-        work.evaluate(self.dae, self.base, self.trial);
+        work.evaluate_with_rates(self.dae, self.base, self.trial);
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
-        hidden.fill(0.0);
-        if work.shape.rheonomic {
-            self.dae.violation_rate(&self.trial.point(), hidden);
-        }
-        work.tangent.gradient.fill(0.0);
-        self.dae.gradient(&self.trial.point(), &mut work.tangent.gradient);
-        work.tangent.gradient.multiply_add(1.0, &self.trial.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Holonomic, 1, hidden, out);
@@ -236,16 +229,22 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.correct_states(increment, fraction, coefficients, trial);
     }
 
+    /// Tolerances of x and λ; ζ has none of its own, see [`Self::size`].
     fn tolerances(&self, out: &mut [f64]) {
+        out.fill(f64::INFINITY);
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
-        let atol = self.settings.newton_atol.max(self.work.round_off);
-        let mut first = 0;
-        for (start, size) in self.work.layout.multiplier_starts(Kind::Holonomic, 1) {
-            for row in first..first + size {
-                out[start + row - first] =
-                    atol * self.work.stabilizer_scales[row] + self.work.shared_round_off(row);
-            }
-            first += size;
-        }
+    }
+
+    /// ζ is neither shown nor carried on: it is judged by the velocities Bᵀ(q_n) ζ that it changes. Long chains have
+    /// ζ that change next to none.
+    fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
+        let work = &mut *self.work;
+        let changes = &mut work.constraint_scratch;
+        work.layout.gather(Kind::Holonomic, 1, increment, changes);
+        work.scratch.fill(0.0);
+        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
+        let of_stabilizers = largest_ratio(&work.scratch, tolerances);
+        let of_unknowns = largest_ratio(increment, tolerances);
+        if of_stabilizers <= of_unknowns { of_unknowns } else { of_stabilizers }
     }
 }

@@ -3,6 +3,7 @@
 use super::GeneralizedAlpha;
 use super::error::{StartError, StateError, StepError};
 use super::formulation::{Formulation, Step};
+use super::guess::Guess;
 use super::kkt::{Kkt, KktFailure};
 use super::parameters::{Parameters, Stability};
 use super::prepare::Unprepared;
@@ -502,6 +503,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             &mut state.configuration,
         );
         self.last_increment.copy_from_slice(&trial.increment);
+        let before_last = &mut self.work.scratch;
+        before_last.copy_from_slice(&state.previous_algorithmic_acceleration);
         state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
         for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
             let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
@@ -510,11 +513,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.velocity.copy_from_slice(&trial.velocity);
         state.shown_velocity.copy_from_slice(&trial.velocity);
         state.acceleration.copy_from_slice(&trial.acceleration);
+        state.earlier_multipliers.copy_from_slice(&state.previous_multipliers);
         state.previous_multipliers.copy_from_slice(&state.multipliers);
         state.multipliers.copy_from_slice(&trial.multipliers);
         state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
         state.accept_states(trial, parameters);
         self.formulation.accept(state);
+        let State { algorithmic_acceleration: next, previous_algorithmic_acceleration: last, .. } = &*state;
+        let values: [&[f64]; 3] = [last, before_last, &state.earlier_algorithmic_acceleration];
+        state.guess = Guess::best(parameters, &state.acceleration, next, values);
+        state.earlier_algorithmic_acceleration.copy_from_slice(before_last);
         if self.settings.method == Method::Bdf2 {
             state.accept_past(&self.previous.velocity, &trial.increment, step);
         }
@@ -527,7 +535,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.count_step(step);
         state.after_corner = false;
         state.prepared_step = step;
-        state.newton_rate = self.newton.rate();
+        state.newton = self.newton.memory();
         if state.merged.step.is_none() {
             state.merged.step = self.newton.solver_mut().merged();
         }
@@ -573,9 +581,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
         let (base, matrix_point, time) = (&point.base, &mut noted, point.time - point.step);
         let step = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
-        let (velocity, rate) = (&point.base_velocity, self.state.newton_rate);
+        let (velocity, memory) = (&point.base_velocity, self.state.newton);
         // Factors that cannot be made are made in the next step, which then says why it fails.
-        let _ = self.formulation.restore(&mut self.newton, step, velocity, rate);
+        let _ = self.formulation.restore(&mut self.newton, step, velocity, memory);
     }
 }
 
@@ -646,8 +654,10 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
         ("velocity coordinates", state.acceleration.len(), k),
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
+        ("velocity coordinates", state.earlier_algorithmic_acceleration.len(), k),
         ("constraints", state.multipliers.len(), m),
         ("constraints", state.previous_multipliers.len(), m),
+        ("constraints", state.earlier_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
         ("states", state.states.len(), shape.state_count()),

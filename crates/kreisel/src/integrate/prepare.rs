@@ -237,7 +237,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         self.state.stabilizers.fill(0.0);
         self.state.matrix_point = None;
         self.newton.forget();
-        self.state.newton_rate = self.newton.rate();
+        self.state.newton = self.newton.memory();
         outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
     }
 

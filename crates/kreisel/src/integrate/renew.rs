@@ -12,7 +12,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         self.use_couplings();
         self.state.matrix_point = None;
         self.state.merged.step = None;
-        self.state.newton_rate = self.newton.rate();
+        self.state.newton = self.newton.memory();
     }
 
     /// Analyses the pattern that belongs to what the system remembers.

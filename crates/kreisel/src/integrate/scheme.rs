@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::first_order::{StateParameters, ahead};
+use super::guess::Guess;
 use super::layout::{Kind, Layout, Part, TangentOperators};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
@@ -144,24 +145,27 @@ impl Trial {
         }
         self.memory.copy_from_slice(&state.memory);
         self.has_matrix = false;
-        // How far the line through the last two values is followed: not at all before there are two.
-        let ahead = ahead(state, predictor, step);
-        self.predict_states(state, parameters, ahead, step);
-        let constant = predictor != Predictor::ZeroAcceleration;
-        let last_two = state.multipliers.iter().zip(&state.previous_multipliers);
-        for (lambda, (last, before)) in self.multipliers.iter_mut().zip(last_two) {
-            *lambda = if constant { last + ahead * (last - before) } else { 0.0 };
+        self.predict_states(state, parameters, ahead(state, predictor, step), step);
+        let guess = Guess::next(state, predictor, step);
+        let ahead = step / state.step.max(f64::MIN_POSITIVE);
+        let with_multipliers = predictor != Predictor::ZeroAcceleration;
+        for (i, lambda) in self.multipliers.iter_mut().enumerate() {
+            let (last, previous) = (state.multipliers[i], state.previous_multipliers[i]);
+            let earlier = state.earlier_multipliers[i];
+            *lambda = if with_multipliers { guess.follow([last, previous, earlier], ahead) } else { 0.0 };
         }
         for (psi, last) in self.slip_multipliers.iter_mut().zip(&state.slip_multipliers) {
-            *psi = if constant { *last } else { 0.0 };
+            *psi = if with_multipliers { *last } else { 0.0 };
         }
         for i in 0..self.increment.len() {
             let (v, a, v_dot) = (state.velocity[i], state.algorithmic_acceleration[i], state.acceleration[i]);
-            let (a_next, v_dot_next) = if constant {
-                let a_next = a + ahead * (a - state.previous_algorithmic_acceleration[i]);
-                (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
-            } else {
+            let (a_next, v_dot_next) = if guess == Guess::Zero {
                 ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0)
+            } else {
+                let previous = state.previous_algorithmic_acceleration[i];
+                let earlier = state.earlier_algorithmic_acceleration[i];
+                let a_next = guess.follow([a, previous, earlier], ahead);
+                (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
             };
             self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));
             self.velocity[i] = v + step * ((1.0 - gamma) * a + gamma * a_next);
@@ -198,8 +202,6 @@ pub(super) struct Workspace {
     pub operators: TangentOperators,
     /// B(q_n) W, for `index2`.
     pub base_gradient: BlockMatrix,
-    /// Size against which h η of each constraint is judged: it moves a coordinate by its scale.
-    pub stabilizer_scales: Vec<f64>,
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
     pub slip: Vec<f64>,
@@ -244,7 +246,6 @@ impl Workspace {
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
-            stabilizer_scales: vec![length; shape.constraint_count()],
             equilibrium: vec![0.0; velocity_count],
             violation: vec![0.0; shape.constraint_count()],
             slip: vec![0.0; shape.slip_count()],
@@ -264,24 +265,17 @@ impl Workspace {
         }
     }
 
-    /// Turns B(q_n) into B(q_n) W, with W = 1/L² for turns and 1 for lengths, and finds the scales of its multipliers.
+    /// Turns B(q_n) into B(q_n) W, with W = 1/L² for turns and 1 for lengths.
     pub fn weigh_base_gradient(&mut self) {
         let pattern = Arc::clone(self.base_gradient.pattern());
-        self.constraint_scratch.fill(0.0);
         for (block, rows, columns) in pattern.blocks() {
-            let (rows, columns) = (pattern.row_range(rows), pattern.column_range(columns));
-            let values = self.base_gradient.block_values_mut(block);
-            for (place, value) in values.iter_mut().enumerate() {
-                let (row, column) = (rows.start + place % rows.len(), columns.start + place / rows.len());
-                let scale = self.coordinate_scales[column];
+            let rows = pattern.row_range(rows).len();
+            let scales = &self.coordinate_scales[pattern.column_range(columns)];
+            let columns = self.base_gradient.block_values_mut(block).chunks_exact_mut(rows.max(1));
+            for (column, scale) in columns.zip(scales) {
                 let weight = scale / self.length;
-                *value *= weight * weight;
-                let moved = &mut self.constraint_scratch[row];
-                *moved = moved.max(value.abs() / scale);
+                column.iter_mut().for_each(|value| *value *= weight * weight);
             }
-        }
-        for (scale, moved) in self.stabilizer_scales.iter_mut().zip(&self.constraint_scratch) {
-            *scale = if *moved > 0.0 { 1.0 / moved } else { self.length };
         }
     }
 
@@ -297,6 +291,25 @@ impl Workspace {
         let rest = std::mem::take(&mut self.rest);
         self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.point() });
         self.rest = rest;
+    }
+
+    /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial values.
+    pub fn evaluate_with_rates<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        let rates = &mut self.constraint_scratch;
+        for values in
+            [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates, &mut *rates]
+        {
+            values.fill(0.0);
+        }
+        let out = &mut Equations {
+            equilibrium: &mut self.equilibrium,
+            violation: &mut self.violation,
+            slip: &mut self.slip,
+            state_rates: &mut self.state_rates,
+        };
+        let gradient = &mut self.tangent.gradient;
+        dae.evaluate_with_rates(&trial.point(), out, gradient, self.shape.rheonomic, rates);
     }
 
     /// Evaluates the equations at a point.

@@ -106,10 +106,11 @@ pub enum Start {
 /// First guess of Newton's iteration in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predictor {
-    /// a and λ go on along the line through their last two values; a first step begins with constant ones.
-    ///
-    /// Its error is smaller by an order than that of constant values, which saves most steps an iteration.
+    /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant, along a line or along a
+    /// parabola through their last values. The first steps, and those of changing size, follow the line.
     #[default]
+    Adaptive,
+    /// a and λ go on along the line through their last two values; a first step begins with constant ones.
     LinearAcceleration,
     /// a_{n+1} = a_n, λ_{n+1} = λ_n [ArnoldCardonaBruls2015, Eq. (59)].
     ConstantAcceleration,

@@ -115,7 +115,6 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         multipliers: initial.multipliers.clone(),
         slip_multipliers: initial.slip_multipliers.clone(),
         stabilizers: vec![0.0; shape.constraint_count()],
-        newton_rate: 1.0,
         ..State::default()
     };
     let time = state.time;
@@ -173,9 +172,11 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
         }
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
+    state.earlier_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
     state.start_states(now.state_rates, second_derivatives.as_deref(), &settings.parameters, settings.step);
     state.previous_multipliers = now.multipliers.clone();
+    state.earlier_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.

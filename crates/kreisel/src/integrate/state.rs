@@ -2,7 +2,9 @@
 
 use super::control::ControlMemory;
 use super::error::StateError;
+use super::guess::Guess;
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::solve::newton::Memory;
 
 /// State of an integration between two steps.
 ///
@@ -36,6 +38,8 @@ pub struct State {
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
     pub previous_algorithmic_acceleration: Vec<f64>,
+    /// The one before that, for the first guess of the next step.
+    pub earlier_algorithmic_acceleration: Vec<f64>,
     /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
     pub inertia_force: Vec<f64>,
     /// M a before the last step, for a change of step size; as long as `inertia_force`.
@@ -44,6 +48,10 @@ pub struct State {
     pub multipliers: Vec<f64>,
     /// Multipliers before the last step, for the first guess of the next.
     pub previous_multipliers: Vec<f64>,
+    /// The ones before those, for the same.
+    pub earlier_multipliers: Vec<f64>,
+    /// How the next step is guessed.
+    pub guess: Guess,
     /// Multipliers ψ_n of the nonholonomic constraints.
     pub slip_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
@@ -70,8 +78,8 @@ pub struct State {
     pub previous_increment: Vec<f64>,
     /// How the linear solvers order their work, which decides the rounding.
     pub merged: Merged,
-    /// Contraction rate of Newton's iteration, measured lately.
-    pub newton_rate: f64,
+    /// What Newton's iteration remembers of the steps before.
+    pub newton: Memory,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
 }
@@ -120,7 +128,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {
@@ -165,11 +173,11 @@ impl State {
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
         let ControlMemory { next_step, last_error, last_ratio } = self.control;
         let clock = [self.time, self.step, self.prepared_step, self.origin];
-        for value in clock.into_iter().chain([next_step, last_error, last_ratio, self.newton_rate]) {
-            writer.number(value);
-        }
+        let numbers = clock.into_iter().chain([next_step, last_error, last_ratio]);
+        numbers.chain(self.newton.numbers()).for_each(|value| writer.number(value));
         writer.0.extend_from_slice(&self.count.to_le_bytes());
         writer.0.push(u8::from(self.after_corner));
+        writer.0.push(self.guess as u8);
         for values in self.arrays() {
             writer.numbers(values);
         }
@@ -207,9 +215,10 @@ impl State {
                 last_error: reader.number()?,
                 last_ratio: reader.number()?,
             },
-            newton_rate: reader.number()?,
+            newton: Memory::from_numbers(reader.some_numbers()?),
             count: u64::from_le_bytes(reader.bytes()?),
             after_corner: reader.flag()?,
+            guess: Guess::from_number(reader.bytes()?).ok_or(StateError::Damaged)?,
             ..State::default()
         };
         for values in state.arrays_mut() {
@@ -231,7 +240,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 21] {
+    fn arrays(&self) -> [&Vec<f64>; 23] {
         [
             &self.configuration,
             &self.velocity,
@@ -239,10 +248,12 @@ impl State {
             &self.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
+            &self.earlier_algorithmic_acceleration,
             &self.inertia_force,
             &self.previous_inertia_force,
             &self.multipliers,
             &self.previous_multipliers,
+            &self.earlier_multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
@@ -257,7 +268,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 21] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 23] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -265,10 +276,12 @@ impl State {
             &mut self.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
+            &mut self.earlier_algorithmic_acceleration,
             &mut self.inertia_force,
             &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.previous_multipliers,
+            &mut self.earlier_multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,
@@ -365,8 +378,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        // The length of the first array, after mark, version, eight numbers, the count and a flag.
-        huge[85..93].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, 13 numbers, the count and two bytes.
+        huge[126..134].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;

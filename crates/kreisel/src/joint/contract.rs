@@ -266,6 +266,10 @@ proptest! {
             let mut violation = [0.0];
             joint.violation(&at, &mut violation);
             prop_assert!(close(violation[0], two.moved(coordinate, 0, 0).re), "{coordinate:?}");
+            let exact: f64 = (0..12).map(|a| two.moved(coordinate, 0, a).eps2 * two.twists[a / 6][a % 6]).sum();
+            let mut rate = [0.0];
+            joint.add_rates(&at, &mut rate);
+            prop_assert!(close(rate[0], exact), "{coordinate:?}: {} {exact}", rate[0]);
         }
     }
 

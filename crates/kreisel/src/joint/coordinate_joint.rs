@@ -410,6 +410,26 @@ impl Joint for CoordinateJoint {
         }
     }
 
+    fn add_rates(&self, at: &Motion, out: &mut [f64]) {
+        if self.plain {
+            for (index, pair) in self.plain_pairs(at) {
+                let rates = pair.rates(at);
+                for (row, _, coordinate, factor) in self.plain_rows(index) {
+                    out[row] += factor * rates.of(coordinate);
+                }
+            }
+            return;
+        }
+        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
+            let relative = pair.relative(at);
+            for (row, out) in self.rows.iter().zip(&mut *out) {
+                for term in row.terms.iter().filter(|term| term.pair == index) {
+                    *out += term.factor * term.coordinate.rate(&relative);
+                }
+            }
+        }
+    }
+
     fn linearize(
         &self,
         at: &Motion,

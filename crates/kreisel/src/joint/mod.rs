@@ -81,6 +81,15 @@ pub trait Joint: Send + Sync {
         evaluate_apart(self, at, multipliers, violation, wrenches);
     }
 
+    /// Adds the rate B V of each equation at fixed time.
+    fn add_rates(&self, at: &Motion, out: &mut [f64]) {
+        let mut gradient = LocalGradient::zeros();
+        self.gradient(at, &mut gradient);
+        for (out, row) in out.iter_mut().zip(&gradient.rows) {
+            *out += row.iter().zip(at.nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
+        }
+    }
+
     /// Adds the gradient B and D(Bᵀλ); a joint may do both in one pass.
     fn linearize(
         &self,

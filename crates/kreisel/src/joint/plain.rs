@@ -87,6 +87,22 @@ impl<'a> PlainPair<'a> {
         }
     }
 
+    /// How fast the pair moves.
+    #[inline]
+    pub fn rates(&self, at: &Motion) -> PlainRates<'_> {
+        let twist = |side: usize| match self.pair.nodes[side] {
+            Some(node) => split(&at.nodes[node].velocity),
+            None => (Vector3::zeros(), Vector3::zeros()),
+        };
+        let ((first_omega, first_u), (second_omega, second_u)) = (twist(0), twist(1));
+        let drift = self.rotation * (second_u + second_omega.cross(&self.arm));
+        PlainRates {
+            pair: self,
+            velocity: self.point.cross(&first_omega) - first_u + drift,
+            turning: self.rotation * second_omega - first_omega,
+        }
+    }
+
     /// Adds the derivative of the gradient of a weighted sum of rows.
     #[inline]
     pub fn add_stiffness(&self, rows: impl Iterator<Item = (Coordinate, f64)>, out: &mut LocalTangent) {
@@ -158,6 +174,30 @@ impl<'a> PlainPair<'a> {
             if let Some(node) = *node {
                 out[node] += weight * join(&rotation, &translation);
             }
+        }
+    }
+}
+
+/// Velocities of a pair in axes of its first body.
+pub(super) struct PlainRates<'a> {
+    pair: &'a PlainPair<'a>,
+    /// ṙ.
+    velocity: Vector3,
+    /// Angular velocity of the second body relative to the first.
+    turning: Vector3,
+}
+
+impl PlainRates<'_> {
+    /// Rate of a displacement or cosine.
+    #[inline]
+    pub fn of(&self, coordinate: Coordinate) -> f64 {
+        match coordinate {
+            Coordinate::Translation(i) => self.pair.axis(0, i).dot(&self.velocity),
+            Coordinate::Direction(i, j) => {
+                let turned = self.pair.rotation * self.pair.axis(1, j);
+                self.pair.axis(0, i).dot(&self.turning.cross(&turned))
+            }
+            _ => f64::NAN,
         }
     }
 }

@@ -31,6 +31,11 @@ pub struct Singular {
 const ZERO_PIVOT: f64 = 1e-14;
 
 impl DenseLu {
+    /// Number of unknowns.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Room for a matrix of this size.
     pub fn new(size: usize) -> Self {
         Self {

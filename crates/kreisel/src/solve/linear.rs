@@ -150,6 +150,15 @@ impl LinearSolver {
         }
     }
 
+    /// How many solutions a factorisation costs, counted in multiplications; dense factors of n unknowns cost less than the n/3
+    /// that this would be, because they run over whole columns.
+    pub fn factor_price(&self) -> f64 {
+        match &self.kind {
+            Kind::Dense(lu) => lu.size() as f64 / 5.0,
+            Kind::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
+        }
+    }
+
     /// Estimate from below of the condition number of the factored matrix in the 1-norm, balanced if it had to be.
     pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
         self.norm = column_norm(self.balanced.as_ref().map_or(matrix, |balanced| &balanced.matrix));

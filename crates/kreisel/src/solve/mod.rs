@@ -2,6 +2,7 @@
 
 mod balance;
 pub mod block;
+pub mod contraction;
 pub mod dense;
 pub mod kernel;
 pub mod linear;

@@ -1,16 +1,15 @@
 //! Newton's method with a kept matrix and Armijo's line search.
 //!
-//! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as the increments shrink fast
-//! enough, also from one time step to the next. Convergence is judged on the increments: with the rate θ
-//! at which they shrink, θ/(1−θ)‖δ‖ estimates the error that remains after the last correction, and it
-//! must be below the tolerance in every unknown.
-//!
-//! A matrix of the present step contracts quadratically, θ = C‖δ‖: there the constant C is what one step tells the next,
-//! so that the first increment alone shows whether a second one is needed.
+//! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as it pays, also from one time step to the next.
+//! Convergence is judged on the increments: with the rate θ at which they shrink, θ/(1−θ)‖δ‖ estimates the error that
+//! remains after the last correction, and it must be below the tolerance in every unknown, with a matrix of an earlier solve
+//! far below. How θ is known: [`super::contraction`].
 
 use std::sync::Arc;
 
 use super::block::{BlockMatrix, BlockPattern};
+use super::contraction::Contraction;
+pub use super::contraction::Memory;
 use super::linear::{LinearSolver, Role};
 
 /// Equations F(x) = 0 together with the unknowns they are asked at.
@@ -23,6 +22,18 @@ pub trait NonlinearSystem {
     fn correct(&mut self, increment: &[f64], fraction: f64);
     /// Size of an error in each unknown that can be borne.
     fn tolerances(&self, out: &mut [f64]);
+    /// Size of an increment in units of the tolerances.
+    fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
+        largest_ratio(increment, tolerances)
+    }
+}
+
+/// Largest of some values in units of their tolerances; infinite or not a number if a value is.
+pub fn largest_ratio(values: &[f64], tolerances: &[f64]) -> f64 {
+    values.iter().zip(tolerances).fold(0.0, |norm, (value, tolerance)| {
+        let ratio = value.abs() / tolerance;
+        if ratio <= norm { norm } else { ratio }
+    })
 }
 
 /// When the matrix is evaluated and factored anew.
@@ -36,6 +47,9 @@ pub enum Refresh {
     /// the index-3 formulation magnify what is left by 1/h².
     #[default]
     EveryStep,
+    /// At the start of a step if that costs less than further iterations with the old one, and when the iteration does not
+    /// contract well; in every step where factors are cheap.
+    WhenCheaper,
     /// When the iteration no longer contracts well: for systems in which a factorisation costs many iterations,
     /// or whose matrix hardly changes.
     WhenSlow,
@@ -119,98 +133,15 @@ impl NewtonFailure {
 
 /// Increments must shrink to this part per iteration, or a kept matrix is renewed.
 const SLOW: f64 = 0.25;
+/// Increments that shrink no faster than this do so by chance.
+const HOPELESS: f64 = 0.7;
 /// Sufficient decrease of the residual's norm, the usual constant of Armijo's rule.
 const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// After this many halvings a line search gives up.
 const MOST_CUTS: u32 = 10;
-/// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
-const UNKNOWN_RATE: f64 = 0.9;
-/// How much larger than measured the constant C of the quadratic contraction is taken in the next step.
-const SAFETY: f64 = 2.0;
-/// Growth of C with every step that did not measure it.
-const AGEING: f64 = 1.25;
-/// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
-/// limits how long C is believed: 1.25¹⁸ · 2 · 0.01 > 1, so that it is measured every 19 steps while increments stay as
-/// large.
-const TELLING: f64 = 0.01;
-/// Part of the last rate below which a newly measured one is not believed.
-const FORGETTING: f64 = 0.3;
-
-/// How fast the increments of one solve shrink.
-#[derive(Clone, Copy, Debug, Default)]
-struct Contraction {
-    previous_norm: Option<f64>,
-    /// Size of the first increment and constant C of the quadratic contraction after it.
-    first_norm: Option<f64>,
-    constant: Option<f64>,
-    /// Estimate from the last pairs of increments.
-    rate: Option<f64>,
-    /// Largest rate of the solve, which is the one after the first increment.
-    largest: Option<f64>,
-    /// Whether the matrix was evaluated in this solve.
-    renewed: bool,
-    /// Whether the last increment came from a matrix of its own point.
-    fresh: bool,
-    /// Largest constant C of increments from matrices of their own points.
-    quadratic: Option<f64>,
-}
-
-impl Contraction {
-    /// Takes up the size of an increment, and whether its matrix is one of its own point; gives the rate that the next one
-    /// can be expected to shrink at, if there was one before it.
-    fn measure(&mut self, norm: f64, fresh: bool) -> Option<f64> {
-        if let Some(previous) = self.previous_norm {
-            let measured = norm / previous;
-            let first = *self.first_norm.get_or_insert(previous);
-            self.constant.get_or_insert(norm.max(TELLING) / (first * first));
-            if self.fresh {
-                let constant = norm.max(TELLING) / (previous * previous);
-                self.quadratic = Some(self.quadratic.map_or(constant, |largest| largest.max(constant)));
-            }
-            // Increments turn as they shrink, and a single pair of them can shrink by chance.
-            let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
-            self.rate = Some(rate);
-            self.largest = Some(self.largest.map_or(rate, |largest| largest.max(rate)));
-        }
-        self.previous_norm = Some(norm);
-        self.fresh = fresh;
-        let quadratic =
-            self.quadratic.filter(|_| fresh).map_or(f64::INFINITY, |constant| SAFETY * constant * norm);
-        self.rate.map(|rate| rate.min(quadratic))
-    }
-
-    /// Forgets the increments so far: the next one is not their successor.
-    fn restart(&mut self) {
-        *self = Self { renewed: self.renewed, ..Self::default() };
-    }
-
-    /// What the next solve may count on, of which `last` is what this one counted on: the rate after its first
-    /// increment, or the constant C with a matrix of its own.
-    fn carry(&self, last: f64, refresh: Refresh) -> f64 {
-        match refresh {
-            // A matrix of this step fits better here than it will in the next.
-            Refresh::WhenSlow if self.renewed => UNKNOWN_RATE,
-            Refresh::WhenSlow => self.largest.unwrap_or(last),
-            // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was no
-            // measurement; otherwise increments in other directions may contract slower than the last ones.
-            Refresh::EveryStep | Refresh::EveryIteration => {
-                let remembered = if last < UNKNOWN_RATE { FORGETTING * last } else { 0.0 };
-                self.constant.map_or(last, |constant| (SAFETY * constant).max(remembered))
-            }
-        }
-    }
-}
-
-/// Rate to be expected after a first increment, and what it was derived from, aged by one step.
-fn expected_rate(carried: f64, norm: f64, refresh: Refresh) -> (f64, f64) {
-    match refresh {
-        // The rate measured in earlier steps is trusted less with every step that did not confirm it.
-        Refresh::WhenSlow => ((2.0 * carried).min(UNKNOWN_RATE), (2.0 * carried).min(UNKNOWN_RATE)),
-        Refresh::EveryStep | Refresh::EveryIteration => {
-            ((AGEING * carried * norm).min(UNKNOWN_RATE), AGEING * carried)
-        }
-    }
-}
+/// A matrix that costs fewer iterations than this is renewed in every step: what is saved does not make up for the larger
+/// error that an old matrix leaves.
+const CHEAP: f64 = 4.0;
 
 /// The iteration with its factors and arrays.
 #[derive(Clone, Debug)]
@@ -223,9 +154,7 @@ pub struct Newton {
     next: Vec<f64>,
     tolerances: Vec<f64>,
     has_factors: bool,
-    /// Rate at which increments shrank lately, or the constant C of the quadratic contraction; part of the state that a
-    /// restart needs.
-    rate: f64,
+    memory: Memory,
     counts: NewtonCounts,
 }
 
@@ -241,7 +170,7 @@ impl Newton {
             next: vec![0.0; size],
             tolerances: vec![0.0; size],
             has_factors: false,
-            rate: UNKNOWN_RATE,
+            memory: Memory::default(),
             counts: NewtonCounts::default(),
         }
     }
@@ -269,7 +198,7 @@ impl Newton {
     /// Forgets the factors: the equations are no longer those they were made for.
     pub fn forget(&mut self) {
         self.has_factors = false;
-        self.rate = UNKNOWN_RATE;
+        self.memory = Memory::default();
     }
 
     /// The linear solver, to ask or tell how it orders its work.
@@ -277,19 +206,19 @@ impl Newton {
         &mut self.solver
     }
 
-    /// Rate of contraction measured lately.
-    pub fn rate(&self) -> f64 {
-        self.rate
+    /// What the next solve needs to know of the ones before.
+    pub fn memory(&self) -> Memory {
+        self.memory
     }
 
-    /// Makes the factors that a saved state was using, and takes up its rate of contraction.
+    /// Makes the factors that a saved state was using, and takes up its memory.
     pub fn restore<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        rate: f64,
+        memory: Memory,
     ) -> Result<(), NewtonFailure> {
         self.refresh(system)?;
-        self.rate = rate;
+        self.memory = memory;
         Ok(())
     }
 
@@ -323,11 +252,29 @@ impl Newton {
     }
 
     /// Solves for the increment and gives its size in units of the tolerances.
-    fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &S) -> f64 {
+    fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> f64 {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver.solve(&mut self.increment);
         system.tolerances(&mut self.tolerances);
-        self.increment.iter().zip(&self.tolerances).fold(0.0, |norm, (i, t)| norm.max(i.abs() / t))
+        system.size(&self.increment, &self.tolerances)
+    }
+
+    /// Whether a solve begins with the factors of an earlier one.
+    fn keeps(&self, refresh: Refresh) -> bool {
+        match refresh {
+            Refresh::EveryIteration | Refresh::EveryStep => false,
+            Refresh::WhenSlow => true,
+            Refresh::WhenCheaper => self.solver.factor_price() >= CHEAP && self.memory.is_worth_keeping(),
+        }
+    }
+
+    /// Whether a matrix of another point is to be renewed after an increment that shrank at this rate.
+    fn gives_up(&self, refresh: Refresh, contraction: &Contraction, norm: f64, rate: f64) -> bool {
+        if refresh != Refresh::WhenCheaper || contraction.renewed {
+            return rate > SLOW;
+        }
+        // Iterations until norm · rateᵏ is below the tolerance, against what a new matrix costs.
+        rate > HOPELESS || norm * rate.powf(self.solver.factor_price()) > contraction.share()
     }
 
     /// Iterates from the system's present unknowns; gives the number of iterations.
@@ -336,8 +283,9 @@ impl Newton {
         system: &mut S,
         settings: &NewtonSettings,
     ) -> Result<usize, NewtonFailure> {
-        let mut stale = self.has_factors && settings.refresh == Refresh::WhenSlow;
-        let mut renew = !stale;
+        let kept = self.has_factors && self.keeps(settings.refresh);
+        let mut stale = kept;
+        let mut renew = !kept;
         let mut contraction = Contraction::default();
         let mut merit = self.evaluate(system)?;
         let mut iterations = 0;
@@ -354,7 +302,7 @@ impl Newton {
                 return Err(NewtonFailure::Singular { unknown: self.first_bad_increment() });
             }
             let rate = contraction.measure(norm, fresh);
-            if stale && rate.is_some_and(|rate| rate > SLOW) {
+            if stale && rate.is_some_and(|rate| self.gives_up(settings.refresh, &contraction, norm, rate)) {
                 contraction.restart();
                 renew = true;
                 continue;
@@ -362,14 +310,16 @@ impl Newton {
             system.correct(&self.increment, 1.0);
             iterations += 1;
             self.counts.iterations += 1;
-            let (expected, aged) = expected_rate(self.rate, norm, settings.refresh);
-            let rate = rate.unwrap_or(expected);
+            let rate = match rate {
+                Some(measured) => self.memory.cautious_rate(measured, contraction.renewed),
+                None => self.memory.expected_rate(norm, contraction.renewed),
+            };
             let converged = match settings.stop {
-                Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= 1.0,
-                Stop::SmallIncrement => norm <= 1.0,
+                Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= contraction.share(),
+                Stop::SmallIncrement => norm <= contraction.share(),
             };
             if converged {
-                self.rate = contraction.carry(aged, settings.refresh);
+                self.memory.take(&contraction, iterations, kept, self.solver.factor_price());
                 return Ok(iterations);
             }
             let outcome = if settings.line_search {
@@ -391,7 +341,8 @@ impl Newton {
             }
             stale = settings.refresh != Refresh::EveryIteration;
             // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically.
-            renew |= settings.refresh == Refresh::EveryStep && norm * rate * rate > 1.0;
+            let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
+            renew |= fresh && norm * rate * rate > 1.0;
         }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
@@ -525,6 +476,39 @@ mod tests {
         newton.solve(&mut system, &settings).unwrap();
         assert!(newton.counts().matrices > before);
         assert!(system.x.abs() <= 1e-12);
+    }
+
+    /// Two unknowns for which an old matrix, the unit matrix, leaves a part of 1e-4 and of 0.1 behind.
+    struct TwoRates([f64; 2]);
+
+    impl NonlinearSystem for TwoRates {
+        fn residual(&mut self, out: &mut [f64]) {
+            out.copy_from_slice(&[(1.0 - 1e-4) * self.0[0], 0.9 * self.0[1]]);
+        }
+        fn matrix(&mut self, out: &mut BlockMatrix) {
+            out.values_mut().copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        }
+        fn correct(&mut self, increment: &[f64], fraction: f64) {
+            self.0.iter_mut().zip(increment).for_each(|(x, change)| *x += fraction * change);
+        }
+        fn tolerances(&self, out: &mut [f64]) {
+            out.fill(1e-8);
+        }
+    }
+
+    /// Increments shrink from 1e8 to 1e4 and 90 tolerances while the first unknown leads: their ratio promises that less than one
+    /// remains, and it is ten.
+    #[test]
+    fn what_shrinks_slowly_is_not_hidden_by_what_shrinks_fast() {
+        let settings = NewtonSettings { refresh: Refresh::WhenSlow, ..Default::default() };
+        let mut newton = Newton::new(Arc::new(BlockPattern::dense(&[2], &[2])), &[Role::Primary]);
+        newton.solve(&mut TwoRates([1e-9, 0.0]), &settings).unwrap();
+        for _ in 0..30 {
+            let mut system = TwoRates([1.0, 1e-4]);
+            newton.solve(&mut system, &settings).unwrap();
+            assert!(system.0.iter().all(|x| x.abs() <= 1e-8), "{:?}", system.0);
+        }
+        assert_eq!(newton.counts().matrices, 1);
     }
 
     #[test]

@@ -294,6 +294,15 @@ impl JointEntry {
     pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
         Rows { nodes: self.joint.nodes(), motions, blocks: &self.gradient_blocks, count: self.rows.len() }
     }
+
+    /// B V + Φ_t.
+    pub(super) fn write_rates(&self, motion: &Motion, out: &mut [f64]) {
+        if self.joint.is_rheonomic() {
+            let (rates, _) = self.joint.time_derivatives(motion);
+            out.copy_from_slice(&rates[..out.len()]);
+        }
+        self.joint.add_rates(motion, out);
+    }
 }
 
 /// Wrenches of multipliers on the nodes of their joint, with the sign of the equations of motion.

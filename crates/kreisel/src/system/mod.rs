@@ -333,6 +333,36 @@ impl JointEntry {
     }
 }
 
+impl System {
+    /// The equations, and the hidden constraints B v + Φ_t if they are asked for.
+    fn evaluate_parts(&self, at: &Point, out: &mut Equations, mut rates: Option<&mut [f64]>) {
+        for entry in self.elements_on(at) {
+            let nodes = entry.element.nodes();
+            self.with_element(entry, at, |motion| {
+                let mut forces = LocalForces::zeros();
+                entry.element.residual(motion, &mut forces);
+                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+                self.add_rates(entry, motion, out.state_rates);
+            });
+        }
+        for entry in self.joints_on(at) {
+            let nodes = entry.joint.nodes();
+            self.with_motion(nodes, at, &entry.memory, |motion| {
+                let mut forces = LocalForces::zeros();
+                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
+                let violation = &mut out.violation[rows.clone()];
+                entry.joint.evaluate(motion, &at.multipliers[rows.clone()], violation, wrenches);
+                if let Some(rates) = rates.as_deref_mut() {
+                    entry.write_rates(motion, &mut rates[rows]);
+                }
+                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
+            });
+        }
+        self.evaluate_slips(at, out);
+        self.add_crowd_forces(at, out.equilibrium);
+    }
+}
+
 impl Dae for System {
     fn shape(&self) -> Shape {
         self.shape.clone()
@@ -355,27 +385,18 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        for entry in self.elements_on(at) {
-            let nodes = entry.element.nodes();
-            self.with_element(entry, at, |motion| {
-                let mut forces = LocalForces::zeros();
-                entry.element.residual(motion, &mut forces);
-                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
-                self.add_rates(entry, motion, out.state_rates);
-            });
-        }
-        for entry in self.joints_on(at) {
-            let nodes = entry.joint.nodes();
-            self.with_motion(nodes, at, &entry.memory, |motion| {
-                let mut forces = LocalForces::zeros();
-                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
-                let violation = &mut out.violation[rows.clone()];
-                entry.joint.evaluate(motion, &at.multipliers[rows], violation, wrenches);
-                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
-            });
-        }
-        self.evaluate_slips(at, out);
-        self.add_crowd_forces(at, out.equilibrium);
+        self.evaluate_parts(at, out, None);
+    }
+
+    fn evaluate_with_rates(
+        &self,
+        at: &Point,
+        out: &mut Equations,
+        _gradient: &mut BlockMatrix,
+        _rheonomic: bool,
+        rates: &mut [f64],
+    ) {
+        self.evaluate_parts(at, out, Some(rates));
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {

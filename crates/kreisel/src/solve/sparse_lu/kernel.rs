@@ -46,6 +46,8 @@ impl FrontMut<'_> {
             17..=20 => self.eliminate_padded::<20>(),
             21..=24 => self.eliminate_padded::<24>(),
             25..=32 => self.eliminate_padded::<32>(),
+            33..=40 => self.eliminate_padded::<40>(),
+            41..=48 => self.eliminate_padded::<48>(),
             _ => self.eliminate_large(),
         }
     }

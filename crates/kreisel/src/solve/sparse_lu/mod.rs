@@ -231,6 +231,11 @@ impl SparseLu {
         self.symbolic.factor_len
     }
 
+    /// Multiplications of a factorisation.
+    pub fn factor_work(&self) -> f64 {
+        self.symbolic.work
+    }
+
     /// Merges fronts whose pivots vanish into their parents until none is left that could be, and returns
     /// how many were merged.
     ///

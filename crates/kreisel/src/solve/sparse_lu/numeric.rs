@@ -8,10 +8,13 @@ use pulp::{Arch, Simd, WithSimd};
 use super::kernel::{FrontMut, subtract};
 use super::symbolic::{Front, Run, Symbolic};
 
+/// Longest column of the substitutions whose length is known to the compiler; the factors have as many zeros behind them.
+const PADDING: usize = 32;
+
 /// The numbers of a factorisation, and the work space to renew it.
 #[derive(Clone, Debug)]
 pub(super) struct Numeric {
-    /// Panel and right part of front after front.
+    /// Panel and right part of front after front, and zeros behind the last.
     factors: Vec<f64>,
     schur: Vec<f64>,
     swaps: Vec<u32>,
@@ -38,7 +41,7 @@ impl Numeric {
     pub fn new(symbolic: &Symbolic) -> Self {
         let count = symbolic.unknown_at.len();
         Self {
-            factors: vec![0.0; symbolic.factor_len],
+            factors: vec![0.0; symbolic.factor_len + PADDING],
             schur: vec![0.0; symbolic.schur_len],
             swaps: vec![0; count],
             inverse_pivots: vec![0.0; count],
@@ -188,6 +191,46 @@ impl Numeric {
 
     #[inline(always)]
     fn forward(&mut self, symbolic: &Symbolic, front: &Front) {
+        match front.pivots + front.border {
+            0..=8 => self.forward_padded::<8>(symbolic, front),
+            9..=12 => self.forward_padded::<12>(symbolic, front),
+            13..=16 => self.forward_padded::<16>(symbolic, front),
+            17..=20 => self.forward_padded::<20>(symbolic, front),
+            21..=24 => self.forward_padded::<24>(symbolic, front),
+            25..=PADDING => self.forward_padded::<PADDING>(symbolic, front),
+            _ => self.forward_large(symbolic, front),
+        }
+    }
+
+    /// Forward substitution with columns of `H` rows, a length known to the compiler. What it reads above the diagonal and
+    /// behind the front changes only values that are already taken out or never looked at.
+    #[inline(always)]
+    fn forward_padded<const H: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let panel = &self.factors[front.panel..];
+        let own = front.pivot_start..front.pivot_start + pivots;
+        let ordered = &mut self.ordered[own.clone()];
+        for (row, &other) in self.swaps[own].iter().enumerate() {
+            ordered.swap(row, other as usize);
+        }
+        let mut local = [0.0; H];
+        local.iter_mut().zip(&*ordered).for_each(|(local, value)| *local = *value);
+        for (k, value) in ordered.iter_mut().enumerate() {
+            let column = &panel[k * height..][..H];
+            *value = local[k];
+            let factor = local[k];
+            for i in 0..H {
+                local[i] -= factor * column[i];
+            }
+        }
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (value, &row) in local[pivots..height].iter().zip(rows) {
+            self.ordered[row as usize] += value;
+        }
+    }
+
+    #[inline(always)]
+    fn forward_large(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let panel = &self.factors[front.panel..][..front.panel_len()];
         let own = front.pivot_start..front.pivot_start + pivots;
@@ -212,6 +255,46 @@ impl Numeric {
 
     #[inline(always)]
     fn backward(&mut self, symbolic: &Symbolic, front: &Front) {
+        match front.pivots {
+            0..=4 => self.backward_padded::<4>(symbolic, front),
+            5..=8 => self.backward_padded::<8>(symbolic, front),
+            9..=12 => self.backward_padded::<12>(symbolic, front),
+            13..=16 => self.backward_padded::<16>(symbolic, front),
+            17..=24 => self.backward_padded::<24>(symbolic, front),
+            25..=PADDING => self.backward_padded::<PADDING>(symbolic, front),
+            _ => self.backward_large(symbolic, front),
+        }
+    }
+
+    /// Backward substitution with columns of `P` rows, see [`Self::forward_padded`].
+    #[inline(always)]
+    fn backward_padded<const P: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (panel, right) = (&self.factors[front.panel..], &self.factors[front.panel + front.panel_len()..]);
+        let behind = front.pivot_start + pivots;
+        let (before, after) = self.ordered.split_at_mut(behind);
+        let own = &mut before[front.pivot_start..];
+        let mut local = [0.0; P];
+        local.iter_mut().zip(&*own).for_each(|(local, value)| *local = *value);
+        for (j, &row) in symbolic.border_rows[front.border_rows.clone()].iter().enumerate() {
+            let column = &right[j * pivots..][..P];
+            let factor = after[row as usize - behind];
+            for i in 0..P {
+                local[i] -= factor * column[i];
+            }
+        }
+        for k in (0..pivots).rev() {
+            let column = &panel[k * height..][..P];
+            let value = local[k] * self.inverse_pivots[front.pivot_start + k];
+            own[k] = value;
+            for i in 0..P {
+                local[i] -= value * column[i];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn backward_large(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots, front.pivots + front.border);
         let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
         let (panel, right) = factors.split_at(front.panel_len());

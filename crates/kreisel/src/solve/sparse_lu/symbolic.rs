@@ -89,6 +89,8 @@ pub(super) struct Symbolic {
     /// its own group for a primary, all for a multiplier.
     pub search_ends: Vec<u32>,
     pub factor_len: usize,
+    /// Multiplications of a factorisation.
+    pub work: f64,
     pub schur_len: usize,
     pub largest_front: usize,
 }
@@ -294,6 +296,7 @@ impl<'a> Builder<'a> {
                 group_at: Vec::with_capacity(pattern.row_count()),
                 search_ends: Vec::with_capacity(pattern.row_count()),
                 factor_len: 0,
+                work: 0.0,
                 schur_len: 0,
                 largest_front: 0,
             },
@@ -358,6 +361,7 @@ impl<'a> Builder<'a> {
         front.border = front.border_rows.len();
         front.panel = symbolic.factor_len;
         symbolic.factor_len += front.panel_len() + front.right_len();
+        symbolic.work += work(front.pivots, front.border);
         symbolic.largest_front = symbolic.largest_front.max(front.pivots + front.border);
         self.border_groups.push(groups);
     }

@@ -1,0 +1,106 @@
+//! First guess of a step: which polynomial through the last values of a and λ is followed.
+//!
+//! Smooth motions are best guessed by a parabola, shaken ones by nothing at all: each further value multiplies what
+//! changes its sign from step to step. So the last step decides: the guess that would have been best there is taken.
+
+use super::parameters::Parameters;
+use super::settings::Predictor;
+use super::state::State;
+
+/// How a and λ are guessed from their last values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guess {
+    /// v̇ = 0, and the last λ.
+    Zero,
+    /// The last values.
+    Constant,
+    /// The line through the last two.
+    #[default]
+    Line,
+    /// The parabola through the last three.
+    Parabola,
+}
+
+/// Steps of one size after which a parabola has its three values.
+const STEPS_OF_PARABOLA: u64 = 3;
+
+impl Guess {
+    /// All of them, in the order of their numbers in saved states.
+    const ALL: [Self; 4] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola];
+
+    /// The guess with this number in a saved state.
+    pub(super) fn from_number([number]: [u8; 1]) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The guess for the next step, of a given size.
+    pub(super) fn next(state: &State, predictor: Predictor, step: f64) -> Self {
+        let known = state.step > 0.0;
+        let equidistant = state.step == step && state.count >= STEPS_OF_PARABOLA;
+        match (predictor, state.guess) {
+            (Predictor::ZeroAcceleration, _) => Self::Zero,
+            (Predictor::Adaptive, guess) if equidistant => guess,
+            (Predictor::LinearAcceleration | Predictor::Adaptive, _) if known => Self::Line,
+            _ => Self::Constant,
+        }
+    }
+
+    /// The next value after the last three, the last one first; `ahead` is the new step in units of the last.
+    #[inline]
+    pub(super) fn follow(self, [last, previous, earlier]: [f64; 3], ahead: f64) -> f64 {
+        match self {
+            Self::Zero | Self::Constant => last,
+            Self::Line => last + ahead * (last - previous),
+            Self::Parabola => 3.0 * (last - previous) + earlier,
+        }
+    }
+
+    /// The guess that would have been best for a step, from a after it and the three values before, the last one first.
+    pub(super) fn best(
+        parameters: &Parameters,
+        acceleration: &[f64],
+        next: &[f64],
+        [last, previous, earlier]: [&[f64]; 3],
+    ) -> Self {
+        let mut squares = [0.0; 4];
+        // v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq. (37d)].
+        let zero = (1.0 - parameters.alpha_f()) / (1.0 - parameters.alpha_m());
+        for i in 0..next.len() {
+            let first = next[i] - last[i];
+            let second = first - (last[i] - previous[i]);
+            let third = second - (last[i] - 2.0 * previous[i] + earlier[i]);
+            for (square, error) in squares.iter_mut().zip([zero * acceleration[i], first, second, third]) {
+                *square += error * error;
+            }
+        }
+        let smallest = squares.iter().copied().fold(f64::INFINITY, f64::min);
+        let place = squares.iter().rposition(|square| *square == smallest);
+        place.map_or(Self::Constant, |place| Self::ALL[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(values: [f64; 4]) -> Guess {
+        let [earlier, previous, last, next] = values.map(|value| [value]);
+        let parameters = Parameters::chung_hulbert(0.8).unwrap();
+        Guess::best(&parameters, &next, &next, [&last, &previous, &earlier])
+    }
+
+    #[test]
+    fn the_guess_that_would_have_been_right_is_found() {
+        assert_eq!(best([7.0, 3.0, 2.0, 2.0]), Guess::Constant);
+        assert_eq!(best([7.0, 3.0, 4.0, 5.0]), Guess::Line);
+        assert_eq!(best([1.0, 4.0, 9.0, 16.0]), Guess::Parabola);
+        assert_eq!(best([-1.0, 1.0, -1.0, 1.0]), Guess::Zero);
+    }
+
+    #[test]
+    fn lines_and_parabolas_are_followed() {
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 1.0), 7.0);
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 0.5), 6.0);
+        assert_eq!(Guess::Parabola.follow([9.0, 4.0, 1.0], 1.0), 16.0);
+    }
+}

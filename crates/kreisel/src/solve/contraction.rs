@@ -1,0 +1,247 @@
+//! How fast Newton's increments shrink, and what one solve tells the next.
+//!
+//! A matrix of the present solve contracts quadratically, θ = C‖δ‖; one of an earlier solve linearly, with a rate θ that
+//! hardly depends on ‖δ‖ but on the direction: what the old matrix fits worst shrinks slowest, and is seen only when the rest is
+//! gone. Both are measured and remembered, so that the first increment alone shows whether a second one is needed. So is what the matrix in use has cost and how often it was used: whether another one is worth its price.
+
+/// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
+const UNKNOWN_RATE: f64 = 0.9;
+/// How much larger than measured the constant C of the quadratic contraction is taken in the next solve.
+const SAFETY: f64 = 2.0;
+/// Growth of C with every solve that did not measure it.
+const AGEING: f64 = 1.25;
+/// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
+/// limits how long C is believed: 1.25¹⁸ · 2 · 0.01 > 1, so that it is measured every 19 solves while increments stay as
+/// large.
+const TELLING: f64 = 0.01;
+/// Part of the last rate below which a newly measured one is not believed.
+const FORGETTING: f64 = 0.3;
+/// Part of the tolerance that may be left with an old matrix. What a fresh one leaves is squared by the next increment and
+/// mostly far below its estimate; an old one leaves what is estimated, in the same directions solve after solve, and
+/// multipliers of the index-3 formulation magnify it by 1/h².
+const SHARE: f64 = 0.1;
+/// Part of the largest rate of earlier solves below which that of an old matrix is not believed in the next one.
+const FADING: f64 = 0.7;
+/// Most solves for which an old matrix is not tried again after it was of no use.
+const LONGEST_PAUSE: f64 = 64.0;
+
+/// What one solve tells the next; part of the state that a restart needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// Slowest rate at which increments shrank lately with a matrix of an earlier solve.
+    pub rate: f64,
+    /// Constant C of the quadratic contraction with a matrix of the same solve.
+    pub constant: f64,
+    /// What the matrix in use and the iterations with it have cost, in iterations.
+    pub spent: f64,
+    /// How many solves used it; none if the next one is to renew it.
+    pub uses: f64,
+    /// How many solves to come renew their matrix without trying the old one.
+    pub pause: f64,
+    /// How many did so the last time.
+    pub last_pause: f64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            rate: UNKNOWN_RATE,
+            constant: UNKNOWN_RATE,
+            spent: 0.0,
+            uses: 0.0,
+            pause: 0.0,
+            last_pause: 0.0,
+        }
+    }
+}
+
+impl Memory {
+    /// Its numbers, to be saved.
+    pub fn numbers(&self) -> [f64; 6] {
+        [self.rate, self.constant, self.spent, self.uses, self.pause, self.last_pause]
+    }
+
+    /// The memory with these numbers.
+    pub fn from_numbers([rate, constant, spent, uses, pause, last_pause]: [f64; 6]) -> Self {
+        Self { rate, constant, spent, uses, pause, last_pause }
+    }
+
+    /// Whether the next solve should begin with the matrix in use.
+    pub fn is_worth_keeping(&self) -> bool {
+        self.uses > 0.0 && self.pause == 0.0
+    }
+
+    /// Rate to be expected after a first increment of this size, with a matrix of the same solve or an older one.
+    pub fn expected_rate(&self, norm: f64, fresh: bool) -> f64 {
+        // What was measured in earlier solves is trusted less with every solve that did not confirm it.
+        let rate = if fresh { AGEING * self.constant * norm } else { 2.0 * self.rate };
+        rate.min(UNKNOWN_RATE)
+    }
+
+    /// Rate to count on where increments shrank at `measured`.
+    pub fn cautious_rate(&self, measured: f64, fresh: bool) -> f64 {
+        // The first increments with an old matrix are large where it fits, and shrink fast; what is left behind them is small and
+        // shrinks slowly. So the slowest rate of the solves before counts as well.
+        if fresh { measured } else { measured.max(self.rate) }
+    }
+
+    /// Takes up a solve: `kept` if it began with an old matrix, which costs `price` iterations to renew.
+    ///
+    /// The mean cost of a solve falls as long as the last one cost less than the mean: a matrix is kept until then.
+    pub fn take(&mut self, contraction: &Contraction, iterations: usize, kept: bool, price: f64) {
+        let iterations = iterations as f64;
+        let tried_once = self.uses <= 1.0;
+        if contraction.renewed {
+            self.constant = contraction.next_constant(AGEING * self.constant);
+            (self.spent, self.uses) = (price + iterations, 1.0);
+        } else {
+            self.rate = contraction.next_rate(self.rate);
+            self.constant *= AGEING;
+            (self.spent, self.uses) = (self.spent + iterations, self.uses + 1.0);
+        }
+        match (kept, contraction.renewed) {
+            (true, true) if tried_once => {
+                self.last_pause = (2.0 * self.last_pause).clamp(1.0, LONGEST_PAUSE);
+                self.pause = self.last_pause;
+            }
+            (true, _) => self.last_pause = 0.0,
+            (false, _) => self.pause = (self.pause - 1.0).max(0.0),
+        }
+        if iterations > self.spent / self.uses {
+            self.uses = 0.0;
+        }
+    }
+}
+
+/// How fast the increments of one solve shrink.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contraction {
+    previous_norm: Option<f64>,
+    /// Size of the first increment and constant C of the quadratic contraction after it.
+    first_norm: Option<f64>,
+    constant: Option<f64>,
+    /// Estimate from the last pairs of increments.
+    rate: Option<f64>,
+    /// Largest rate of the solve.
+    largest: Option<f64>,
+    /// How many rates were measured.
+    pairs: usize,
+    /// Whether the matrix was evaluated in this solve.
+    pub renewed: bool,
+    /// Whether the last increment came from a matrix of its own point.
+    fresh: bool,
+    /// Largest constant C of increments from matrices of their own points.
+    quadratic: Option<f64>,
+}
+
+impl Contraction {
+    /// Takes up the size of an increment, and whether its matrix is one of its own point; gives the rate that the next one
+    /// can be expected to shrink at, if there was one before it.
+    pub fn measure(&mut self, norm: f64, fresh: bool) -> Option<f64> {
+        if let Some(previous) = self.previous_norm {
+            let measured = norm / previous;
+            let first = *self.first_norm.get_or_insert(previous);
+            self.constant.get_or_insert(norm.max(TELLING) / (first * first));
+            if self.fresh {
+                let constant = norm.max(TELLING) / (previous * previous);
+                self.quadratic = Some(self.quadratic.map_or(constant, |largest| largest.max(constant)));
+            }
+            // Increments turn as they shrink, and a single pair of them can shrink by chance.
+            let rate = self.rate.map_or(measured, |rate| measured.max(FORGETTING * rate));
+            self.rate = Some(rate);
+            self.pairs += 1;
+            self.largest = Some(self.largest.map_or(rate, |largest| largest.max(rate)));
+        }
+        self.previous_norm = Some(norm);
+        self.fresh = fresh;
+        let quadratic =
+            self.quadratic.filter(|_| fresh).map_or(f64::INFINITY, |constant| SAFETY * constant * norm);
+        self.rate.map(|rate| rate.min(quadratic))
+    }
+
+    /// Part of the tolerance that the error after the last correction may take.
+    pub fn share(&self) -> f64 {
+        if self.renewed { 1.0 } else { SHARE }
+    }
+
+    /// Forgets the increments so far: the next one is not their successor.
+    pub fn restart(&mut self) {
+        *self = Self { renewed: self.renewed, ..Self::default() };
+    }
+
+    /// The rate with an old matrix for the next solve, of which `last` is what this one counted on.
+    fn next_rate(&self, last: f64) -> f64 {
+        let Some(largest) = self.largest else { return (AGEING * last).min(UNKNOWN_RATE) };
+        // A single pair of increments says nothing about what shrinks slowly; before a first measurement nothing is known.
+        let remembered = match (self.pairs > 1, last < UNKNOWN_RATE) {
+            (true, true) => FADING * last,
+            (true, false) => 0.0,
+            (false, _) => AGEING * last,
+        };
+        largest.max(remembered).min(UNKNOWN_RATE)
+    }
+
+    /// The constant C for the next solve, of which `last` is what this one counted on.
+    fn next_constant(&self, last: f64) -> f64 {
+        // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was no
+        // measurement; otherwise increments in other directions may contract slower than the last ones.
+        let remembered = if last < UNKNOWN_RATE { FORGETTING * last } else { 0.0 };
+        self.constant.map_or(last, |constant| (SAFETY * constant).max(remembered))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solve(memory: &mut Memory, iterations: usize, renewed: bool) -> bool {
+        let kept = memory.is_worth_keeping();
+        let contraction = Contraction { renewed: renewed || !kept, ..Contraction::default() };
+        memory.take(&contraction, iterations, kept, 6.0);
+        kept
+    }
+
+    #[test]
+    fn a_matrix_is_kept_until_a_solve_costs_more_than_the_mean() {
+        let mut memory = Memory::default();
+        let kept = [1, 2, 3, 3, 4].map(|iterations| solve(&mut memory, iterations, false));
+        assert_eq!(kept, [false, true, true, true, true]);
+        // (6 + 1 + 2 + 3 + 3 + 4)/5 = 3.8 < 4.
+        assert!(!memory.is_worth_keeping());
+    }
+
+    #[test]
+    fn an_old_matrix_that_never_helps_is_tried_less_and_less() {
+        let mut memory = Memory::default();
+        let tries = (0..1000).filter(|_| solve(&mut memory, 3, true)).count();
+        assert!(tries < 25, "{tries}");
+    }
+
+    #[test]
+    fn one_fast_pair_of_increments_does_not_make_an_old_matrix_better() {
+        let mut memory = Memory { rate: 0.1, uses: 1.0, ..Memory::default() };
+        let mut contraction = Contraction::default();
+        contraction.measure(1e6, false);
+        contraction.measure(1.0, false);
+        memory.take(&contraction, 2, true, 6.0);
+        assert_eq!(memory.rate, AGEING * 0.1);
+        assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
+        // A third increment shows what is left behind the first two.
+        let mut contraction = Contraction::default();
+        contraction.measure(1e6, false);
+        contraction.measure(1.0, false);
+        contraction.measure(0.01, false);
+        memory.take(&contraction, 3, true, 6.0);
+        assert_eq!(memory.rate, FADING * (AGEING * 0.1));
+    }
+
+    #[test]
+    fn a_first_measurement_is_not_held_back_by_what_was_assumed_before() {
+        let mut memory = Memory::default();
+        let mut contraction = Contraction { renewed: true, ..Contraction::default() };
+        contraction.measure(1e4, true);
+        contraction.measure(1.0, false);
+        memory.take(&contraction, 2, false, 6.0);
+        assert_eq!(memory.constant, SAFETY * 1e-8);
+    }
+}
