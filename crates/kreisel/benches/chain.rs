@@ -29,9 +29,6 @@ fn main() {
     let exact = reference();
     for (joint, count, steps) in CASES {
         let benchmark = format!("chain-{joint}-{count}");
-        if !asked(&benchmark) {
-            continue;
-        }
         let exact = &exact[format!("{joint}-{count}")];
         let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
         for (program, method, refresh) in [
@@ -40,6 +37,9 @@ fn main() {
             ("kreisel, matrix kept", Method::Index3, Refresh::WhenCheaper),
             ("kreisel index2, matrix kept", Method::Index2, Refresh::WhenCheaper),
         ] {
+            if !asked(&benchmark, program) {
+                continue;
+            }
             let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
             let mut settings = Settings::new(method, parameters, STEP);
             settings.newton.refresh = refresh;

@@ -85,8 +85,8 @@ pub fn runs() -> usize {
     words.next().and_then(|word| word.parse().ok()).unwrap_or(5)
 }
 
-/// Whether a benchmark is asked for: those named in the arguments, or all.
-pub fn asked(benchmark: &str) -> bool {
+/// Whether a benchmark is asked for: those named in the arguments, alone or with a program behind a slash, or all.
+pub fn asked(benchmark: &str, program: &str) -> bool {
     let mut words = std::env::args().skip(1).peekable();
     let mut any = false;
     while let Some(word) = words.next() {
@@ -94,7 +94,8 @@ pub fn asked(benchmark: &str) -> bool {
             words.next();
         } else if !word.starts_with("--") {
             any = true;
-            if word == benchmark {
+            let (name, only) = word.split_once('/').unwrap_or((&word, program));
+            if (name, only) == (benchmark, program) {
                 return true;
             }
         }

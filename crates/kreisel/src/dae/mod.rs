@@ -15,10 +15,12 @@
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
 mod differences;
+mod operators;
 mod rest;
 mod shape;
 pub(crate) mod turning;
 
+pub(crate) use operators::{Fold, TangentOperators};
 pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
@@ -106,6 +108,8 @@ pub struct Tangent {
     pub state_state: BlockMatrix,
     /// ∂h/∂λ, states × constraints.
     pub state_reaction: BlockMatrix,
+    /// Set if all derivatives of forces go to one matrix, see [`Dae::folds`].
+    pub(crate) fold: Option<Fold>,
 }
 
 impl Tangent {
@@ -127,14 +131,20 @@ impl Tangent {
             state_stiffness: zeros(&couplings.state_node),
             state_state: zeros(&couplings.state_state),
             state_reaction: zeros(&couplings.state_constraint),
+            fold: None,
         }
     }
 
     /// Sets every derivative to zero.
     pub fn clear(&mut self) {
+        self.dynamic.fill(0.0);
+        self.stiffness.fill(0.0);
+        self.clear_all_but_forces();
+    }
+
+    /// Sets every derivative to zero but those of forces by the motion of nodes.
+    pub(crate) fn clear_all_but_forces(&mut self) {
         for matrix in [
-            &mut self.dynamic,
-            &mut self.stiffness,
             &mut self.gradient,
             &mut self.reaction,
             &mut self.slip,
@@ -276,6 +286,13 @@ pub trait Dae {
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         differences::tangent(self, at, weights, out);
+    }
+
+    /// Whether [`Dae::tangent`] can multiply the derivatives by the configuration with tangent operators and add them
+    /// to those by velocities and accelerations itself: less to be moved through memory than two matrices.
+    #[doc(hidden)]
+    fn folds(&self) -> bool {
+        false
     }
 
     /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.

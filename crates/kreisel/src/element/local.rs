@@ -45,6 +45,8 @@ impl LocalForces {
 #[derive(Clone, Debug)]
 pub struct LocalTangent {
     node_count: usize,
+    /// Whether mass or damping were asked for: otherwise they hold zeros.
+    dynamic: bool,
     /// ∂r/∂q at fixed twists.
     stiffness: [Matrix6; MOST_NODES * MOST_NODES],
     /// ∂r/∂V̇; block (i, j) at `i · n + j`.
@@ -56,22 +58,25 @@ impl LocalTangent {
     /// Zero derivatives for a number of nodes.
     pub fn zeros(node_count: usize) -> Self {
         let zeros = [Matrix6::zeros(); MOST_NODES * MOST_NODES];
-        Self { node_count, stiffness: zeros, mass: zeros, damping: zeros }
+        Self { node_count, dynamic: false, stiffness: zeros, mass: zeros, damping: zeros }
     }
 
     /// Zero derivatives again, for another number of nodes.
     pub fn reset(&mut self, node_count: usize) {
-        self.node_count = node_count;
-        let count = node_count * node_count;
-        for blocks in [&mut self.stiffness, &mut self.mass, &mut self.damping] {
-            blocks[..count].fill(Matrix6::zeros());
+        if self.dynamic {
+            let count = self.node_count * self.node_count;
+            for blocks in [&mut self.mass, &mut self.damping] {
+                blocks[..count].fill(Matrix6::zeros());
+            }
         }
-    }
-
-    /// Zero stiffness again, for another number of nodes: joints have nothing else.
-    pub(crate) fn reset_stiffness(&mut self, node_count: usize) {
+        self.dynamic = false;
         self.node_count = node_count;
         self.stiffness[..node_count * node_count].fill(Matrix6::zeros());
+    }
+
+    /// Whether forces may depend on velocities and accelerations.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.dynamic
     }
 
     /// Number of nodes.
@@ -81,11 +86,13 @@ impl LocalTangent {
 
     /// ∂r_i/∂V̇_j, to be added to.
     pub fn mass(&mut self, i: usize, j: usize) -> &mut Matrix6 {
+        self.dynamic = true;
         &mut self.mass[i * self.node_count + j]
     }
 
     /// ∂r_i/∂V_j, to be added to.
     pub fn damping(&mut self, i: usize, j: usize) -> &mut Matrix6 {
+        self.dynamic = true;
         &mut self.damping[i * self.node_count + j]
     }
 
@@ -226,7 +233,7 @@ pub(super) fn difference_load_stiffness<E: Element + ?Sized>(
 }
 
 /// Only derivatives by the configuration.
-pub(super) const STIFFNESS_ONLY: TangentWeights =
+pub(crate) const STIFFNESS_ONLY: TangentWeights =
     TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
 
 /// Moves a node's pose along one direction of its body twist.

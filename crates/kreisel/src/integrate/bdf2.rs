@@ -16,11 +16,11 @@
 //! in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what the next step will have, or λ would
 //! fall to first order.
 
-use super::layout::{Copies, Kind, Layout, Part, TangentOperators};
+use super::layout::{Copies, Kind, Layout, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Form, IterationMatrix, Scaling, Settings};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Couplings, Dae, Shape, TangentWeights};
+use crate::dae::{Couplings, Dae, Shape, TangentOperators, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;

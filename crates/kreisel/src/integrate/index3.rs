@@ -12,11 +12,11 @@
 //! depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
 
 use super::force_level::ForceLevel;
-use super::layout::{Kind, Part, TangentOperators};
+use super::layout::{Kind, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
-use crate::dae::Dae;
+use crate::dae::{Dae, TangentOperators};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
@@ -48,10 +48,16 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
 
     /// Adds the matrix of the derivatives that were evaluated last; `velocity_operators` as in [`Workspace::add_states`].
     pub fn write_matrix(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
-        let (work, coefficients) = (&mut *self.work, &self.coefficients);
-        let (matrix, factor) = (self.settings.iteration_matrix, 1.0 / coefficients.scale);
-        let operators = matrix.is_complete().then_some(&work.operators);
+        let (work, factor) = (&*self.work, 1.0 / self.coefficients.scale);
+        let operators = self.settings.iteration_matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
+        self.write_constraints(velocity_operators, out);
+    }
+
+    /// All of the matrix but the derivatives of forces by the motion of nodes.
+    fn write_constraints(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
+        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        let matrix = self.settings.iteration_matrix;
         work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
         work.add_slip_rows(coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
@@ -83,6 +89,10 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let matrix = self.settings.iteration_matrix;
         work.tangent.gradient_rate_wanted = false;
+        if self.force_level.is_none() && matrix.is_complete() && self.dae.folds() {
+            work.fold_forces(self.dae, self.trial, coefficients, matrix, out);
+            return self.write_constraints(None, out);
+        }
         match self.force_level {
             None => work.differentiate(self.dae, self.trial, coefficients, matrix),
             Some(force_level) => {

@@ -12,9 +12,11 @@
 //! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
 
 use super::error::StartError;
-use super::layout::{Copies, Kind, Layout, Part, StateScaling, TangentOperators};
+use super::layout::{Copies, Kind, Layout, Part, StateScaling};
 use super::scheme::Workspace;
-use crate::dae::{Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentWeights};
+use crate::dae::{
+    Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentOperators, TangentWeights,
+};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::first_order::{StateParameters, ahead};
 use super::guess::Guess;
-use super::layout::{Kind, Layout, Part, TangentOperators};
+use super::layout::{Kind, Layout, Part};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Couplings, Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use crate::dae::{Couplings, Dae, Equations, Fold, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::Group;
 use crate::solve::block::BlockMatrix;
 
@@ -344,7 +344,33 @@ impl Workspace {
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
-    /// The same without the inertia of v̇.
+    /// Evaluates the derivatives and adds (dynamic + stiffness T)/s to an iteration matrix with one copy of the nodes:
+    /// [`Layout::add_forces`] in one pass, for systems that fold.
+    pub fn fold_forces<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        trial: &mut Trial,
+        coefficients: &Coefficients,
+        matrix: IterationMatrix,
+        out: &mut BlockMatrix,
+    ) {
+        let weights =
+            TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
+        trial.follow(dae, matrix);
+        self.operators.evaluate(&self.shape.space, &trial.increment);
+        self.tangent.clear_all_but_forces();
+        let (places, operators) = (self.layout.take_force_places(), std::mem::take(&mut self.operators));
+        std::mem::swap(&mut self.tangent.dynamic, out);
+        self.tangent.fold = Some(Fold { places, operators, factor: 1.0 / coefficients.scale });
+        dae.tangent(&trial.point(), weights, &mut self.tangent);
+        std::mem::swap(&mut self.tangent.dynamic, out);
+        if let Some(fold) = self.tangent.fold.take() {
+            self.operators = fold.operators;
+            self.layout.give_force_places(fold.places);
+        }
+    }
+
+    /// [`Workspace::differentiate`] without the inertia of v̇.
     pub fn differentiate_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,

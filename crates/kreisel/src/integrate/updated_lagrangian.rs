@@ -17,12 +17,12 @@
 //! ```
 
 use super::index3::Index3;
-use super::layout::{Part, TangentOperators};
+use super::layout::Part;
 use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial};
 use super::settings::Parametrization;
 use super::state::State;
-use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentWeights};
+use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;

@@ -1,20 +1,14 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use super::motion::{TwistDerivatives, add_force, force_by_configuration, twist_from_velocity};
+use super::motion::{
+    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
+};
 use super::{JointEntry, NodeMotion, System};
 use crate::dae::{Point, Reactions, Tangent, TangentWeights};
-use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId};
+use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, STIFFNESS_ONLY};
 use crate::joint::LocalGradient;
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
-
-/// How a node's coordinates enter body twists at a point.
-struct NodeChange {
-    group: Group,
-    /// V = P v.
-    twist_from_velocity: Matrix6,
-    derivatives: Option<TwistDerivatives>,
-}
 
 impl System {
     /// Adds wrenches in body axes to the rows of their nodes.
@@ -81,18 +75,6 @@ impl System {
         .acceleration
     }
 
-    fn node_changes(&self, nodes: &[NodeId], motions: &[NodeMotion]) -> [Option<NodeChange>; MOST_NODES] {
-        std::array::from_fn(|index| {
-            let node = nodes.get(index)?;
-            let (group, motion) = (self.nodes[node.0].group, &motions[index]);
-            Some(NodeChange {
-                group,
-                twist_from_velocity: twist_from_velocity(group, motion),
-                derivatives: TwistDerivatives::new(group, motion),
-            })
-        })
-    }
-
     pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
         let found = self.found(at.memory);
@@ -135,7 +117,6 @@ impl System {
     }
 
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
-        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
         let mut tangent = LocalTangent::zeros(0);
         let found = self.found(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
@@ -151,7 +132,7 @@ impl System {
                     forces.wrenches
                 };
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-                self.add_tangent(&part, &tangent, load, weights, out);
+                self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, out);
             });
         }
     }
@@ -166,13 +147,13 @@ impl System {
         out: &mut Tangent,
     ) {
         let nodes = entry.joint.nodes();
-        tangent.reset_stiffness(nodes.len());
+        tangent.reset(nodes.len());
         entry.joint.linearize(motion, multipliers, gradient, tangent);
         let rows = entry.holonomic_rows(motion.nodes);
         self.write_rows(&rows, gradient, &mut out.gradient);
         let reaction = || reaction(gradient, multipliers, nodes.len());
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-        self.add_stiffness(&part, tangent, reaction, out);
+        self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
         if out.gradient_rate_wanted {
             let mut rate = LocalGradient::zeros();
             entry.joint.rate_gradient(motion, &mut rate);
@@ -194,7 +175,7 @@ impl System {
             let Some(derivatives) = TwistDerivatives::new(group, &part.motions[index]) else { continue };
             let target = out.block_values_mut(part.blocks[index]);
             for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
-                let change = derivatives.velocity_by_configuration.tr_mul(&row[index]);
+                let change = derivatives.velocity_by_configuration_transposed(&row[index]);
                 for (target, value) in target[r..].iter_mut().step_by(row_count).zip(change.iter()) {
                     *target += value;
                 }
@@ -216,67 +197,46 @@ impl System {
         out: &mut Tangent,
     ) {
         let n = part.nodes.len();
-        if self.all_on_se3(part.nodes) {
-            for index in 0..part.blocks.len() {
-                let block = part.block(index);
-                let (mass, damping, stiffness) = tangent.block(index / n, index % n);
-                add_block(&mut out.dynamic, block, &(weights.mass * mass + weights.damping * damping));
-                if weights.stiffness {
-                    add_block(&mut out.stiffness, block, stiffness);
-                }
-            }
-            return;
-        }
-        let changes = self.node_changes(part.nodes, part.motions);
-        let wrenches = wrenches();
-        for (i, row) in changes.iter().flatten().enumerate() {
-            for (j, column) in changes.iter().flatten().enumerate() {
-                let (mass, damping, stiffness) = tangent.block(i, j);
-                let (dynamic, stiffness) = changed(mass, damping, stiffness, column, weights);
-                let block = part.block(i * n + j);
-                add_block(&mut out.dynamic, block, &row.twist_from_velocity.tr_mul(&dynamic));
-                if weights.stiffness {
-                    let mut stiffness = row.twist_from_velocity.tr_mul(&stiffness);
-                    if i == j {
-                        let turning = force_by_configuration(row.group, &part.motions[i], &wrenches[i]);
-                        stiffness += turning.unwrap_or_else(Matrix6::zeros);
-                    }
-                    add_block(&mut out.stiffness, block, &stiffness);
-                }
-            }
-        }
-    }
-
-    /// [`System::add_tangent`] of forces that depend on the configuration alone: those of a joint.
-    pub(super) fn add_stiffness(
-        &self,
-        part: &LocalPart,
-        tangent: &LocalTangent,
-        wrenches: impl FnOnce() -> [Vector6; MOST_NODES],
-        out: &mut Tangent,
-    ) {
-        let n = part.nodes.len();
-        if self.all_on_se3(part.nodes) {
-            for index in 0..part.blocks.len() {
-                let block = part.block(index);
-                add_block(&mut out.stiffness, block, tangent.block(index / n, index % n).2);
-            }
-            return;
-        }
-        let wrenches = wrenches();
-        let change = |i: usize| {
-            let group = self.nodes[part.nodes[i].0].group;
-            (group, twist_from_velocity(group, &part.motions[i]))
+        let dynamic = |i, j| {
+            let (mass, damping, _) = tangent.block(i, j);
+            weights.mass * mass + weights.damping * damping
         };
-        for (i, wrench) in wrenches.iter().take(n).enumerate() {
-            let (group, left) = change(i);
-            for j in 0..n {
-                let mut stiffness = left.tr_mul(tangent.block(i, j).2) * change(j).1;
-                if i == j {
-                    let turning = force_by_configuration(group, &part.motions[i], wrench);
-                    stiffness += turning.unwrap_or_else(Matrix6::zeros);
-                }
-                add_block(&mut out.stiffness, part.block(i * n + j), &stiffness);
+        if self.all_on_se3(part.nodes) {
+            for index in 0..part.blocks.len() {
+                let (i, j) = (index / n, index % n);
+                let stiffness = weights.stiffness.then(|| *tangent.block(i, j).2);
+                let dynamic = tangent.is_dynamic().then(|| dynamic(i, j));
+                add_derivatives(part.block(index), part.nodes[j], dynamic, stiffness, out);
+            }
+            return;
+        }
+        let wrenches = wrenches();
+        for (j, motion) in part.motions.iter().enumerate() {
+            let column = self.nodes[part.nodes[j].0].group;
+            let derivatives = TwistDerivatives::new(column, motion).filter(|_| tangent.is_dynamic());
+            for i in 0..n {
+                let (row, at_row) = (self.nodes[part.nodes[i].0].group, &part.motions[i]);
+                let (mass, damping, stiffness) = tangent.block(i, j);
+                let dynamic = tangent.is_dynamic().then(|| {
+                    let mut dynamic = by_coordinates(column, motion, &dynamic(i, j));
+                    if let Some(derivatives) = &derivatives {
+                        derivatives.add_acceleration_by_velocity(&(weights.damping * mass), &mut dynamic);
+                    }
+                    on_coordinates(row, at_row, &dynamic)
+                });
+                let stiffness = weights.stiffness.then(|| {
+                    let mut stiffness = by_coordinates(column, motion, stiffness);
+                    if let Some(derivatives) = &derivatives {
+                        derivatives.add_acceleration_by_configuration(mass, &mut stiffness);
+                        derivatives.add_velocity_by_configuration(damping, &mut stiffness);
+                    }
+                    let mut stiffness = on_coordinates(row, at_row, &stiffness);
+                    if i == j {
+                        add_force_by_configuration(row, motion, &wrenches[i], &mut stiffness);
+                    }
+                    stiffness
+                });
+                add_derivatives(part.block(i * n + j), part.nodes[j], dynamic, stiffness, out);
             }
         }
     }
@@ -333,33 +293,40 @@ impl LocalPart<'_> {
     }
 }
 
-/// Derivatives by a node's coordinates from those by its body twist: dynamic and stiffness.
-fn changed(
-    mass: &Matrix6,
-    damping: &Matrix6,
-    stiffness: &Matrix6,
-    column: &NodeChange,
-    weights: TangentWeights,
-) -> (Matrix6, Matrix6) {
-    let right = &column.twist_from_velocity;
-    let mut dynamic = (weights.mass * mass + weights.damping * damping) * right;
-    let mut stiffness = stiffness * right;
-    if let Some(derivatives) = &column.derivatives {
-        dynamic += weights.damping * mass * derivatives.acceleration_by_velocity;
-        stiffness += mass * derivatives.acceleration_by_configuration
-            + damping * derivatives.velocity_by_configuration;
+/// Adds derivatives of a node's forces by the coordinates of another one.
+#[inline]
+fn add_derivatives(
+    block: BlockId,
+    column: NodeId,
+    dynamic: Option<Matrix6>,
+    stiffness: Option<Matrix6>,
+    out: &mut Tangent,
+) {
+    let Some(fold) = &out.fold else {
+        for (matrix, values) in [(&mut out.dynamic, dynamic), (&mut out.stiffness, stiffness)] {
+            if let Some(values) = values {
+                add_block(matrix, block, &values);
+            }
+        }
+        return;
+    };
+    let stiffness = stiffness.map(|stiffness| fold.operators.times(column.0, &stiffness));
+    if let Some(sum) = match (dynamic, stiffness) {
+        (Some(dynamic), Some(stiffness)) => Some(dynamic + stiffness),
+        (one, other) => one.or(other),
+    } {
+        add_block(&mut out.dynamic, fold.places[block.index()], &(fold.factor * sum));
     }
-    (dynamic, stiffness)
 }
 
 /// Adds the leading part of a matrix to a block, which is smaller for nodes with fewer coordinates.
 fn add_block(matrix: &mut BlockMatrix, block: BlockId, values: &Matrix6) {
-    let (rows, _) = matrix.pattern().shape_of(block);
-    let target = matrix.block_values_mut(block);
-    if let Some(target) = target.as_mut_array::<36>() {
+    if let Some(target) = matrix.block_values_mut(block).as_mut_array::<36>() {
         target.iter_mut().zip(values.as_slice()).for_each(|(target, value)| *target += value);
         return;
     }
+    let (rows, _) = matrix.pattern().shape_of(block);
+    let target = matrix.block_values_mut(block);
     for (target, column) in target.chunks_exact_mut(rows.max(1)).zip(values.column_iter()) {
         target.iter_mut().zip(column.iter()).for_each(|(target, value)| *target += value);
     }

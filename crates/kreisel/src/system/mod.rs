@@ -439,6 +439,11 @@ impl Dae for System {
         self.assemble_tangent(at, weights, out);
     }
 
+    /// Not with groups of contacts: their pairs have blocks of their own.
+    fn folds(&self) -> bool {
+        self.crowds.is_empty()
+    }
+
     fn loads(&self, at: &Point, out: &mut [f64]) {
         for entry in self.elements_on(at) {
             let nodes = entry.element.nodes();

@@ -130,34 +130,66 @@ pub(super) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out
     }
 }
 
-/// P of a node: V = P v. Columns beyond the node's dimension are zero.
-pub(super) fn twist_from_velocity(group: Group, motion: &NodeMotion) -> Matrix6 {
-    let mut matrix = Matrix6::zeros();
-    let identity = Matrix3::identity();
+/// X P of a node, V = P v: derivatives by its velocity coordinates from those by its twist. Columns beyond the node's
+/// dimension are zero.
+#[inline]
+pub(super) fn by_coordinates(group: Group, motion: &NodeMotion, by_twist: &Matrix6) -> Matrix6 {
     match group {
-        Group::Se3 => matrix = Matrix6::identity(),
+        Group::Se3 => *by_twist,
         Group::So3xR3 => {
-            matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity);
-            matrix.fixed_view_mut::<3, 3>(3, 3).copy_from(&motion.rotation.transpose());
+            let mut out = *by_twist;
+            out.fixed_view_mut::<6, 3>(0, 3).fill(0.0);
+            add_product_of_translations(by_twist, &motion.rotation.transpose(), 3, &mut out);
+            out
         }
-        Group::So3 => matrix.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity),
-        Group::Vector(_) => matrix.fixed_view_mut::<3, 3>(3, 0).copy_from(&identity),
+        Group::So3 => {
+            let mut out = *by_twist;
+            out.fixed_view_mut::<6, 3>(0, 3).fill(0.0);
+            out
+        }
+        Group::Vector(_) => {
+            let mut out = Matrix6::zeros();
+            out.fixed_view_mut::<6, 3>(0, 0).copy_from(&by_twist.fixed_view::<6, 3>(0, 3));
+            out
+        }
     }
-    matrix
 }
 
-/// How twist and its rate change with the node's own configuration and velocity, beyond P.
+/// Pᵀ X of a node: rows of forces on its coordinates from those of a wrench in body axes.
+#[inline]
+pub(super) fn on_coordinates(group: Group, motion: &NodeMotion, on_body: &Matrix6) -> Matrix6 {
+    let mut out = *on_body;
+    for column in &mut out.data.0 {
+        let mut force = [0.0; 6];
+        add_force(group, motion, &Vector6::from_column_slice(column), &mut force[..group.dimension().min(6)]);
+        *column = force;
+    }
+    out
+}
+
+/// Adds the three columns of X that belong to the translation, times a matrix, to three columns.
+#[inline]
+fn add_product_of_translations(x: &Matrix6, factor: &Matrix3, first: usize, out: &mut Matrix6) {
+    for (target, factors) in out.data.0[first..first + 3].iter_mut().zip(&factor.data.0) {
+        for (column, factor) in x.data.0[3..].iter().zip(factors) {
+            target.iter_mut().zip(column).for_each(|(target, value)| *target += factor * value);
+        }
+    }
+}
+
+/// How twist and its rate change with the node's own configuration and velocity, beyond P: the rows of the translation.
 pub(super) struct TwistDerivatives {
-    /// ∂V/∂q at fixed v.
-    pub velocity_by_configuration: Matrix6,
-    /// ∂V̇/∂q at fixed v and v̇.
-    pub acceleration_by_configuration: Matrix6,
-    /// ∂V̇/∂v at fixed v̇.
-    pub acceleration_by_velocity: Matrix6,
+    /// ∂U/∂Θ at fixed v, and ∂U̇/∂Ω beyond P.
+    velocity_by_rotation: Matrix3,
+    /// ∂U̇/∂Θ at fixed v and v̇.
+    acceleration_by_rotation: Matrix3,
+    /// ∂U̇/∂u at fixed v̇.
+    acceleration_by_velocity: Matrix3,
 }
 
 impl TwistDerivatives {
     /// `None` where twist and velocity are the same or the derivatives vanish.
+    #[inline]
     pub fn new(group: Group, motion: &NodeMotion) -> Option<Self> {
         if group != Group::So3xR3 {
             return None;
@@ -167,27 +199,50 @@ impl TwistDerivatives {
         // Rᵀu̇ = U̇ + Ω × U.
         let rotated = u_dot + omega.cross(&u);
         let (omega_skew, u_skew) = (skew(&omega), skew(&u));
-        let block = |row: usize, column: usize, value: Matrix3| {
-            let mut matrix = Matrix6::zeros();
-            matrix.fixed_view_mut::<3, 3>(row, column).copy_from(&value);
-            matrix
-        };
         Some(Self {
-            velocity_by_configuration: block(3, 0, u_skew),
-            acceleration_by_configuration: block(3, 0, skew(&rotated) - omega_skew * u_skew),
-            acceleration_by_velocity: block(3, 0, u_skew)
-                + block(3, 3, -omega_skew * motion.rotation.transpose()),
+            velocity_by_rotation: u_skew,
+            acceleration_by_rotation: skew(&rotated) - omega_skew * u_skew,
+            acceleration_by_velocity: -omega_skew * motion.rotation.transpose(),
         })
+    }
+
+    /// Adds X ∂V/∂q.
+    #[inline]
+    pub fn add_velocity_by_configuration(&self, x: &Matrix6, out: &mut Matrix6) {
+        add_product_of_translations(x, &self.velocity_by_rotation, 0, out);
+    }
+
+    /// Adds X ∂V̇/∂q.
+    #[inline]
+    pub fn add_acceleration_by_configuration(&self, x: &Matrix6, out: &mut Matrix6) {
+        add_product_of_translations(x, &self.acceleration_by_rotation, 0, out);
+    }
+
+    /// Adds X ∂V̇/∂v beyond X P, which belongs to v̇.
+    #[inline]
+    pub fn add_acceleration_by_velocity(&self, x: &Matrix6, out: &mut Matrix6) {
+        add_product_of_translations(x, &self.velocity_by_rotation, 0, out);
+        add_product_of_translations(x, &self.acceleration_by_velocity, 3, out);
+    }
+
+    /// (∂V/∂q)ᵀ times a row: its part of the rotation.
+    #[inline]
+    pub fn velocity_by_configuration_transposed(&self, row: &Vector6) -> Vector3 {
+        self.velocity_by_rotation.tr_mul(&split(row).1)
     }
 }
 
-/// ∂(Pᵀ f)/∂q at a fixed wrench f.
-pub(super) fn force_by_configuration(group: Group, motion: &NodeMotion, wrench: &Vector6) -> Option<Matrix6> {
-    if group != Group::So3xR3 {
-        return None;
+/// Adds ∂(Pᵀ f)/∂q at a fixed wrench f.
+#[inline]
+pub(super) fn add_force_by_configuration(
+    group: Group,
+    motion: &NodeMotion,
+    wrench: &Vector6,
+    out: &mut Matrix6,
+) {
+    if group == Group::So3xR3 {
+        let (_, force) = split(wrench);
+        let mut view = out.fixed_view_mut::<3, 3>(3, 0);
+        view -= motion.rotation * skew(&force);
     }
-    let (_, force) = split(wrench);
-    let mut matrix = Matrix6::zeros();
-    matrix.fixed_view_mut::<3, 3>(3, 0).copy_from(&(-motion.rotation * skew(&force)));
-    Some(matrix)
 }

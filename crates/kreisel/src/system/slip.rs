@@ -3,7 +3,7 @@
 use super::assembly::{LocalPart, Rows, reaction};
 use super::{JointEntry, NodeMotion, System};
 use crate::dae::{Equations, Point, Tangent, TangentWeights};
-use crate::element::{LocalTangent, MOST_NODES, Motion};
+use crate::element::{LocalTangent, MOST_NODES, Motion, STIFFNESS_ONLY};
 use crate::joint::{LocalGradient, MOST_ROWS};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -96,10 +96,11 @@ impl System {
                 return;
             }
             let multipliers = &at.slip_multipliers[entry.slips.clone()];
-            tangent.reset_stiffness(nodes.len());
+            tangent.reset(nodes.len());
             entry.joint.add_slip_reaction_stiffness(motion, multipliers, tangent);
             let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-            self.add_stiffness(&part, tangent, || reaction(&gradient, multipliers, nodes.len()), out);
+            let reaction = || reaction(&gradient, multipliers, nodes.len());
+            self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
             let mut rate = LocalGradient::zeros();
             entry.joint.slip_rate_gradient(motion, &mut rate);
             self.add_rate_gradient(&rows, [&gradient, &rate], &mut out.slip_stiffness);

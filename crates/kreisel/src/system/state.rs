@@ -125,7 +125,7 @@ impl System {
             let stiffness = out.state_stiffness.block_values_mut(block);
             add_force(group, node, &local.rate_by_configuration[rate][j], stiffness);
             if let Some(derivatives) = TwistDerivatives::new(group, node) {
-                let change = derivatives.velocity_by_configuration.tr_mul(by_velocity);
+                let change = derivatives.velocity_by_configuration_transposed(by_velocity);
                 stiffness.iter_mut().zip(change.iter()).for_each(|(to, value)| *to += value);
             }
         }
