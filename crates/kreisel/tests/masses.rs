@@ -219,8 +219,9 @@ fn a_parallelogram_with_redundant_hinges_swings_whatever_its_masses() {
             speed += h / 6.0 * (k1[1] + 2.0 * (k2[1] + k3[1]) + k4[1]);
         }
         for method in ["index3", "index2", "soi2"] {
-            let run =
-                simulate(&format!("[simulation]\nmethod = '{method}'\nend-time = 0.4\nstep = '1 ms'\n{text}"));
+            let run = simulate(&format!(
+                "[simulation]\nmethod = '{method}'\nend-time = 0.4\nstep = '1 ms'\n{text}"
+            ));
             let turned = common::last(&run, "a.angle");
             // (ωh)² ωt/12 with ω ≈ 4 rad/s is 2e-6.
             within(&format!("{method}, {masses:?}"), (turned - (angle - start)).abs(), 5e-5);
