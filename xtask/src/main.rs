@@ -28,13 +28,26 @@ cargo xtask sbom           list all dependencies as CycloneDX into target/kreise
 cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
+cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
-/// Runs the long test without debugging aids, which would take hours.
-const LONG: &[&str] =
-    &["test", "--release", "--package", "kreisel", "--test", "long", "--", "--ignored", "--nocapture"];
+/// Runs what takes long of a test without debugging aids, which would take hours.
+fn run_long(test: &str) -> Result<(), String> {
+    cargo::run(&[
+        "test",
+        "--release",
+        "--package",
+        "kreisel",
+        "--test",
+        test,
+        "--",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ])
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -60,7 +73,8 @@ fn main() -> ExitCode {
         ["sbom"] => conclude(supply::bill_of_materials()),
         ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
-        ["long"] => conclude(cargo::run(LONG)),
+        ["long"] => conclude(run_long("long")),
+        ["hard"] => conclude(run_long("hard")),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),
         _ => {

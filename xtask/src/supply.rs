@@ -1,13 +1,14 @@
 //! What comes in with dependencies: licences, versions, build scripts and sources as `deny.toml` allows them, and a list of
 //! all of it (SBOM).
 //!
-//! All is read from `cargo metadata`, so that it needs no network and no program that takes minutes to build. Advisories need
-//! a database from the network: `cargo deny check advisories` looks them up where it is installed.
+//! All is read from `cargo metadata`, so that it needs no network and no program that takes minutes to build. Where
+//! cargo-deny is installed it checks the same file once more, and advisories if their database has been fetched: nothing here
+//! reaches for the network.
 
 use crate::{cargo, root, say};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Checks everything that `deny.toml` says.
 pub fn check() -> Result<(), String> {
@@ -21,12 +22,27 @@ pub fn check() -> Result<(), String> {
     faults.extend(rules.double_versions(&packages));
     faults.extend(unsafe_allowed());
     say(&format!("{} packages\n", packages.len()));
-    if cargo::has("deny") {
-        cargo::run(&["deny", "check", "advisories"])?;
-    } else {
-        say("advisories are not checked: cargo-deny is not installed\n");
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    if !cargo::has("deny") {
+        say("advisories are not checked: cargo-deny is not installed\n");
+        return Ok(());
+    }
+    cargo::run(&["deny", "--offline", "check", "licenses", "bans", "sources"])?;
+    if !has_advisories() {
+        say("advisories are not checked: fetch their database by `cargo deny fetch`\n");
+        return Ok(());
+    }
+    cargo::run(&["deny", "--offline", "check", "advisories"])
+}
+
+/// Whether a database of advisories lies where cargo-deny keeps it.
+fn has_advisories() -> bool {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let databases = home.and_then(|home| std::fs::read_dir(home.join("advisory-dbs")).ok());
+    databases.is_some_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().is_dir())))
 }
 
 /// Writes the list of all packages in the form of CycloneDX 1.5.

@@ -1,9 +1,10 @@
 //! Inputs to begin with: the model files of the project, expressions of every kind, and files of a short run.
 
 use crate::mutate::{Random, mutated};
-use crate::target::{TARGETS, Target};
+use crate::target::{self, TARGETS, Target};
 use kreisel::machine::{CheckpointHeader, Machine, Recorder, ResultFiles};
 use kreisel::results::{ModelIdentity, RunSummary};
+use kreisel::sweep::{Journal, Outcome, Row};
 use std::path::Path;
 
 const EXPRESSIONS: &[&str] = &[
@@ -27,8 +28,11 @@ const EXPRESSIONS: &[&str] = &[
     "x != y && t >= 0",
 ];
 
+/// Name of [`MODEL`].
+pub const SEED: &str = "seed.toml";
+
 /// A run in a few words whose files are part of the corpus.
-const MODEL: &str = "[simulation]\nend-time = 0.02\nstep = '1 ms'\n[[body]]\nname = 'bob'\nmass = 1\n\
+pub const MODEL: &str = "[simulation]\nend-time = 0.02\nstep = '1 ms'\n[[body]]\nname = 'bob'\nmass = 1\n\
     inertia = [1, 1, 1]\nposition = [1, 0, 0]\n[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'bob']\npoint = [0, 0, 0]\n\
     axis = [0, 1, 0]\n[[event]]\nname = 'low'\nzero-of = 'bob.position.z + 0.0001'\n";
 
@@ -46,12 +50,17 @@ impl Corpus {
         for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
             texts.push(std::fs::read(path)?);
         }
-        let (results, checkpoints) = files().map_err(std::io::Error::other)?;
+        let (results, checkpoints, motions) = files().map_err(std::io::Error::other)?;
+        let journals = vec![journal().map_err(std::io::Error::other)?];
+        let surfaces = vec![SURFACE.as_bytes().to_vec(), binary_surface()];
         let expressions = EXPRESSIONS.iter().map(|text| text.as_bytes().to_vec()).collect();
         let of = |target: &Target| match target.name {
             "expression" => &expressions,
             "results" => &results,
-            "checkpoint" => &checkpoints,
+            "checkpoint" | "resume" => &checkpoints,
+            "motion" => &motions,
+            "journal" => &journals,
+            "surface" => &surfaces,
             _ => &texts,
         };
         Ok(Self(TARGETS.iter().map(of).cloned().collect()))
@@ -70,27 +79,86 @@ impl Corpus {
     }
 }
 
-type Files = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+/// A tetrahedron in text form.
+const SURFACE: &str = "solid a\n\
+    facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n\
+    facet normal 0 -1 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n\
+    facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n\
+    facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid a\n";
+
+/// The same in binary form.
+fn binary_surface() -> Vec<u8> {
+    let [o, x, y, z] = [[0.0_f32; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let mut bytes = vec![0; 80];
+    bytes.extend(4_u32.to_le_bytes());
+    for triangle in [[o, y, x], [o, x, z], [o, z, y], [x, y, z]] {
+        bytes.extend([0; 12]);
+        triangle.as_flattened().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+/// The journal of a sweep with runs that ended well and badly.
+fn journal() -> Result<Vec<u8>, AnyError> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("journal.jsonl");
+    let (mut journal, _) = Journal::open(&path, &target::identity(), target::JOURNAL_RUNS)?;
+    journal.push(&Row { run: 1, measures: vec![0.5], outcome: Outcome::Done })?;
+    journal.push(&Row {
+        run: 0,
+        measures: vec![f64::NAN],
+        outcome: Outcome::Failed("no step".to_owned()),
+    })?;
+    drop(journal);
+    Ok(std::fs::read(&path)?)
+}
+
+/// Results, checkpoints, motions.
+type Files = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>);
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Result files and checkpoints of a run.
-fn files() -> Result<Files, Box<dyn std::error::Error + Send + Sync>> {
+fn files() -> Result<Files, AnyError> {
     let folder = tempfile::tempdir()?;
-    let machine = Machine::from_text("seed.toml", MODEL).map_err(|errors| errors.to_string())?;
+    let checkpoints = short_run(folder.path(), true)?;
+    let read = |name: &str| std::fs::read(folder.path().join(name));
+    let results = vec![read("trajectory.csv")?, read("scene.json")?, read("run.json")?];
+    Ok((results, checkpoints, vec![read("trajectory.vtkhdf")?]))
+}
+
+/// Files with their names.
+pub type NamedFiles = Vec<(std::ffi::OsString, Vec<u8>)>;
+
+/// The files of a run that was killed after its last checkpoint.
+pub fn unfinished() -> Result<NamedFiles, AnyError> {
+    let folder = tempfile::tempdir()?;
+    short_run(folder.path(), false)?;
+    let entries = std::fs::read_dir(folder.path())?;
+    entries
+        .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), std::fs::read(entry.path())?))))
+        .collect::<std::io::Result<_>>()
+        .map_err(AnyError::from)
+}
+
+/// Runs the model with two checkpoints, and ends the run or leaves its files as they are; gives the checkpoints and a state.
+fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> {
+    let machine = Machine::from_text(SEED, MODEL).map_err(|errors| errors.to_string())?;
     let plan = machine.plan().map_err(|errors| errors.to_string())?;
-    let identity = ModelIdentity::new("seed.toml", MODEL.as_bytes());
+    let identity = ModelIdentity::new(SEED, MODEL.as_bytes());
     let mut run = machine.start(&plan)?;
-    let files = ResultFiles::begin(folder.path(), identity.clone(), false, &machine)?;
+    let files = ResultFiles::begin(folder, identity.clone(), false, &machine)?;
     let mut recorder = Recorder::new(&machine, plan.output_step, files);
     let mut header = CheckpointHeader::new(identity.clone(), &machine, "none".into());
     run.begin(&mut recorder)?;
     recorder.write_checkpoint(&run, &mut header)?;
-    let first = std::fs::read(folder.path().join("checkpoint.bin"))?;
+    let first = std::fs::read(folder.join("checkpoint.bin"))?;
     let _ = run.advance(&mut recorder);
     recorder.write_checkpoint(&run, &mut header)?;
-    let second = std::fs::read(folder.path().join("checkpoint.bin"))?;
+    let second = std::fs::read(folder.join("checkpoint.bin"))?;
     let state = run.integration().state().to_bytes();
-    recorder.finish(run.integration())?.finish(&mut RunSummary::new(identity), false)?;
-    let read = |name: &str| std::fs::read(folder.path().join(name));
-    let results = vec![read("trajectory.csv")?, read("scene.json")?, read("run.json")?];
-    Ok((results, vec![first, second, state]))
+    if to_its_end {
+        recorder.finish(run.integration())?.finish(&mut RunSummary::new(identity), false)?;
+    }
+    Ok(vec![first, second, state])
 }

@@ -97,11 +97,12 @@ const SPICE: &[&str] = &[
 /// An input made from one of a corpus by a few changes.
 pub fn mutated(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut input = corpus[random.below(corpus.len())].clone();
+    let longest = LONGEST.max(input.len());
     let changes = 1 + random.below(6);
     for _ in 0..changes {
         change(&mut input, corpus, random);
     }
-    input.truncate(LONGEST);
+    input.truncate(longest);
     input
 }
 

@@ -1,12 +1,17 @@
 //! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the check.
 
+use crate::corpus;
 use kreisel::integrate::{Control, Integration, Observer, State};
-use kreisel::machine::{Checkpoint, Machine, Recorder, Trajectory, part};
+use kreisel::machine::{Checkpoint, Machine, Recorder, Sink, Trajectory, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
+use kreisel::report::Motion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
+use kreisel::sweep::Journal;
+use kreisel::sweep::journal::Identity;
 use kreisel::system::System;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// A reader that any bytes may be given to.
 pub struct Target {
@@ -20,11 +25,15 @@ pub struct Target {
 
 /// All targets; cheap ones are run more often.
 pub const TARGETS: &[Target] = &[
-    Target { name: "expression", share: 500, run: expression },
-    Target { name: "results", share: 250, run: results },
-    Target { name: "checkpoint", share: 190, run: checkpoint },
+    Target { name: "expression", share: 400, run: expression },
+    Target { name: "results", share: 200, run: results },
+    Target { name: "checkpoint", share: 140, run: checkpoint },
+    Target { name: "surface", share: 60, run: surface },
+    Target { name: "journal", share: 40, run: journal },
+    Target { name: "motion", share: 60, run: motion },
+    Target { name: "resume", share: 30, run: resume },
     Target { name: "model", share: 50, run: model },
-    Target { name: "run", share: 10, run },
+    Target { name: "run", share: 20, run },
 ];
 
 /// Any text is an expression that can be evaluated, or a mistake with a place.
@@ -57,9 +66,85 @@ fn results(bytes: &[u8]) {
 fn checkpoint(bytes: &[u8]) {
     let _ = State::from_bytes(bytes);
     let _ = Checkpoint::from_bytes(bytes, Path::new("checkpoint.bin"));
+    let _ = Checkpoint::from_bytes(&sealed(bytes), Path::new("checkpoint.bin"));
+}
+
+/// The same with a hash that fits.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = bytes[..bytes.len().saturating_sub(32)].to_vec();
     sealed.extend_from_slice(&Sha256::digest(&sealed));
-    let _ = Checkpoint::from_bytes(&sealed, Path::new("checkpoint.bin"));
+    sealed
+}
+
+/// Surfaces of triangles.
+fn surface(bytes: &[u8]) {
+    let _ = stl::read(bytes);
+}
+
+/// A folder of its own, for readers that want files; without one there is nothing to test.
+fn with_file(name: &str, bytes: &[u8], read: impl FnOnce(&Path)) {
+    let Ok(folder) = tempfile::tempdir() else { return };
+    let path = folder.path().join(name);
+    if std::fs::write(&path, bytes).is_ok() {
+        read(&path);
+    }
+}
+
+/// The sweep to which journals are said to belong.
+pub fn identity() -> Identity {
+    Identity {
+        version: "1".to_owned(),
+        model: "0123".to_owned(),
+        settings: Vec::new(),
+        variations: vec!["mass = 1..2".to_owned()],
+        sampling: "grid".to_owned(),
+        measures: vec!["max(bob.position.z)".to_owned()],
+    }
+}
+
+/// Runs that a journal is read for.
+pub const JOURNAL_RUNS: usize = 4;
+
+/// Journals of sweeps.
+fn journal(bytes: &[u8]) {
+    with_file("journal.jsonl", bytes, |path| drop(Journal::open(path, &identity(), JOURNAL_RUNS)));
+}
+
+/// Recorded motions, read back for the page.
+fn motion(bytes: &[u8]) {
+    with_file("trajectory.vtkhdf", bytes, |path| {
+        for (nodes, poses) in [(1, 1000), (2, 2)] {
+            if let Ok(motion) = Motion::read(path, nodes, poses) {
+                let _ = motion.at(0.5);
+            }
+        }
+    });
+}
+
+/// The machine of [`corpus::MODEL`], whose checkpoints are resumed, and the files of its run before the end.
+fn interrupted() -> Option<&'static (Machine, corpus::NamedFiles)> {
+    static RUN: OnceLock<Option<(Machine, corpus::NamedFiles)>> = OnceLock::new();
+    let begin = || Some((Machine::from_text(corpus::SEED, corpus::MODEL).ok()?, corpus::unfinished().ok()?));
+    RUN.get_or_init(begin).as_ref()
+}
+
+/// A run goes on from any checkpoint, ten steps further, or says why not; its files too.
+fn resume(bytes: &[u8]) {
+    let Some((machine, files)) = interrupted() else { return };
+    let Ok(plan) = machine.plan() else { return };
+    let Ok(checkpoint) = Checkpoint::from_bytes(&sealed(bytes), Path::new("checkpoint.bin")) else { return };
+    let mut run = match machine.resume(&plan, &checkpoint) {
+        Ok(run) => run,
+        Err(error) => return drop(error.to_string()),
+    };
+    let Ok(folder) = tempfile::tempdir() else { return };
+    if files.iter().any(|(name, content)| std::fs::write(folder.path().join(name), content).is_err()) {
+        return;
+    }
+    match Recorder::resume(machine, &plan, folder.path(), &checkpoint) {
+        Ok(recorder) => drop(run.advance(&mut TenSteps { recorder, steps: 0 })),
+        Err(error) => drop(error.to_string()),
+    }
 }
 
 /// Most parts, and most velocity coordinates, of a model that is run: larger ones may take more than a second honestly.
@@ -118,12 +203,12 @@ fn run(bytes: &[u8]) {
     let _ = observer.recorder.finish(run.integration());
 }
 
-struct TenSteps<'m> {
-    recorder: Recorder<'m, Trajectory>,
+struct TenSteps<'m, S> {
+    recorder: Recorder<'m, S>,
     steps: usize,
 }
 
-impl Observer<System> for TenSteps<'_> {
+impl<S: Sink> Observer<System> for TenSteps<'_, S> {
     fn started(&mut self, integration: &Integration<'_, System>) {
         self.recorder.started(integration);
     }

@@ -488,6 +488,54 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
 }
 
 #[test]
+fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
+    let corner = 1.0;
+    // From a tenth of a step down to what rounding of the time leaves: less than a step can be between event and corner.
+    for gap in [1e-3, 1e-6, 1e-9, 1e-12, 1e-14, 4e-16] {
+        for (way, action) in
+            WAYS.iter().flat_map(|way| ["", "switch-on = ['brake']"].map(|action| (way, action)))
+        {
+            let machine = machine(&format!(
+                "[gravity]
+                acceleration = [0, 0, 0]
+                [[point-mass]]
+                name = 'cart'
+                mass = 1
+                velocity = [1, 0, 0]
+                [simulation]
+                end-time = 2
+                off-at-start = ['brake']
+                {way}
+                [[force]]
+                name = 'push'
+                body = 'cart'
+                force = [{{ points = [[0, 0], [{corner}, 0], [2, 3]], interpolation = 'linear' }}, 0, 0]
+                [[force]]
+                name = 'brake'
+                body = 'cart'
+                force = [-1, 0, 0]
+                [[event]]
+                name = 'gate'
+                zero-of = 'cart.position.x - {place:?}'
+                {action}",
+                place = corner - gap,
+            ));
+            let (run, ending, trajectory) = run(&machine);
+            let words = format!("{way}, {action}, {gap:e}");
+            assert_eq!(ending, RunEnding::Done, "{words}");
+            assert_eq!(run.integration().state().time, 2.0, "{words}");
+            assert_eq!(run.events().len(), 1, "{words}");
+            assert!((run.events()[0].time - (corner - gap)).abs() < 2e-9, "{words}");
+            // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the end.
+            let braked = if action.is_empty() { 0.0 } else { 0.5 * (1.0 + gap) * (1.0 + gap) };
+            let x = trajectory.signal("cart.position.x").unwrap().last().copied().unwrap();
+            // A force that grows linearly is integrated with an error of h² per second, or by the tolerance.
+            assert!((x - (2.5 - braked)).abs() < 1e-4, "{words}: {x}");
+        }
+    }
+}
+
+#[test]
 fn a_long_run_of_fixed_steps_ends_at_output_times_without_rounding() {
     let machine = machine(&format!("{BALL}[simulation]\nend-time = 20\nstep = 1e-3\noutput-step = 0.1"));
     let trajectory = machine.simulate().unwrap();

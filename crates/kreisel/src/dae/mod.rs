@@ -295,6 +295,12 @@ pub trait Dae {
         false
     }
 
+    /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept
+    /// from step to step while that pays.
+    fn has_dear_tangent(&self) -> bool {
+        false
+    }
+
     /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.
     ///
     /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such part.

@@ -126,6 +126,11 @@ pub trait Element: Send + Sync {
         let _ = (at, memory);
     }
 
+    /// Whether the derivatives cost far more than the forces.
+    fn has_dear_tangent(&self) -> bool {
+        false
+    }
+
     /// Moves remembered section forces on within a step, along the tangent at the motion before; `moves` say how far each
     /// node went since, as a twist in its body axes then.
     fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {

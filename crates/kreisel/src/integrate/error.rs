@@ -184,7 +184,10 @@ pub enum StepError {
         worst: String,
     },
     /// A residual is infinite or not a number.
-    #[error("{equation} is not a finite number at t = {time} s (h = {step:e} s)")]
+    #[error(
+        "{equation} is not a finite number at t = {time} s (h = {step:e} s). Look at what it divides by or takes roots of; \
+         where the motion ran away before, try a smaller step"
+    )]
     NotFinite {
         /// Time at the end of the step.
         time: f64,

@@ -197,7 +197,7 @@ impl GeneralizedAlpha {
     }
 
     fn prepare<'d, D: Dae + ?Sized>(&self, dae: &'d D) -> Result<Integration<'d, D>, StartError> {
-        let settings = suited(*self.settings());
+        let settings = suited(dae, *self.settings());
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
         check_groups(&settings, dae, &shape)?;
@@ -232,17 +232,17 @@ impl GeneralizedAlpha {
     }
 }
 
-/// Settings with what a method does not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same formula, and
-/// its matrix depends on the past, so that it is of no use in another step.
-fn suited(settings: Settings) -> Settings {
-    if settings.method != Method::Bdf2 {
-        return settings;
-    }
-    let parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters);
-    let mut newton = settings.newton;
-    if newton.refresh == Refresh::WhenSlow {
-        newton.refresh = Refresh::EveryStep;
-    }
+/// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same
+/// formula, and its matrix depends on the past, so that it is of no use in another step.
+fn suited<D: Dae + ?Sized>(dae: &D, settings: Settings) -> Settings {
+    let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
+    newton.refresh = match newton.refresh {
+        Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
+        Refresh::WhenCheaper if bdf2 || !dae.has_dear_tangent() => Refresh::EveryStep,
+        refresh => refresh,
+    };
+    let own = settings.parameters;
+    let parameters = if bdf2 { Parameters::chung_hulbert(0.0).unwrap_or(own) } else { own };
     Settings { parameters, newton, ..settings }
 }
 

@@ -57,12 +57,24 @@ impl Motion {
         };
         // Piece by piece: the file of a long run is larger than the memory that a picture is worth.
         let file = hdf5_pure::File::open_streaming(path).map_err(unreadable)?;
-        let all_times =
-            file.dataset("signals/time").and_then(|table| table.read_f64()).map_err(unreadable)?;
-        let positions = file.dataset("nodes/position").map_err(unreadable)?;
-        let rotations = file.dataset("nodes/rotation").map_err(unreadable)?;
+        let size = std::fs::metadata(path).map_or(0, |data| data.len());
+        // Tables are stored as they are, so that none is longer than its file.
+        let table = |name: &str| {
+            let table = file.dataset(name).map_err(unreadable)?;
+            let shape = table.shape().map_err(unreadable)?;
+            let count = shape.iter().try_fold(1_u64, |count, length| count.checked_mul(*length));
+            match count {
+                Some(count) if count <= size => Ok(table),
+                _ => Err(MotionError::Unreadable {
+                    path: path.to_owned(),
+                    message: format!("`{name}` is larger than the file"),
+                }),
+            }
+        };
+        let all_times = table("signals/time")?.read_f64().map_err(unreadable)?;
+        let (positions, rotations) = (table("nodes/position")?, table("nodes/rotation")?);
         let rows = positions.shape().map_err(unreadable)?.first().copied().unwrap_or(0);
-        if rows != (all_times.len() * node_count) as u64 {
+        if rows != all_times.len() as u64 * node_count as u64 {
             let path = path.to_owned();
             return Err(MotionError::OtherScene { path, rows, times: all_times.len(), nodes: node_count });
         }
@@ -81,6 +93,12 @@ impl Motion {
                 .zip(rotation.as_chunks::<4>().0)
                 .map(|(position, rotation)| pose(*position, *rotation))
                 .collect();
+            if block.len() as u64 != count {
+                return Err(MotionError::Unreadable {
+                    path: path.to_owned(),
+                    message: "poses that are not three and four numbers".to_owned(),
+                });
+            }
             motion.push(&all_times[from..=to], &block);
             from = if to == last { last + 1 } else { to };
         }

@@ -1,10 +1,12 @@
 //! The linear solve behind Newton: a pattern of groups in; factors, solutions and a health report out.
 //!
 //! Small systems are factored as dense matrices, where the bookkeeping of a sparse one costs more than the
-//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`].
+//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`]. A matrix that looks singular is tried once
+//! more with factors for its rows and columns: very light parts beside very heavy ones are not nothing.
 
 use std::sync::Arc;
 
+use super::balance::Balanced;
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
 use super::kernel::{self, Block, Target};
@@ -43,6 +45,8 @@ pub struct LinearSolver {
     kind: Kind,
     /// Largest sum of absolute values in a column of the matrix that was factored last.
     norm: f64,
+    /// The matrix that was factored instead of the given one, if that one looked singular.
+    balanced: Option<Box<Balanced>>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +61,9 @@ const LARGEST_DENSE: usize = 24;
 /// Loose blocks from which on iteration is faster than filled factors: a heap of about twenty balls.
 const MANY_LOOSE: usize = 100;
 
+/// Below this pivot ratio dense factors, which are not refined, have lost too many digits.
+const DOUBTFUL_RATIO: f64 = 1e-10;
+
 impl LinearSolver {
     /// Analyses a square pattern whose groups have these roles.
     pub fn new(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
@@ -64,9 +71,13 @@ impl LinearSolver {
         if size > LARGEST_DENSE
             && let Ok(lu) = SparseLu::new(Arc::clone(pattern), roles)
         {
-            return Self { kind: Kind::Sparse { lu: Box::new(lu), adapted: false }, norm: 0.0 };
+            return Self {
+                kind: Kind::Sparse { lu: Box::new(lu), adapted: false },
+                norm: 0.0,
+                balanced: None,
+            };
         }
-        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0 }
+        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0, balanced: None }
     }
 
     /// The same where loose blocks may be met by iteration, if there are many of them: for time steps, in which inertia outweighs
@@ -75,13 +86,34 @@ impl LinearSolver {
         if pattern.loose_count() >= MANY_LOOSE
             && let Ok(solver) = LooseSolver::new(pattern, roles)
         {
-            return Self { kind: Kind::Loose(Box::new(solver)), norm: 0.0 };
+            return Self { kind: Kind::Loose(Box::new(solver)), norm: 0.0, balanced: None };
         }
         Self::new(pattern, roles)
     }
 
-    /// Factors a matrix of the pattern; allocates only the first time.
+    /// Factors a matrix of the pattern; allocates only the first time, and where the matrix looks singular.
+    ///
+    /// Such a matrix is balanced and factored again. The factors depend on nothing but the matrix.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
+        self.balanced = None;
+        let plain = self.factor_given(matrix);
+        let dense = matches!(self.kind, Kind::Dense(_));
+        if plain.is_ok_and(|health| !dense || health.smallest_pivot_ratio >= DOUBTFUL_RATIO) {
+            return plain;
+        }
+        let Some(balanced) = Balanced::new(matrix) else { return plain };
+        match self.factor_given(&balanced.matrix) {
+            Ok(health) => {
+                self.balanced = Some(Box::new(balanced));
+                Ok(health)
+            }
+            // What is missing is said by the matrix as it was given.
+            Err(_) if plain.is_err() => plain,
+            Err(_) => self.factor_given(matrix),
+        }
+    }
+
+    fn factor_given(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
             Kind::Dense(lu) => factor_dense(lu, matrix),
             Kind::Loose(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
@@ -124,10 +156,16 @@ impl LinearSolver {
 
     /// Solves with the factors, in place.
     pub fn solve(&mut self, rhs: &mut [f64]) {
+        if let Some(balanced) = &self.balanced {
+            balanced.scale_right_side(rhs);
+        }
         match &mut self.kind {
             Kind::Dense(lu) => lu.solve(rhs),
             Kind::Sparse { lu, .. } => lu.solve(rhs),
             Kind::Loose(solver) => solver.solve(rhs),
+        }
+        if let Some(balanced) = &self.balanced {
+            balanced.scale_solution(rhs);
         }
     }
 
@@ -150,9 +188,9 @@ impl LinearSolver {
         }
     }
 
-    /// Estimate from below of the condition number of the factored matrix in the 1-norm.
+    /// Estimate from below of the condition number of the factored matrix in the 1-norm, balanced if it had to be.
     pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
-        self.norm = column_norm(matrix);
+        self.norm = column_norm(self.balanced.as_ref().map_or(matrix, |balanced| &balanced.matrix));
         let size = matrix.pattern().row_count();
         match &mut self.kind {
             Kind::Dense(lu) => lu.condition_estimate(),

@@ -1,5 +1,6 @@
 //! Linear and nonlinear equations; knows nothing of mechanics.
 
+mod balance;
 pub mod block;
 pub mod contraction;
 pub mod dense;

@@ -47,7 +47,7 @@ pub enum Refresh {
     /// the index-3 formulation magnify what is left by 1/h².
     EveryStep,
     /// At the start of a step if that costs less than further iterations with the old one, and when the iteration does not
-    /// contract well; in every step where factors are cheap.
+    /// contract well; in every step where derivatives and factors are cheap, as those of rigid bodies are.
     #[default]
     WhenCheaper,
     /// When the iteration no longer contracts well: for systems in which a factorisation costs many iterations,
@@ -121,6 +121,16 @@ pub enum NewtonFailure {
         /// An unknown that the equations do not determine.
         unknown: usize,
     },
+}
+
+impl NewtonFailure {
+    /// The same with the number of iterations that were done.
+    fn after(self, iterations: usize) -> Self {
+        match self {
+            Self::NotConverged { norm, worst, .. } => Self::NotConverged { iterations, norm, worst },
+            other => other,
+        }
+    }
 }
 
 /// Increments must shrink to this part per iteration, or a kept matrix is renewed.
@@ -316,7 +326,7 @@ impl Newton {
                 return Ok(iterations);
             }
             let outcome = if settings.line_search {
-                self.search(system, merit, norm, stale)?
+                self.search(system, merit, norm, stale).map_err(|failure| failure.after(iterations))?
             } else {
                 Some((1.0, self.evaluate(system)?))
             };

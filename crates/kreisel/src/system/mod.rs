@@ -440,6 +440,10 @@ impl Dae for System {
         self.assemble_tangent(at, weights, out);
     }
 
+    fn has_dear_tangent(&self) -> bool {
+        self.elements.iter().any(|entry| entry.element.has_dear_tangent())
+    }
+
     /// Not with groups of contacts: their pairs have blocks of their own.
     fn folds(&self) -> bool {
         self.crowds.is_empty()

@@ -177,6 +177,10 @@ impl Element for Beam {
         memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
     }
 
+    fn has_dear_tangent(&self) -> bool {
+        true
+    }
+
     fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
         let (shape, [first, second]) = (self.shape(before), self.carriers.moved(moves));
         // δd = G δh_B + (d̂ − G) δh_A.

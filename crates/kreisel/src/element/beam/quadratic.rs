@@ -332,6 +332,10 @@ impl Element for QuadraticBeam {
         }
     }
 
+    fn has_dear_tangent(&self) -> bool {
+        true
+    }
+
     fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
         let (shape, moves) = (self.shape(before), self.carriers.moved(moves));
         let changes = arm_changes(&shape.arms, &shape.operators, &moves);

@@ -10,6 +10,8 @@ use std::io;
 
 /// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
 const MOST_ENTRIES: usize = 64;
+/// More levels than any file can have: each multiplies the chunks by [`MOST_ENTRIES`].
+const MOST_LEVELS: usize = 12;
 /// The address of nothing.
 pub(super) const UNDEFINED: u64 = u64::MAX;
 
@@ -64,13 +66,19 @@ impl ChunkTree {
     pub fn restore(form: ChunkForm, reader: &mut Reader, end: u64) -> Result<Self, Damaged> {
         let mut tree = Self { chunk_count: reader.whole()?, ..Self::new(form) };
         let size = tree.node_size() as u64;
-        for _ in 0..reader.count(24)? {
+        let levels = reader.count(24)?;
+        // Every chunk has its place in the file, and every level of a tree multiplies them.
+        if tree.chunk_count > end / u64::from(form.bytes).max(1) || levels > MOST_LEVELS {
+            return Err(Damaged);
+        }
+        for _ in 0..levels {
             let (address, left) = (reader.whole()?, reader.whole()?);
             let entries = (0..reader.count(16)?)
                 .map(|_| Ok((reader.whole()?, reader.whole()?)))
                 .collect::<Result<Vec<_>, _>>()?;
             let fits = address.checked_add(size).is_some_and(|past| past <= end);
-            if !fits || entries.is_empty() || entries.len() > MOST_ENTRIES {
+            let known = entries.iter().all(|&(chunk, _)| chunk < tree.chunk_count);
+            if !fits || !known || entries.is_empty() || entries.len() > MOST_ENTRIES {
                 return Err(Damaged);
             }
             tree.edge.push(Node { address, left, entries });

@@ -8,6 +8,8 @@ use std::io;
 
 /// Every element is a double or a 64-bit integer.
 const ELEMENT_SIZE: usize = 8;
+/// More rows than any run records.
+const MOST_ROWS: u64 = 1 << 60;
 
 /// Which of a file's growing tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +80,11 @@ impl Table {
         let tree = ChunkTree::restore(header.shape.form(), reader, disk.end).map_err(|Damaged| damaged())?;
         let address = (address != UNDEFINED).then_some(address);
         let has_place = address.is_some_and(|at| at.checked_add(size).is_some_and(|past| past <= disk.end));
-        if filled >= size || !filled.is_multiple_of(ELEMENT_SIZE as u64) || (filled > 0 && !has_place) {
+        if full_rows > MOST_ROWS
+            || filled >= size
+            || !filled.is_multiple_of(ELEMENT_SIZE as u64)
+            || (filled > 0 && !has_place)
+        {
             return Err(damaged());
         }
         let mut chunk = vec![0; filled as usize];
