@@ -9,9 +9,7 @@ use std::path::Path;
 
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::{Vector3, pose};
-use kreisel::machine::SettingTexts;
-use kreisel::solve::newton::Refresh;
-use measure::{Measurement, Stopwatch, asked, machine_with};
+use measure::{Measurement, Stopwatch, asked, machine};
 
 const STEP: f64 = 1e-3;
 const HALF_A_LINK: f64 = 0.05;
@@ -32,17 +30,12 @@ fn main() {
         let benchmark = format!("chain-{joint}-{count}");
         let exact = &exact[format!("{joint}-{count}")];
         let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
-        for (program, method, refresh) in [
-            ("kreisel", Method::Index3, Refresh::default()),
-            ("kreisel index2", Method::Index2, Refresh::default()),
-            ("kreisel, matrix every step", Method::Index3, Refresh::EveryStep),
-        ] {
+        for (program, method) in [("kreisel", Method::Index3), ("kreisel index2", Method::Index2)] {
             if !asked(&benchmark, program) {
                 continue;
             }
             let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
-            let mut settings = Settings::new(method, parameters, STEP);
-            settings.newton.refresh = refresh;
+            let settings = Settings::new(method, parameters, STEP);
             let repetition = || repetition(joint, count, steps, settings, &exact);
             measure::report(&benchmark, program, runs, repetition);
         }
@@ -56,9 +49,7 @@ fn reference() -> serde_json::Value {
 }
 
 fn repetition(joint: &str, count: usize, steps: usize, settings: Settings, exact: &Vector3) -> Measurement {
-    // SO(3)×R³ is what the peer has, and its errors with long chains are the smaller ones.
-    let group = SettingTexts { group: Some("so3xr3".into()), ..SettingTexts::default() };
-    let chain = machine_with(&format!("chain-{joint}"), &[("n", &count.to_string())], &group);
+    let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
     let mut run = GeneralizedAlpha::with(settings)
         .start(&chain.system, chain.initial.clone())
         .expect("the initial values are consistent");

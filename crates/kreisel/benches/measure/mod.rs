@@ -42,13 +42,8 @@ pub fn thread_time() -> f64 {
 
 /// A machine of `models/` with parameters of its own.
 pub fn machine(model: &str, parameters: &[(&str, &str)]) -> Machine {
-    machine_with(model, parameters, &SettingTexts::default())
-}
-
-/// The same with settings in place of the model's.
-pub fn machine_with(model: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
-    Machine::read_with(&path, parameters, settings)
+    Machine::read_with(&path, parameters, &SettingTexts::default())
         .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
