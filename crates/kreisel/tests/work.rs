@@ -39,9 +39,9 @@ const SNAPSHOT: [Entry; 8] = [
     entry("chain-spherical", &[("n", "40")], Method::Index3, (1e-3, 100), (111, 101)),
     entry("chain-revolute", &[("n", "20")], Method::Index3, (1e-3, 100), (111, 101)),
     entry("chain-spherical", &[("n", "20")], Method::Index2, (1e-3, 100), (113, 101)),
-    entry("right-angle-beam", &[], Method::Index3, (0.05, 60), (122, 97)),
-    entry("four-bar-misaligned", &[], Method::Index3, (0.02, 20), (43, 30)),
-    entry("flying-beam", &[], Method::Index3, (0.02, 50), (102, 98)),
+    entry("right-angle-beam", &[], Method::Index3, (0.05, 60), (177, 76)),
+    entry("four-bar-misaligned", &[], Method::Index3, (0.02, 20), (63, 26)),
+    entry("flying-beam", &[], Method::Index3, (0.02, 50), (184, 64)),
     entry("grid", &[("n", "8")], Method::Index3, (1e-3, 50), (52, 51)),
 ];
 

@@ -72,7 +72,7 @@ class Parts:
         - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; `bdf2` always has 0. Default: `0.9`.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
-        - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out.
+        - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.
         - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.
         - `group`: Lie group of bodies that do not name their own. Default: `"se3"`.
         - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
@@ -283,6 +283,7 @@ class Parts:
         to: Numbers | None = None,
         points: Rows | None = None,
         curve: Literal["line", "arc", "spline"] | None = None,
+        order: int | str | None = None,
         up: Numbers | None = None,
         twist: Numbers | None = None,
         start: str | None = None,
@@ -295,13 +296,14 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements) or `beam.at-0.5` (part of its length).
+        """A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements times `order`) or `beam.at-0.5` (part of its length).
 
         - `from_` [m]: Where a straight beam starts; at the marker of `start` if not given.
         - `to` [m]: Where a straight beam ends; at the marker of `end` if not given.
         - `points` [m]: Points through which the axis runs, in place of `from` and `to`.
         - `curve`: How the points are joined: straight with corners, by the arc of a circle through three, or smoothly. Default: `"line"`.
         - `elements`: Number of elements along the whole beam.
+        - `order`: 1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth. Default: `1`.
         - `section`: What every section resists and weighs.
           - `shape`: Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.
           - `radius` [m]: Radius of a circle.
@@ -351,6 +353,7 @@ class Parts:
             "points": points,
             "curve": curve,
             "elements": elements,
+            "order": order,
             "section": section,
             "up": up,
             "twist": twist,
