@@ -92,8 +92,13 @@ fn parse(words: &[&str]) -> Result<Request, String> {
         match word.split_once('=') {
             None if *word == "--quick" => (request.rounds, request.runs, request.quick) = (1, 1, true),
             Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
+            Some((name @ ("--rounds" | "--runs"), number)) => {
+                let count = if name == "--rounds" { &mut request.rounds } else { &mut request.runs };
+                let number = number.parse().ok().filter(|&number| number > 0);
+                *count = number.ok_or_else(|| format!("`{word}`: a whole number from 1 on is needed"))?;
+            }
             _ => {
-                return Err(format!("`{word}` is no option; there are --quick and --json=FILE"));
+                return Err(format!("`{word}` is no option; there are --quick, --rounds=N, --runs=N and --json=FILE"));
             }
         }
     }
@@ -293,5 +298,8 @@ mod tests {
         assert!(parse(&["--quick"]).unwrap().quick && !parse(&[]).unwrap().quick);
         assert_eq!(parse(&["--json=a.json"]).unwrap().json, Some("a.json".into()));
         assert!(parse(&["--json"]).is_err() && parse(&["--json="]).is_err() && parse(&["quick"]).is_err());
+        let request = parse(&["--rounds=3", "--runs=2"]).unwrap();
+        assert_eq!((request.rounds, request.runs), (3, 2));
+        assert!(parse(&["--rounds=0"]).is_err() && parse(&["--rounds=x"]).is_err());
     }
 }

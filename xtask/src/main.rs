@@ -29,7 +29,7 @@ cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
-cargo xtask bench          measure Kreisel beside its peers; --quick, --json=FILE
+cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
