@@ -98,7 +98,9 @@ fn parse(words: &[&str]) -> Result<Request, String> {
                 *count = number.ok_or_else(|| format!("`{word}`: a whole number from 1 on is needed"))?;
             }
             _ => {
-                return Err(format!("`{word}` is no option; there are --quick, --rounds=N, --runs=N and --json=FILE"));
+                return Err(format!(
+                    "`{word}` is no option; there are --quick, --rounds=N, --runs=N and --json=FILE"
+                ));
             }
         }
     }

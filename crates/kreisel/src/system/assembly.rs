@@ -217,8 +217,8 @@ impl System {
         for (j, motion) in part.motions.iter().enumerate() {
             let column = self.nodes[part.nodes[j].0].group;
             let derivatives = TwistDerivatives::new(column, motion).filter(|_| tangent.is_dynamic());
-            for i in 0..n {
-                let (row, at_row) = (self.nodes[part.nodes[i].0].group, &part.motions[i]);
+            for (i, (at_row, wrench)) in part.motions.iter().zip(&wrenches).enumerate() {
+                let row = self.nodes[part.nodes[i].0].group;
                 let (mass, damping, stiffness) = tangent.block(i, j);
                 let dynamic = tangent.is_dynamic().then(|| {
                     let mut dynamic = by_coordinates(column, motion, &dynamic(i, j));
@@ -235,7 +235,7 @@ impl System {
                     }
                     let mut stiffness = on_coordinates(row, at_row, &stiffness);
                     if i == j {
-                        add_force_by_configuration(row, motion, &wrenches[i], &mut stiffness);
+                        add_force_by_configuration(row, motion, wrench, &mut stiffness);
                     }
                     stiffness
                 });

@@ -206,8 +206,8 @@ fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3],
             .iter()
             .enumerate()
             .for_each(|(i, wrench)| close(name, "by bristles", &by[i], wrench, 30.0 * size));
-        for i in 0..count {
-            assert!((by_states.rate_by_state[i][j] - rates[i].eps).abs() < 1e-9, "{name}: rate by bristles");
+        for (by, rate) in by_states.rate_by_state.iter().zip(&rates).take(count) {
+            assert!((by[j] - rate.eps).abs() < 1e-9, "{name}: rate by bristles");
         }
     }
     for j in 0..multipliers.len() {
