@@ -1,21 +1,19 @@
-//! An integration under way: its start, one step, changes of step size.
+//! An integration under way: what it knows, one step, its acceptance.
 
-use super::GeneralizedAlpha;
-use super::error::{StartError, StateError, StepError};
+use super::begin::compliance;
+use super::error::{StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::guess::Guess;
 use super::kkt::{Kkt, KktFailure};
-use super::parameters::{Parameters, Stability};
 use super::prepare::Unprepared;
 use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Initial, Method, Settings};
-use super::start::{Side, StartReport, assembled, check_initial, starting_state};
+use super::settings::{Method, Settings};
+use super::start::StartReport;
 use super::state::{MatrixPoint, State};
-use super::updated_lagrangian::node_without_coordinates;
-use crate::dae::{Dae, Equation, Point, Shape};
+use crate::dae::{Dae, Point};
 use crate::solve::block::BlockMatrix;
-use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem, Refresh};
+use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
 
 /// Work of an integration so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,174 +105,22 @@ pub struct Integration<'d, D: ?Sized> {
     pub(super) formulation: Formulation,
     pub(super) newton: Newton,
     pub(super) kkt: Kkt,
-    mass_scale: f64,
-    stiffness_scale: f64,
-    start_report: StartReport,
-    redundancy: Redundancy,
+    pub(super) mass_scale: f64,
+    pub(super) stiffness_scale: f64,
+    pub(super) start_report: StartReport,
+    pub(super) redundancy: Redundancy,
     /// What a pending step changed in the state, as it was before.
     pub(super) before: Unprepared,
     /// Rates of the local error, one per velocity coordinate.
     pub(super) error_rates: Vec<f64>,
     pub(super) last_report: StepReport,
-    steps: u64,
+    pub(super) steps: u64,
     pub(super) rejections: u64,
     pub(super) failures: u64,
 }
 
 /// Unknowns up to which a condition number is found by singular values.
 const LARGEST_EXACT: usize = 60;
-
-/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
-/// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-pub(super) const COMPLIANCE: f64 = 1e-9;
-
-impl GeneralizedAlpha {
-    /// Makes the initial values consistent and finds the method's starting values.
-    pub fn start<'d, D: Dae + ?Sized>(
-        &self,
-        dae: &'d D,
-        initial: Initial,
-    ) -> Result<Integration<'d, D>, StartError> {
-        let mut integration = self.prepare(dae)?;
-        check_initial(dae, &integration.work.shape, &initial)?;
-        integration.set_redundancy(Redundancy::find_moving(
-            dae,
-            initial.time,
-            &initial.configuration,
-            &initial.velocity,
-        ));
-        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
-        let (configuration, mut report) = assembled(dae, shape, &initial, kkt)?;
-        if report.position_change.iter().any(|change| *change != 0.0) {
-            // Which constraints depend on others may differ where the machine fits together.
-            integration.set_redundancy(Redundancy::find_moving(
-                dae,
-                initial.time,
-                &configuration,
-                &initial.velocity,
-            ));
-        }
-        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
-        let mut state =
-            starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
-        state.compliance = integration.work.compliance.clone();
-        state.merged.start = integration.kkt.system.solver.merged();
-        integration.previous = state.clone();
-        integration.state = state;
-        let before = vec![0.0; integration.state.memory.len()];
-        if dae.couplings_differ(&before, &integration.state.memory) {
-            integration.renew_couplings();
-        }
-        integration.start_report = report;
-        integration.state.prepared_step = integration.settings.step;
-        if integration.settings.error_control.is_some() {
-            let prepared = integration.choose_and_prepare(initial.time, Side::Both);
-            prepared.map_err(|failure| failure.at_start(dae, initial.time))?;
-            integration.previous = integration.state.clone();
-        }
-        Ok(integration)
-    }
-
-    /// Goes on from a saved state, to the same bits as without interruption.
-    pub fn resume<'d, D: Dae + ?Sized>(
-        &self,
-        dae: &'d D,
-        state: State,
-    ) -> Result<Integration<'d, D>, ResumeError> {
-        let mut integration = self.prepare(dae)?;
-        check_sizes(&integration.work.shape, integration.settings.method, &state)?;
-        integration.kkt.set_states(&state.states, &state.memory);
-        integration.kkt.set_compliance(&state.compliance);
-        integration.work.compliance = state.compliance.clone();
-        integration.previous = state.clone();
-        integration.state = state;
-        if dae.couplings_differ(&vec![0.0; integration.state.memory.len()], &integration.state.memory) {
-            integration.use_couplings();
-        }
-        integration.restore_merged()?;
-        integration.restore_factors();
-        Ok(integration)
-    }
-
-    fn prepare<'d, D: Dae + ?Sized>(&self, dae: &'d D) -> Result<Integration<'d, D>, StartError> {
-        let settings = suited(dae, *self.settings());
-        let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
-        check_settings(&settings, &shape)?;
-        check_groups(&settings, dae, &shape)?;
-        let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
-        let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        check_scales(mass_scale, stiffness_scale)?;
-        let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
-        let error_rates = vec![0.0; shape.velocity_count()];
-        Ok(Integration {
-            dae,
-            settings,
-            state: State::default(),
-            previous: State::default(),
-            last_increment: vec![0.0; shape.velocity_count()],
-            trial: Trial::new(&shape),
-            newton: Newton::new(layout.pattern.clone(), &layout.roles),
-            // Initial values know no step, and their rows are those of masses.
-            kkt: Kkt::new(dae, if mass_scale > 0.0 { mass_scale } else { scales.mass }),
-            work: Workspace::new(dae, shape, &couplings, layout),
-            formulation,
-            mass_scale,
-            stiffness_scale,
-            start_report: StartReport::default(),
-            redundancy: Redundancy::default(),
-            before: Unprepared::default(),
-            error_rates,
-            last_report: StepReport::default(),
-            steps: 0,
-            rejections: 0,
-            failures: 0,
-        })
-    }
-}
-
-/// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same
-/// formula, and its matrix depends on the past, so that it is of no use in another step.
-fn suited<D: Dae + ?Sized>(dae: &D, settings: Settings) -> Settings {
-    let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
-    newton.refresh = match newton.refresh {
-        Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
-        Refresh::WhenCheaper if bdf2 || !dae.has_dear_tangent() => Refresh::EveryStep,
-        refresh => refresh,
-    };
-    let own = settings.parameters;
-    let parameters = if bdf2 { Parameters::chung_hulbert(0.0).unwrap_or(own) } else { own };
-    Settings { parameters, newton, ..settings }
-}
-
-/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
-pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
-    if redundancy.is_none() {
-        return Vec::new();
-    }
-    let shape = dae.shape();
-    let first_slip = shape.constraint_count();
-    let mut weights = vec![1.0; first_slip + shape.slip_count()];
-    dae.multiplier_weights(&mut weights);
-    let mut compliance = vec![0.0; weights.len()];
-    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
-    for row in redundancy.shared.iter().copied().chain(slips) {
-        compliance[row] = COMPLIANCE * weights[row] * weights[row];
-    }
-    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
-    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
-    compliance
-}
-
-/// Why a saved state cannot be taken up.
-#[derive(Clone, Debug, thiserror::Error, PartialEq)]
-pub enum ResumeError {
-    /// The settings do not suit the system.
-    #[error(transparent)]
-    Settings(#[from] StartError),
-    /// The state is not one of this system.
-    #[error(transparent)]
-    State(#[from] StateError),
-}
 
 impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// The system.
@@ -553,7 +399,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Lets the linear solvers order their work as before a state was saved.
-    fn restore_merged(&mut self) -> Result<(), StateError> {
+    pub(super) fn restore_merged(&mut self) -> Result<(), StateError> {
         let solvers = [
             (&self.state.merged.step, self.newton.solver_mut()),
             (&self.state.merged.start, &mut self.kkt.system.solver),
@@ -567,7 +413,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Makes the factors again that a saved state was using.
-    fn restore_factors(&mut self) {
+    pub(super) fn restore_factors(&mut self) {
         let Some(point) = self.state.matrix_point.clone() else { return };
         let coefficients = self.coefficients(point.step);
         let trial = &mut self.trial;
@@ -609,106 +455,4 @@ fn copy_solution(from: &State, to: &mut State) {
     to.slip_multipliers.copy_from_slice(&from.slip_multipliers);
     to.states.copy_from_slice(&from.states);
     to.state_rates.copy_from_slice(&from.state_rates);
-}
-
-fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> {
-    if !(settings.step > 0.0 && settings.step.is_finite()) {
-        return Err(StartError::Step(settings.step));
-    }
-    for (name, value) in [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)] {
-        if !(value > 0.0 && value.is_finite()) {
-            return Err(StartError::Tolerance { name, value });
-        }
-    }
-    if let Some(control) = &settings.error_control {
-        control.check()?;
-    }
-    if shape.slip_count() > 0 && settings.method == Method::UpdatedLagrangian {
-        return Err(StartError::Unsupported("nonholonomic constraints"));
-    }
-    if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
-        return Err(StartError::NotHht(settings.parameters.alpha_m()));
-    }
-    let constrained = shape.constraint_count() > 0;
-    match settings.parameters.stability() {
-        _ if settings.allow_unstable => Ok(()),
-        Stability::Unstable => Err(StartError::Unstable),
-        Stability::Limit if constrained && settings.method.leaves_hidden_residual() => {
-            Err(StartError::UndampedMultipliers)
-        }
-        Stability::Damped | Stability::Limit => Ok(()),
-    }
-}
-
-/// With m = 0 the scaling is the same for all steps, which k alone must then give.
-fn check_scales(mass: f64, stiffness: f64) -> Result<(), StartError> {
-    let fits = |scale: f64| scale >= 0.0 && scale.is_finite();
-    if fits(mass) && fits(stiffness) && mass.max(stiffness) > 0.0 {
-        return Ok(());
-    }
-    Err(StartError::NoScale { mass, stiffness })
-}
-
-fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
-    match node_without_coordinates(&shape.space) {
-        Some(node) if settings.method == Method::UpdatedLagrangian => {
-            let first = Equation::Equilibrium(shape.space.velocity_range(node).start);
-            Err(StartError::NoLocalCoordinates { equation: dae.describe(first) })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), StateError> {
-    let (k, m) = (shape.velocity_count(), shape.constraint_count());
-    let mut sizes = vec![
-        ("configuration coordinates", state.configuration.len(), shape.space.coordinate_count()),
-        ("velocity coordinates", state.velocity.len(), k),
-        ("velocity coordinates", state.shown_velocity.len(), k),
-        ("velocity coordinates", state.acceleration.len(), k),
-        ("velocity coordinates", state.algorithmic_acceleration.len(), k),
-        ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
-        ("velocity coordinates", state.earlier_algorithmic_acceleration.len(), k),
-        ("constraints", state.multipliers.len(), m),
-        ("constraints", state.previous_multipliers.len(), m),
-        ("constraints", state.earlier_multipliers.len(), m),
-        ("constraints", state.stabilizers.len(), m),
-        ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
-        ("states", state.states.len(), shape.state_count()),
-        ("states", state.state_rates.len(), shape.state_count()),
-        ("states", state.previous_state_rates.len(), shape.state_count()),
-        ("states", state.algorithmic_state_rates.len(), shape.state_count()),
-        ("states", state.previous_algorithmic_state_rates.len(), shape.state_count()),
-        ("remembered numbers", state.memory.len(), shape.memory),
-    ];
-    if !state.compliance.is_empty() {
-        sizes.push(("constraints", state.compliance.len(), m + shape.slip_count()));
-    }
-    if !state.inertia_force.is_empty() {
-        sizes.push(("velocity coordinates", state.inertia_force.len(), k));
-        sizes.push(("velocity coordinates", state.previous_inertia_force.len(), k));
-    }
-    if method == Method::Bdf2 {
-        sizes.push(("velocity coordinates", state.previous_velocity.len(), k));
-        sizes.push(("velocity coordinates", state.previous_increment.len(), k));
-    }
-    if let Some(point) = &state.matrix_point {
-        sizes.extend([
-            ("configuration coordinates", point.base.len(), shape.space.coordinate_count()),
-            ("velocity coordinates", point.increment.len(), k),
-            ("velocity coordinates", point.velocity.len(), k),
-            ("velocity coordinates", point.acceleration.len(), k),
-            ("velocity coordinates", point.correction.len(), k),
-            ("constraints", point.multipliers.len(), m),
-            ("constraints", point.multiplier_changes.len(), m),
-            ("nonholonomic constraints", point.slip_multipliers.len(), shape.slip_count()),
-            ("nonholonomic constraints", point.slip_multiplier_changes.len(), shape.slip_count()),
-            ("states", point.states.len(), shape.state_count()),
-            ("remembered numbers", point.memory.len(), shape.memory),
-        ]);
-    }
-    match sizes.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(StateError::OtherSystem { what, found, expected }),
-        None => Ok(()),
-    }
 }

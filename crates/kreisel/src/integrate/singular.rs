@@ -9,8 +9,9 @@
 //! are found and named.
 
 use super::assemble::{AssemblyFailure, Goal, misses, named};
+use super::begin::COMPLIANCE;
 use super::error::{Miss, StepError};
-use super::integration::{COMPLIANCE, Integration};
+use super::integration::Integration;
 use super::settings::Method;
 use super::start::POSITION_TOLERANCE;
 use crate::dae::Dae;

@@ -1,9 +1,9 @@
 //! Starting values: consistent positions and velocities, then values that keep the method's order.
 
 use super::assemble::{Goal, named};
+use super::begin::compliance;
 use super::error::StartError;
 use super::estimate::{curvature_error, position_error_constant};
-use super::integration::compliance;
 use super::kkt::{Accelerations, Kkt, KktFailure, largest};
 use super::redundancy::Redundancy;
 use super::settings::{Initial, Method, Settings, Start};

@@ -9,7 +9,7 @@ use super::newton::{Failure, Solved};
 use super::{Equilibrium, Settings, Statistics};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
-use crate::integrate::integration::compliance;
+use crate::integrate::begin::compliance;
 use crate::integrate::layout::{Copies, Kind, Layout, Part, StateScaling};
 use crate::integrate::scheme::coordinate_scales;
 use crate::integrate::{Initial, Redundancy};
