@@ -36,7 +36,7 @@ impl Guess {
     /// The guess for the next step, of a given size.
     pub(super) fn next(state: &State, predictor: Predictor, step: f64) -> Self {
         let known = state.step > 0.0;
-        let equidistant = state.step == step && state.count >= STEPS_OF_PARABOLA;
+        let equidistant = state.step == step && state.equal_steps >= STEPS_OF_PARABOLA;
         match (predictor, state.guess) {
             (Predictor::ZeroAcceleration, _) => Self::Zero,
             (Predictor::Adaptive, guess) if equidistant => guess,

@@ -22,6 +22,8 @@ pub struct State {
     pub origin: f64,
     /// How many steps of the present size were taken from there.
     pub count: u64,
+    /// How many steps of the last size were taken one after the other, wherever the clock was set in between.
+    pub equal_steps: u64,
     /// What the control of the step size remembers.
     pub control: ControlMemory,
     /// Whether the method started here at a corner of the inputs, and has not taken a step since.
@@ -151,6 +153,7 @@ impl State {
     /// Moves the clock by a step.
     pub(super) fn count_step(&mut self, step: f64) {
         let time = self.time_after(step);
+        self.equal_steps = if step == self.step { self.equal_steps + 1 } else { 1 };
         if step == self.step && self.count > 0 {
             self.count += 1;
         } else {
@@ -175,7 +178,8 @@ impl State {
         let clock = [self.time, self.step, self.prepared_step, self.origin];
         let numbers = clock.into_iter().chain([next_step, last_error, last_ratio]);
         numbers.chain(self.newton.numbers()).for_each(|value| writer.number(value));
-        writer.0.extend_from_slice(&self.count.to_le_bytes());
+        writer.whole(self.count);
+        writer.whole(self.equal_steps);
         writer.0.push(u8::from(self.after_corner));
         writer.0.push(self.guess as u8);
         for values in self.arrays() {
@@ -216,7 +220,8 @@ impl State {
                 last_ratio: reader.number()?,
             },
             newton: Memory::from_numbers(reader.some_numbers()?),
-            count: u64::from_le_bytes(reader.bytes()?),
+            count: reader.whole()?,
+            equal_steps: reader.whole()?,
             after_corner: reader.flag()?,
             guess: Guess::from_number(reader.bytes()?).ok_or(StateError::Damaged)?,
             ..State::default()
@@ -342,6 +347,7 @@ mod tests {
             time: 0.1,
             step: 1e-3,
             count: 7,
+            equal_steps: 9,
             after_corner: true,
             control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
             configuration: vec![1.0, f64::MIN_POSITIVE],
@@ -369,6 +375,18 @@ mod tests {
     }
 
     #[test]
+    fn setting_the_clock_does_not_end_a_row_of_equal_steps() {
+        let mut state = State::default();
+        for _ in 0..3 {
+            state.count_step(1e-3);
+            state.set_time(state.time.next_up());
+        }
+        assert_eq!((state.count, state.equal_steps), (0, 3));
+        state.count_step(2e-3);
+        assert_eq!(state.equal_steps, 1);
+    }
+
+    #[test]
     fn damaged_bytes_are_refused() {
         let bytes = sample().to_bytes();
         for length in 0..bytes.len() {
@@ -378,8 +396,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        // The length of the first array, after mark, version, 13 numbers, the count and two bytes.
-        huge[126..134].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, 13 numbers, two counts and two bytes.
+        huge[134..142].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;
