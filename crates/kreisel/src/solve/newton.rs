@@ -353,10 +353,10 @@ impl Newton {
     /// Whether the next correction, with the present matrix, would be smaller than the last one: Deuflhard's test, which
     /// does not depend on how equations are scaled. Stiff beams that turn ask for it: a full correction stretches them, and
     /// the residual grows although the solution is nearer [Deuflhard2011, Sec. 3.1].
-    fn corrects(&mut self, fraction: f64, norm: f64) -> bool {
+    fn corrects<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S, fraction: f64, norm: f64) -> bool {
         self.next.copy_from_slice(&self.residual);
         self.solver.solve(&mut self.next);
-        let next = self.next.iter().zip(&self.tolerances).fold(0.0_f64, |norm, (i, t)| norm.max(i.abs() / t));
+        let next = system.size(&self.next, &self.tolerances);
         next <= (1.0 - 0.25 * fraction) * norm
     }
 
@@ -385,7 +385,7 @@ impl Newton {
             {
                 return Ok(Some((fraction, new_merit)));
             }
-            if new_merit.is_finite() && self.corrects(fraction, norm) {
+            if new_merit.is_finite() && self.corrects(system, fraction, norm) {
                 return Ok(Some((fraction, new_merit)));
             }
             if stale {
