@@ -206,6 +206,29 @@ fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
     }
 }
 
+/// Where a matrix of an earlier step is in use, a saved state must bring it back.
+#[test]
+fn a_beam_goes_on_to_the_same_bits_while_it_keeps_its_matrix() {
+    let machine = model("flying-beam", &[], &SettingTexts::default());
+    let settings = Settings::new(Method::Index3, Parameters::chung_hulbert(0.9).unwrap(), 0.01);
+    let method = GeneralizedAlpha::with(settings);
+    let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
+    for steps in [37, 4, 9] {
+        for _ in 0..steps {
+            run.step().unwrap();
+        }
+        let bytes = run.state().to_bytes();
+        let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
+        for _ in 0..20 {
+            again.step().unwrap();
+            run.step().unwrap();
+        }
+        assert_eq!(run.state().to_bytes(), again.state().to_bytes());
+    }
+    let work = run.statistics();
+    assert!(2 * work.matrices < work.steps, "no matrix was kept: {work:?}");
+}
+
 /// The push grows and falls with the same slope, and such a kink was once taken for a jump: the method started anew, and
 /// what a step leaves of errors in the velocities made accelerations of short elements, more energy than the push.
 #[test]
