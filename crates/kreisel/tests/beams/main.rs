@@ -269,8 +269,8 @@ const SECTION: &str = "section.axial-stiffness = 1e6
     section.mass-per-length = 2
     section.inertia-per-length = [0.02, 0.01, 0.01]";
 
-/// A cantilever of 2 m along x, strongly damped, with loads that come slowly.
-fn cantilever(elements: usize, rest: &str) -> Trajectory {
+/// A strongly damped beam without weight, whose loads have 40 s to come slowly.
+fn damped_beam(keys: &str, rest: &str) -> Machine {
     machine(&format!(
         "[simulation]
         end-time = 40
@@ -280,16 +280,17 @@ fn cantilever(elements: usize, rest: &str) -> Trajectory {
         acceleration = [0, 0, 0]
         [[beam]]
         name = \"beam\"
-        from = [0, 0, 0]
-        to = [2, 0, 0]
-        start = \"ground\"
-        elements = {elements}
         damping.time = 0.1
         {SECTION}
+        {keys}
         {rest}"
     ))
-    .simulate()
-    .unwrap()
+}
+
+/// A cantilever of 2 m along x of such a beam.
+fn cantilever(elements: &str, rest: &str) -> Trajectory {
+    let keys = format!("from = [0, 0, 0]\nto = [2, 0, 0]\nstart = \"ground\"\n{elements}");
+    damped_beam(&keys, rest).simulate().unwrap()
 }
 
 #[test]
@@ -297,7 +298,7 @@ fn a_moment_rolls_a_beam_into_an_arc_and_sensors_see_its_curvature_everywhere() 
     // κ = M/EI = 1.57/2 1/m about z: an arc of a quarter turn, x = sin(κL)/κ, y = (1 − cos(κL))/κ.
     let kappa = std::f64::consts::FRAC_PI_4;
     let run = cantilever(
-        3,
+        "elements = 3",
         &format!(
             "[[force]]
             body = \"beam.end\"
@@ -338,7 +339,7 @@ fn a_moment_rolls_a_beam_into_an_arc_and_sensors_see_its_curvature_everywhere() 
 fn loads_spread_over_the_length_bend_a_beam_as_timoshenko_says() {
     // q = 0.01 N/m along z, small: w = q L⁴/(8 EI_y) + q L²/(2 GA_z), M(0) = q L²/2, Q(0) = q L.
     let run = cantilever(
-        8,
+        "elements = 8",
         "load.force = [0, 0, \"0.01*min(t/10, 1)\"]
         [[sensor]]
         of = \"beam.end\"

@@ -1,39 +1,15 @@
 //! Beams of elements with three nodes in model files.
 
-use super::{SECTION, at, last, machine, model, momentum_errors, settings};
+use super::{at, cantilever, damped_beam, last, model, momentum_errors, settings};
 use kreisel::dae::Dae;
-use kreisel::machine::{SettingTexts, Trajectory};
+use kreisel::machine::SettingTexts;
 use std::time::Instant;
-
-fn beam(keys: &str, rest: &str) -> String {
-    format!(
-        "[simulation]
-        end-time = 40
-        step = 0.1
-        spectral-radius = 0
-        [gravity]
-        acceleration = [0, 0, 0]
-        [[beam]]
-        name = \"beam\"
-        order = 2
-        damping.time = 0.1
-        {SECTION}
-        {keys}
-        {rest}"
-    )
-}
-
-/// A cantilever of 2 m along x, strongly damped, with loads that come slowly.
-fn cantilever(elements: usize, rest: &str) -> Trajectory {
-    let keys = format!("from = [0, 0, 0]\nto = [2, 0, 0]\nstart = \"ground\"\nelements = {elements}");
-    machine(&beam(&keys, rest)).simulate().unwrap()
-}
 
 #[test]
 fn a_moment_rolls_two_elements_into_an_arc_and_sensors_see_it_between_the_nodes() {
     let kappa = std::f64::consts::FRAC_PI_4;
     let run = cantilever(
-        2,
+        "elements = 2\norder = 2",
         &format!(
             "[[force]]
             body = \"beam.node-4\"
@@ -74,7 +50,7 @@ fn a_moment_rolls_two_elements_into_an_arc_and_sensors_see_it_between_the_nodes(
 fn a_load_spread_over_elements_with_three_nodes_bends_them_as_timoshenko_says() {
     // q = 0.01 N/m along z, small: w = q L⁴/(8 EI_y) + q L²/(2 GA_z).
     let run = cantilever(
-        4,
+        "elements = 4\norder = 2",
         "load.force = [0, 0, \"0.01*min(t/10, 1)\"]
         [[sensor]]
         of = \"beam.end\"
@@ -92,7 +68,7 @@ fn a_load_spread_over_elements_with_three_nodes_bends_them_as_timoshenko_says() 
 
 #[test]
 fn corners_lie_between_elements_with_three_nodes_and_their_middles_on_the_curve() {
-    let machine = machine(&beam("points = [[0, 0, 0], [1, 0, 0], [1, 2, 0]]\nelements = 3", ""));
+    let machine = damped_beam("points = [[0, 0, 0], [1, 0, 0], [1, 2, 0]]\nelements = 3\norder = 2", "");
     let (beam, system) = (&machine.beams[0], &machine.system);
     assert_eq!((beam.node_count(), beam.elements.len(), system.node_count()), (7, 3, 7));
     let places: Vec<[f64; 3]> = (0..7).map(|k| beam.node(k).unwrap().pose().position.into()).collect();

@@ -21,14 +21,20 @@ struct Data {
     mass: [f64; 4],
 }
 
+impl Data {
+    fn section(&self) -> Section {
+        let [polar, about_y, about_z, mass] = self.mass;
+        Section::new(
+            Matrix6::from_diagonal(&Vector6::from_column_slice(&self.stiffness)),
+            Matrix6::from_diagonal(&Vector6::new(polar, about_y, about_z, mass, mass, mass)),
+        )
+        .unwrap()
+    }
+}
+
 /// A beam along x from a root to a tip, clamped to the ground or free.
 fn beam(data: &Data, root: f64, length: f64, elements: usize, clamped: bool) -> (System, Initial) {
-    let [polar, about_y, about_z, mass] = data.mass;
-    let section = Section::new(
-        Matrix6::from_diagonal(&Vector6::from_column_slice(&data.stiffness)),
-        Matrix6::from_diagonal(&Vector6::new(polar, about_y, about_z, mass, mass, mass)),
-    )
-    .unwrap();
+    let section = data.section();
     let mut builder = SystemBuilder::new();
     let at = |i: usize| {
         let x = root + length * i as f64 / elements as f64;
@@ -51,18 +57,13 @@ fn beam(data: &Data, root: f64, length: f64, elements: usize, clamped: bool) -> 
         builder.element("beam", Segment::new(node, mass, Vector3::zeros(), 0.0));
         last = BeamEnd::on(node);
     }
-    builder.scales(Scales { length, mass: mass * length, stiffness: 0.0 });
+    builder.scales(Scales { length, mass: data.mass[3] * length, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 
 /// The same clamped beam of elements with three nodes.
 fn quadratic_beam(data: &Data, root: f64, length: f64, elements: usize) -> (System, Initial) {
-    let [polar, about_y, about_z, mass] = data.mass;
-    let section = Section::new(
-        Matrix6::from_diagonal(&Vector6::from_column_slice(&data.stiffness)),
-        Matrix6::from_diagonal(&Vector6::new(polar, about_y, about_z, mass, mass, mass)),
-    )
-    .unwrap();
+    let section = data.section();
     let mut builder = SystemBuilder::new();
     let at = |i: usize| {
         let x = root + length * i as f64 / (2 * elements) as f64;
@@ -87,7 +88,7 @@ fn quadratic_beam(data: &Data, root: f64, length: f64, elements: usize) -> (Syst
         let mass = *length * section.mass();
         builder.element("beam", Segment::new(NodeId(node), mass, Vector3::zeros(), 0.0));
     }
-    builder.scales(Scales { length, mass: mass * length, stiffness: 0.0 });
+    builder.scales(Scales { length, mass: data.mass[3] * length, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 
