@@ -129,6 +129,9 @@ impl Shape {
 pub struct Couplings {
     /// Equilibrium of a node with the motion of a node.
     pub force_node: Arc<BlockPattern>,
+    /// Equilibrium of a node with the velocity and acceleration of a node: a part of the former, without the pairs that only
+    /// rigid joints tie.
+    pub momentum_node: Arc<BlockPattern>,
     /// Holonomic constraints with nodes: the pattern of B.
     pub constraint_node: Arc<BlockPattern>,
     /// Nonholonomic constraints with nodes: the pattern of A.
@@ -161,6 +164,7 @@ impl Couplings {
         let dense = |rows: &[usize], columns: &[usize]| Arc::new(BlockPattern::dense(rows, columns));
         Self {
             force_node: dense(&nodes, &nodes),
+            momentum_node: dense(&nodes, &nodes),
             constraint_node: dense(constraints, &nodes),
             slip_node: dense(slips, &nodes),
             force_constraint: dense(&nodes, reacting_constraints),

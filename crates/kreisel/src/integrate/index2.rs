@@ -34,7 +34,8 @@ struct Product {
 /// The products with Bᵀ(q_n) in the matrix.
 #[derive(Clone, Debug)]
 pub(super) struct StabilizerProducts {
-    /// D* Bᵀ(q_n): left blocks are those of `Couplings::force_node`.
+    /// D* Bᵀ(q_n): left blocks are those of `Couplings::force_node` that are in `Couplings::momentum_node`. Without the others,
+    /// which are zero, stabilizers meet the bodies of their joint only, and fronts stay small.
     forces: Vec<Product>,
     /// B Bᵀ(q_n): left blocks are those of `Couplings::constraint_node`.
     constraints: Vec<Product>,
@@ -53,18 +54,20 @@ impl StabilizerProducts {
         let node_count = shape.space.factor_count();
         let first_slip = node_count + shape.constraints.len();
         let gradient = &couplings.constraint_node;
-        let products = |left: &BlockPattern, first_row: usize| -> Vec<Triple> {
-            let mut triples = Vec::new();
+        let products_if = |left: &BlockPattern, first_row: usize, counts: &dyn Fn(usize, usize) -> bool| {
+            let mut triples: Vec<Triple> = Vec::new();
             for node in 0..node_count {
                 for (right, constraint) in gradient.column_blocks(node) {
                     let column = node_count + constraint;
-                    let rows = left.column_blocks(node);
+                    let rows = left.column_blocks(node).filter(|&(_, row)| counts(row, node));
                     triples.extend(rows.map(|(left, row)| (left, right, first_row + row, column)));
                 }
             }
             triples
         };
-        let forces = products(&couplings.force_node, 0);
+        let products = |left: &BlockPattern, first_row: usize| products_if(left, first_row, &|_, _| true);
+        let moves = |row: usize, node: usize| couplings.momentum_node.find(row, node).is_some();
+        let forces = products_if(&couplings.force_node, 0, &moves);
         let constraints = products(gradient, node_count);
         let slips = products(&couplings.slip_node, first_slip);
         let states = products(&couplings.state_node, first_slip + shape.slips.len());

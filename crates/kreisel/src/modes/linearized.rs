@@ -151,6 +151,7 @@ impl TangentShell {
         let none = Arc::new(crate::solve::block::BlockPattern::dense(&[], &[]));
         Self(Tangent::zeros(&crate::dae::Couplings {
             force_node: Arc::clone(linearized.mass.pattern()),
+            momentum_node: Arc::clone(linearized.mass.pattern()),
             constraint_node: Arc::clone(linearized.gradient.pattern()),
             slip_node: none.clone(),
             force_constraint: none.clone(),

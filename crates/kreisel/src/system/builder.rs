@@ -461,9 +461,10 @@ impl SystemBuilder {
             nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0))).collect()
         };
         let diagonal = (0..node_sizes.len()).map(|node| (node, node));
-        let forces = (self.elements.iter().flat_map(|(_, element)| pairs(element.nodes())))
-            .chain(self.joints.iter().flat_map(|(_, joint)| pairs(joint.nodes())))
-            .chain(diagonal);
+        let momenta = (self.elements.iter().flat_map(|(_, element)| pairs(element.nodes()))).chain(diagonal);
+        let momenta: Vec<(usize, usize)> = momenta.collect();
+        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.nodes()));
+        let forces = momenta.iter().copied().chain(joined);
         let gradient = (self.joints.iter().enumerate())
             .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
         let with_slips = self.joints.iter().filter(|(_, joint)| joint.slip_count() > 0).enumerate();
@@ -499,6 +500,7 @@ impl SystemBuilder {
             ),
             slip_node: Arc::new(BlockPattern::new(&shape.slips, &node_sizes, slips)),
             force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
+            momentum_node: pattern(&node_sizes, &node_sizes, momenta),
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
         }
     }

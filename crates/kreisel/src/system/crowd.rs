@@ -126,8 +126,12 @@ impl System {
             let nodes = pair.contact.nodes();
             nodes.iter().flat_map(move |i| nodes.iter().map(move |j| (i.0, j.0)))
         });
-        let blocks = base.blocks().map(|(_, row, column)| (row, column)).chain(between);
-        let pattern = BlockPattern::new(&sizes, &sizes, blocks);
+        let between: Vec<(usize, usize)> = between.collect();
+        let with_pairs = |base: &BlockPattern| {
+            let blocks = base.blocks().map(|(_, row, column)| (row, column));
+            BlockPattern::new(&sizes, &sizes, blocks.chain(between.iter().copied()))
+        };
+        let pattern = with_pairs(base);
         let added =
             |&(_, row, column): &(BlockId, usize, usize)| row != column && base.find(row, column).is_none();
         let loose: Vec<_> = pattern.blocks().filter(added).map(|(_, row, column)| (row, column)).collect();
@@ -140,7 +144,9 @@ impl System {
             let blocks = nodes.iter().flat_map(|i| nodes.iter().map(|j| place(i.0, j.0)));
             pair.blocks = blocks.collect();
         }
-        let couplings = Couplings { force_node: Arc::new(pattern), ..self.couplings.clone() };
+        let momentum_node = Arc::new(with_pairs(&self.couplings.momentum_node));
+        let couplings =
+            Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() };
         Found { key: self.crowd_key(memory), contacts, couplings, places }
     }
 

@@ -33,66 +33,12 @@ pub(super) struct FrontMut<'a> {
 }
 
 impl FrontMut<'_> {
-    /// Eliminates the pivots: leaves `L` and `U` in `panel` and `right`, and subtracts their product from
+    /// Eliminates the pivots block by block: leaves `L` and `U` in `panel` and `right`, and subtracts their product from
     /// `schur`.
     ///
     /// A pivot of exactly zero leaves its column as it is; the caller sees it on the diagonal.
     #[inline(always)]
     pub fn eliminate(&mut self) {
-        match self.pivots + self.border {
-            0..=8 => self.eliminate_padded::<8>(),
-            9..=12 => self.eliminate_padded::<12>(),
-            13..=16 => self.eliminate_padded::<16>(),
-            17..=20 => self.eliminate_padded::<20>(),
-            21..=24 => self.eliminate_padded::<24>(),
-            25..=32 => self.eliminate_padded::<32>(),
-            33..=40 => self.eliminate_padded::<40>(),
-            41..=48 => self.eliminate_padded::<48>(),
-            _ => self.eliminate_large(),
-        }
-    }
-
-    /// Elimination in a local matrix whose columns have `H` rows, those behind the front zero. A length
-    /// known to the compiler and columns of L that are zero above the diagonal save all short loops; this
-    /// halves the time of the fronts of chains, trees and beams.
-    #[inline(always)]
-    fn eliminate_padded<const H: usize>(&mut self) {
-        let (pivots, border) = (self.pivots, self.border);
-        let height = pivots + border;
-        let mut front = [[0.0; H]; H];
-        let front = &mut front[..height];
-        let (left, right) = front.split_at_mut(pivots);
-        for (local, column) in left.iter_mut().zip(self.panel.chunks_exact(height.max(1))) {
-            copy(&mut local[..height], column);
-        }
-        for (local, column) in right.iter_mut().zip(self.right.chunks_exact(pivots.max(1))) {
-            copy(&mut local[..pivots], column);
-        }
-        for (local, column) in right.iter_mut().zip(self.schur.chunks_exact(border.max(1))) {
-            copy(&mut local[pivots..height], column);
-        }
-        for k in 0..pivots {
-            let row = pivot_row(&front[k][..pivots], k, self.search_ends[k] as usize);
-            self.swaps[k] = row as u32;
-            if row != k {
-                front.iter_mut().for_each(|column| column.swap(k, row));
-            }
-            eliminate_padded_column(&mut front[k..], k);
-        }
-        let (left, right) = front.split_at(pivots);
-        for (column, local) in self.panel.chunks_exact_mut(height.max(1)).zip(left) {
-            copy(column, &local[..height]);
-        }
-        for (column, local) in self.right.chunks_exact_mut(pivots.max(1)).zip(right) {
-            copy(column, &local[..pivots]);
-        }
-        for (column, local) in self.schur.chunks_exact_mut(border.max(1)).zip(right) {
-            copy(column, &local[pivots..height]);
-        }
-    }
-
-    /// Elimination in place, block by block.
-    fn eliminate_large(&mut self) {
         let (pivots, height) = (self.pivots, self.pivots + self.border);
         let mut first = 0;
         while first < pivots {
@@ -122,6 +68,7 @@ impl FrontMut<'_> {
     }
 
     /// LU of some columns of the panel that earlier columns are already eliminated from.
+    #[inline(always)]
     fn factor_block(&mut self, block: Range<usize>) {
         let height = self.pivots + self.border;
         for k in block.clone() {
@@ -150,40 +97,16 @@ impl FrontMut<'_> {
     }
 }
 
-/// Eliminates pivot `k` from the columns behind the first; leaves L below the diagonal of the first.
-#[inline(always)]
-fn eliminate_padded_column<const H: usize>(columns: &mut [[f64; H]], k: usize) {
-    let Some((first, rest)) = columns.split_first_mut() else { return };
-    let pivot = first[k];
-    if pivot == 0.0 {
-        return;
-    }
-    let inverse = 1.0 / pivot;
-    let mut lower = [0.0; H];
-    for i in 0..H {
-        lower[i] = if i > k { first[i] * inverse } else { 0.0 };
-    }
-    for i in 0..H {
-        first[i] = if i > k { lower[i] } else { first[i] };
-    }
-    for column in rest {
-        let factor = column[k];
-        for i in 0..H {
-            column[i] -= factor * lower[i];
-        }
-    }
-}
-
-/// Copies a short column faster than a call would.
-#[inline(always)]
-fn copy(target: &mut [f64], source: &[f64]) {
-    target.iter_mut().zip(source).for_each(|(target, value)| *target = *value);
-}
-
 /// The row from `k` on with the largest entry among those before `search_end`, unless these have next to
 /// nothing.
 #[inline(always)]
-fn pivot_row(column: &[f64], k: usize, search_end: usize) -> usize {
+pub(super) fn pivot_row(column: &[f64], k: usize, search_end: usize) -> usize {
+    // The usual case without a jump for each entry.
+    let size = column[k].abs();
+    let within = |rows: &[f64], limit: f64| rows.iter().fold(true, |all, value| all & (value.abs() <= limit));
+    if within(&column[k..search_end], size) & within(&column[search_end..], size / OWN_ROWS_FIRST) {
+        return k;
+    }
     let (own, size) = largest(&column[k..search_end]);
     let limit = size / OWN_ROWS_FIRST;
     if column[search_end..].iter().all(|value| value.abs() <= limit) {
@@ -220,6 +143,7 @@ pub(super) fn subtract(target: &mut [f64], column: &[f64], factor: f64) {
 }
 
 /// Eliminates a block of factored columns from the panel columns `rest` behind it.
+#[inline(always)]
 fn eliminate_from_panel(done: &[f64], height: usize, pivots: usize, block: Range<usize>, rest: &mut [f64]) {
     let columns = rest.len() / height;
     if block.len() * columns * (height - block.end) > LARGE {
@@ -246,6 +170,7 @@ fn eliminate_from_panel(done: &[f64], height: usize, pivots: usize, block: Range
 }
 
 /// Eliminates all pivots from `[right; schur]` with products of large matrices.
+#[inline(always)]
 fn eliminate_from_large_right(
     panel: &[f64],
     height: usize,
@@ -263,6 +188,7 @@ fn eliminate_from_large_right(
 }
 
 /// Solves with the unit lower triangle of a block of factored columns.
+#[inline(always)]
 fn solve_unit_lower(panel: &[f64], height: usize, block: Range<usize>, values: &mut [f64]) {
     for k in block.clone() {
         let (head, tail) = values.split_at_mut(k + 1);
@@ -272,6 +198,7 @@ fn solve_unit_lower(panel: &[f64], height: usize, block: Range<usize>, values: &
 }
 
 /// Eliminates a block of factored columns from `[right; schur]`.
+#[inline(always)]
 fn eliminate_from_right(
     panel: &[f64],
     height: usize,
@@ -295,7 +222,7 @@ fn eliminate_from_right(
 
 /// Eliminates a block of factored panel columns from `C` columns, each given as the rows of the pivots
 /// and the rows of the border.
-#[inline]
+#[inline(always)]
 fn eliminate_from<const C: usize>(
     panel: &[f64],
     height: usize,
@@ -324,7 +251,7 @@ fn eliminate_from<const C: usize>(
 }
 
 /// `targets −= columns[rows] · factors` for up to four columns.
-#[inline]
+#[inline(always)]
 fn subtract_chunk<const C: usize>(
     targets: [&mut [f64]; C],
     columns: &[f64],

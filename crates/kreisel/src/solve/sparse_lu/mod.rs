@@ -56,6 +56,7 @@ mod owner;
 mod regularize;
 #[doc(hidden)]
 pub mod samples;
+mod small;
 mod symbolic;
 #[cfg(test)]
 mod tests;
@@ -290,8 +291,7 @@ impl SparseLu {
         let mut doubtful = vec![false; self.symbolic.fronts.len()];
         let mut nodes = Vec::new();
         for (index, front) in self.symbolic.fronts.iter().enumerate() {
-            let ratios = &self.numeric.ratios()[front.pivot_start..][..front.pivots];
-            let fails = !ratios.iter().all(|&ratio| ratio >= SUSPICIOUS_RATIO);
+            let fails = front.pivot_range().any(|place| self.numeric.ratio(place) < SUSPICIOUS_RATIO);
             let Some(parent) = front.parent else { continue };
             if fails && !doubtful[index] {
                 nodes.push(front.top_node);
@@ -368,8 +368,8 @@ impl SparseLu {
     ///
     /// With [`Regularization`], redundant equations show as ratios of about ε.
     pub fn weak_pivots(&self, limit: f64) -> impl Iterator<Item = WeakPivot> + '_ {
-        let ratios = self.numeric.ratios().iter().enumerate();
-        ratios.filter(move |(_, ratio)| **ratio < limit).map(|(place, &ratio)| {
+        let ratios = self.numeric.ratios().enumerate();
+        ratios.filter(move |(_, ratio)| *ratio < limit).map(|(place, ratio)| {
             let (group, row) = self.group_and_row(place);
             WeakPivot { group, row, ratio }
         })

@@ -6,23 +6,22 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::kernel::{FrontMut, subtract};
+use super::small::{self, SmallFront};
 use super::symbolic::{Front, Run, Symbolic};
 
-/// Longest column of the substitutions whose length is known to the compiler; the factors have as many zeros behind them.
+/// Longest column of the substitutions whose length is known to the compiler.
 const PADDING: usize = 32;
 
 /// The numbers of a factorisation, and the work space to renew it.
 #[derive(Clone, Debug)]
 pub(super) struct Numeric {
-    /// Panel and right part of front after front, and zeros behind the last.
+    /// Panel and right part of front after front, and room for a column of a small front behind the last.
     factors: Vec<f64>,
     schur: Vec<f64>,
     swaps: Vec<u32>,
     inverse_pivots: Vec<f64>,
     /// For each pivot, what its diagonal entry was added up from, in magnitudes: the diagonal of |A| + |L| |U|.
     magnitude: Vec<f64>,
-    /// |pivot| / magnitude.
-    ratio: Vec<f64>,
     /// Unknowns in elimination order.
     ordered: Vec<f64>,
     local: Vec<f64>,
@@ -41,20 +40,27 @@ impl Numeric {
     pub fn new(symbolic: &Symbolic) -> Self {
         let count = symbolic.unknown_at.len();
         Self {
-            factors: vec![0.0; symbolic.factor_len + PADDING],
+            factors: vec![0.0; symbolic.factor_len + small::LARGEST],
             schur: vec![0.0; symbolic.schur_len],
             swaps: vec![0; count],
             inverse_pivots: vec![0.0; count],
             magnitude: vec![0.0; count],
-            ratio: vec![0.0; count],
             ordered: vec![0.0; count],
             local: vec![0.0; symbolic.largest_front],
         }
     }
 
     /// |pivot| / magnitude of each unknown in elimination order.
-    pub fn ratios(&self) -> &[f64] {
-        &self.ratio
+    pub fn ratios(&self) -> impl ExactSizeIterator<Item = f64> {
+        (0..self.magnitude.len()).map(|place| self.ratio(place))
+    }
+
+    /// |pivot| / magnitude at a place in elimination order; zero for a pivot that is not a number.
+    pub fn ratio(&self, place: usize) -> f64 {
+        let pivot = 1.0 / self.inverse_pivots[place].abs();
+        // Row exchanges can make the pivot larger than everything that met on the old diagonal.
+        let ratio = pivot / super::maximum(self.magnitude[place], pivot);
+        if ratio.is_nan() { 0.0 } else { ratio }
     }
 
     /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
@@ -68,11 +74,90 @@ impl Numeric {
         self.magnitude.fill(0.0);
         let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
         for front in &symbolic.fronts {
-            self.assemble(symbolic, front, values, shift);
-            self.eliminate(symbolic, front, &mut report);
-            self.pass_magnitudes(symbolic, front);
+            match front.height() {
+                0..=8 => self.factor_small::<8>(symbolic, front, values, shift),
+                9..=12 => self.factor_small::<12>(symbolic, front, values, shift),
+                13..=16 => self.factor_small::<16>(symbolic, front, values, shift),
+                17..=20 => self.factor_small::<20>(symbolic, front, values, shift),
+                21..=24 => self.factor_small::<24>(symbolic, front, values, shift),
+                25..=32 => self.factor_small::<32>(symbolic, front, values, shift),
+                33..=40 => self.factor_small::<40>(symbolic, front, values, shift),
+                41..=small::LARGEST => {
+                    self.factor_small::<{ small::LARGEST }>(symbolic, front, values, shift);
+                }
+                _ => self.factor_large(symbolic, front, values, shift),
+            }
+            self.judge(front, &mut report);
         }
         report
+    }
+
+    /// Factors a front in a local matrix with columns of `H` rows.
+    #[inline(always)]
+    fn factor_small<const H: usize>(
+        &mut self,
+        symbolic: &Symbolic,
+        front: &Front,
+        values: &[f64],
+        shift: &[f64],
+    ) {
+        let (pivots, height) = (front.pivots, front.height());
+        let own = front.pivot_range();
+        let mut local = SmallFront::<H>::zeros();
+        for entry in &symbolic.entries[front.entries.clone()] {
+            local.set(entry, values);
+        }
+        if !shift.is_empty() {
+            for (k, shift) in shift[own.clone()].iter().enumerate() {
+                *local.diagonal(k) -= shift;
+            }
+        }
+        for &child in &symbolic.children[front.children.clone()] {
+            let child = &symbolic.fronts[child];
+            local.add_schur(
+                &symbolic.runs[child.runs.clone()],
+                &self.schur[child.schur_range()],
+                child.border,
+            );
+        }
+        let magnitude = &mut self.magnitude[own.clone()];
+        local.magnitude.iter_mut().zip(&*magnitude).for_each(|(local, passed)| *local = *passed);
+        let search_ends = &symbolic.search_ends[own.clone()];
+        let inverse_pivots = &mut self.inverse_pivots[own.clone()];
+        local.eliminate(height, search_ends, &mut self.swaps[own], inverse_pivots);
+        magnitude.iter_mut().zip(&local.magnitude).for_each(|(own, local)| *own = *local);
+        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        for (&row, terms) in rows.iter().zip(&local.magnitude[pivots..]) {
+            self.magnitude[row as usize] += terms;
+        }
+        local.store_factors(pivots, height, &mut self.factors[front.panel..]);
+        local.store_schur(pivots, height, &mut self.schur[front.schur_range()]);
+    }
+
+    /// Factors a front in its place.
+    #[inline(always)]
+    fn factor_large(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
+        self.assemble(symbolic, front, values, shift);
+        self.eliminate(symbolic, front);
+        self.pass_magnitudes(symbolic, front);
+    }
+
+    /// Takes the pivots of a front into account.
+    #[inline(always)]
+    fn judge(&self, front: &Front, report: &mut PivotReport) {
+        for place in front.pivot_range() {
+            let magnitude = self.magnitude[place];
+            report.largest_magnitude = super::maximum(report.largest_magnitude, magnitude);
+            // A product instead of a division in the usual case.
+            let limit = (report.smallest_ratio * magnitude * self.inverse_pivots[place]).abs();
+            if limit < 1.0 {
+                continue;
+            }
+            let ratio = self.ratio(place);
+            if ratio < report.smallest_ratio {
+                (report.smallest_ratio, report.worst) = (ratio, place);
+            }
+        }
     }
 
     /// Adds up the matrix blocks of a front and the Schur complements of its children.
@@ -81,23 +166,15 @@ impl Numeric {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
         self.schur[front.schur_range()].fill(0.0);
         for entry in &symbolic.entries[front.entries.clone()] {
-            let block = &values[entry.value..entry.value + entry.rows * entry.columns];
-            let target = &mut self.factors[entry.target..];
-            match entry.rows {
-                1 => copy_columns::<1>(block, target, entry.stride),
-                3 => copy_columns::<3>(block, target, entry.stride),
-                5 => copy_columns::<5>(block, target, entry.stride),
-                6 => copy_columns::<6>(block, target, entry.stride),
-                rows => {
-                    for (column, source) in block.chunks_exact(rows).enumerate() {
-                        target[column * entry.stride..][..rows].copy_from_slice(source);
-                    }
-                }
+            let block = &values[entry.value..][..entry.rows * entry.columns];
+            let (target, stride) = front.place(entry.row, entry.column);
+            for (column, source) in block.chunks_exact(entry.rows.max(1)).enumerate() {
+                self.factors[target + column * stride..][..entry.rows].copy_from_slice(source);
             }
         }
-        let diagonal_step = front.pivots + front.border + 1;
+        let diagonal_step = front.height() + 1;
         if !shift.is_empty() {
-            for (k, shift) in shift[front.pivot_start..][..front.pivots].iter().enumerate() {
+            for (k, shift) in shift[front.pivot_range()].iter().enumerate() {
                 self.factors[front.panel + k * diagonal_step] -= shift;
             }
         }
@@ -111,9 +188,9 @@ impl Numeric {
     }
 
     #[inline(always)]
-    fn eliminate(&mut self, symbolic: &Symbolic, front: &Front, report: &mut PivotReport) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
-        let own = front.pivot_start..front.pivot_start + pivots;
+    fn eliminate(&mut self, symbolic: &Symbolic, front: &Front) {
+        let (pivots, height) = (front.pivots, front.height());
+        let own = front.pivot_range();
         let (panel, right) = self.factors[front.panel..][..front.panel_len() + front.right_len()]
             .split_at_mut(front.panel_len());
         let magnitude = &mut self.magnitude[own.clone()];
@@ -130,31 +207,20 @@ impl Numeric {
             swaps: &mut self.swaps[own.clone()],
         }
         .eliminate();
-        for (k, inverse) in self.inverse_pivots[own.clone()].iter_mut().enumerate() {
+        for (k, inverse) in self.inverse_pivots[own].iter_mut().enumerate() {
             *inverse = 1.0 / panel[k * (height + 1)];
         }
-        for (k, (magnitude, ratio)) in magnitude.iter_mut().zip(&mut self.ratio[own]).enumerate() {
-            let column = &panel[k * height..][..=k];
-            let terms: f64 = (0..k).map(|inner| (panel[inner * height + k] * column[inner]).abs()).sum();
-            let pivot = column[k].abs();
-            *magnitude += terms;
-            // Row exchanges can make the pivot larger than everything that met on the old diagonal. A pivot
-            // that is not a number counts as no pivot at all.
-            *ratio = if pivot > 0.0 { pivot / super::maximum(*magnitude, pivot) } else { 0.0 };
-            if ratio.is_nan() {
-                *ratio = 0.0;
-            }
-            report.largest_magnitude = super::maximum(report.largest_magnitude, *magnitude);
-            if *ratio < report.smallest_ratio {
-                (report.smallest_ratio, report.worst) = (*ratio, front.pivot_start + k);
-            }
+        for (k, magnitude) in magnitude.iter_mut().enumerate() {
+            let column = &panel[k * height..][..k];
+            let lower = panel[k..].iter().step_by(height);
+            *magnitude += lower.zip(column).map(|(lower, upper)| (lower * upper).abs()).sum::<f64>();
         }
     }
 
     /// Adds what a front subtracts from the diagonal of its border to the magnitudes there.
     #[inline(always)]
     fn pass_magnitudes(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (pivots, height) = (front.pivots, front.height());
         let factors = &self.factors[front.panel..];
         let (panel, right) = factors.split_at(front.panel_len());
         let rows = &symbolic.border_rows[front.border_rows.clone()];
@@ -191,7 +257,7 @@ impl Numeric {
 
     #[inline(always)]
     fn forward(&mut self, symbolic: &Symbolic, front: &Front) {
-        match front.pivots + front.border {
+        match front.height() {
             0..=8 => self.forward_padded::<8>(symbolic, front),
             9..=12 => self.forward_padded::<12>(symbolic, front),
             13..=16 => self.forward_padded::<16>(symbolic, front),
@@ -206,9 +272,9 @@ impl Numeric {
     /// behind the front changes only values that are already taken out or never looked at.
     #[inline(always)]
     fn forward_padded<const H: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (pivots, height) = (front.pivots, front.height());
         let panel = &self.factors[front.panel..];
-        let own = front.pivot_start..front.pivot_start + pivots;
+        let own = front.pivot_range();
         let ordered = &mut self.ordered[own.clone()];
         for (row, &other) in self.swaps[own].iter().enumerate() {
             ordered.swap(row, other as usize);
@@ -231,9 +297,9 @@ impl Numeric {
 
     #[inline(always)]
     fn forward_large(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (pivots, height) = (front.pivots, front.height());
         let panel = &self.factors[front.panel..][..front.panel_len()];
-        let own = front.pivot_start..front.pivot_start + pivots;
+        let own = front.pivot_range();
         let ordered = &mut self.ordered[own.clone()];
         for (row, &other) in self.swaps[own].iter().enumerate() {
             ordered.swap(row, other as usize);
@@ -269,7 +335,7 @@ impl Numeric {
     /// Backward substitution with columns of `P` rows, see [`Self::forward_padded`].
     #[inline(always)]
     fn backward_padded<const P: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (pivots, height) = (front.pivots, front.height());
         let (panel, right) = (&self.factors[front.panel..], &self.factors[front.panel + front.panel_len()..]);
         let behind = front.pivot_start + pivots;
         let (before, after) = self.ordered.split_at_mut(behind);
@@ -295,7 +361,7 @@ impl Numeric {
 
     #[inline(always)]
     fn backward_large(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
+        let (pivots, height) = (front.pivots, front.height());
         let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
         let (panel, right) = factors.split_at(front.panel_len());
         let (before, after) = self.ordered.split_at_mut(front.pivot_start + pivots);
@@ -345,14 +411,6 @@ impl WithSimd for Solution<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         self.numeric.solve_fronts(self.symbolic, self.values);
-    }
-}
-
-/// Copies columns of the usual lengths without calls.
-#[inline(always)]
-fn copy_columns<const ROWS: usize>(block: &[f64], target: &mut [f64], stride: usize) {
-    for (column, source) in block.as_chunks::<ROWS>().0.iter().enumerate() {
-        target[column * stride..][..ROWS].copy_from_slice(source);
     }
 }
 

@@ -40,8 +40,25 @@ pub(super) struct Front {
 }
 
 impl Front {
+    pub fn height(&self) -> usize {
+        self.pivots + self.border
+    }
+
+    /// Pivots in elimination order.
+    pub fn pivot_range(&self) -> Range<usize> {
+        self.pivot_start..self.pivot_start + self.pivots
+    }
+
+    /// Where an entry of the pivot rows or columns stands in the factors, and the distance to its neighbour in the row.
+    pub fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        match column.checked_sub(self.pivots) {
+            None => (self.panel + column * self.height() + row, self.height()),
+            Some(column) => (self.panel + self.panel_len() + column * self.pivots + row, self.pivots),
+        }
+    }
+
     pub fn panel_len(&self) -> usize {
-        (self.pivots + self.border) * self.pivots
+        self.height() * self.pivots
     }
 
     pub fn right_len(&self) -> usize {
@@ -53,15 +70,14 @@ impl Front {
     }
 }
 
-/// One block of the matrix and its place in the factors.
+/// One block of the matrix and its place in the front.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub value: usize,
     pub rows: usize,
     pub columns: usize,
-    pub target: usize,
-    /// Distance between columns at the target.
-    pub stride: usize,
+    pub row: usize,
+    pub column: usize,
 }
 
 /// Consecutive border unknowns of a front that are consecutive in its parent.
@@ -362,7 +378,7 @@ impl<'a> Builder<'a> {
         front.panel = symbolic.factor_len;
         symbolic.factor_len += front.panel_len() + front.right_len();
         symbolic.work += work(front.pivots, front.border);
-        symbolic.largest_front = symbolic.largest_front.max(front.pivots + front.border);
+        symbolic.largest_front = symbolic.largest_front.max(front.height());
         self.border_groups.push(groups);
     }
 
@@ -407,10 +423,7 @@ impl<'a> Builder<'a> {
     }
 
     fn add_entries(&mut self, index: usize, local: &[usize]) {
-        let front = &self.symbolic.fronts[index];
-        let (pivots, height) = (front.pivots, front.pivots + front.border);
-        let (panel, right) = (front.panel, front.panel + front.panel_len());
-        let (start, end) = (front.pivot_start, front.pivot_start + pivots);
+        let Range { start, end } = self.symbolic.fronts[index].pivot_range();
         let first = self.symbolic.entries.len();
         let rows_of = |group: usize| self.pattern.row_range(group).len();
         for &group in &self.pivot_groups[index] {
@@ -423,8 +436,8 @@ impl<'a> Builder<'a> {
                         value: self.pattern.value_range(block).start,
                         rows: rows_of(row),
                         columns: rows_of(group),
-                        target: panel + local[group] * height + local[row],
-                        stride: height,
+                        row: local[row],
+                        column: local[group],
                     });
                 }
             }
@@ -434,8 +447,8 @@ impl<'a> Builder<'a> {
                         value,
                         rows: rows_of(group),
                         columns: rows_of(column),
-                        target: right + (local[column] - pivots) * pivots + local[group],
-                        stride: pivots,
+                        row: local[group],
+                        column: local[column],
                     });
                 }
             }
