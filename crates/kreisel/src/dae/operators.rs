@@ -60,6 +60,34 @@ impl TangentOperators {
         }
     }
 
+    /// Evaluates the inverses of the operators at an increment; false if one does not exist.
+    pub fn evaluate_inverse(&mut self, space: &Space, increment: &[f64]) -> bool {
+        self.nodes.iter().enumerate().all(|(node, &Operator { form, start, size })| {
+            let out = match form {
+                Form::Identity => return true,
+                Form::Rotation | Form::Full => &mut self.values[start..start + size * size],
+            };
+            space.inverse_tangent_operator(node, &increment[space.velocity_range(node)], out).is_ok()
+        })
+    }
+
+    /// Multiplies the parts of the nodes by their operators.
+    pub fn multiply(&self, values: &mut [f64]) {
+        let mut first = 0;
+        for &Operator { form, start, size } in &self.nodes {
+            let part = &mut values[first..first + size];
+            first += size;
+            if matches!(form, Form::Identity) {
+                continue;
+            }
+            let mut product = [0.0; 6];
+            for (column, factor) in self.values[start..].chunks_exact(size).zip(&*part) {
+                product.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
+            }
+            part.copy_from_slice(&product[..size]);
+        }
+    }
+
     /// Sets the rotational part of the operator of a node on SO(3) or SO(3)×R³.
     pub fn set_rotation(&mut self, node: usize, rotation: &Matrix3) {
         let Operator { start, size, .. } = self.nodes[node];
@@ -128,15 +156,22 @@ impl TangentOperators {
     }
 }
 
-/// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)`.
+/// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)` by increments x of the nodes, or
+/// `factor (dynamic T⁻¹ + stiffness)` by displacements y = T x of the moved nodes.
+///
+/// Joints have no dynamic part: by y they need no product.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
-    /// Place of each block nodes × nodes in [`super::Tangent::dynamic`], which is the iteration matrix then.
+    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix then.
     pub places: Vec<BlockId>,
-    /// T of all nodes.
+    /// T of all nodes, or T⁻¹.
     pub operators: TangentOperators,
+    /// Whether derivatives are by y.
+    pub moved: bool,
     /// A factor of all.
     pub factor: f64,
+    /// Whether the dynamic part is wanted by itself as well, in [`super::Tangent::dynamic`].
+    pub dynamic_wanted: bool,
 }
 
 impl Fold {
@@ -150,10 +185,11 @@ impl Fold {
         rows: usize,
         target: &mut [f64],
     ) {
+        let (plain, multiplied) = if self.moved { (stiffness, dynamic) } else { (dynamic, stiffness) };
         for (index, target) in target.chunks_exact_mut(rows.max(1)).enumerate() {
-            let mut sum = dynamic.map_or([0.0; 6], |dynamic| dynamic.data.0[index]);
-            if let Some(stiffness) = stiffness {
-                let product = self.operators.column_of_product(column, stiffness, index);
+            let mut sum = plain.map_or([0.0; 6], |plain| plain.data.0[index]);
+            if let Some(multiplied) = multiplied {
+                let product = self.operators.column_of_product(column, multiplied, index);
                 sum.iter_mut().zip(product).for_each(|(sum, value)| *sum += value);
             }
             target.iter_mut().zip(sum).for_each(|(target, value)| *target += self.factor * value);

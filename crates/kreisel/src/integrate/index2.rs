@@ -10,7 +10,8 @@
 //! ```
 //!
 //! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints h κ have
-//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. First-order states are added by
+//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. Systems that fold
+//! their derivatives have its columns of x times T⁻¹, see [`Workspace::fold_forces`]. First-order states are added by
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::layout::{Copies, Kind, Layout, Part, place_values, view};
@@ -157,10 +158,13 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
         let (work, step, part) = (&*self.work, self.coefficients.step, Part::new(1, 0));
         let factor = step * self.coefficients.velocity;
-        work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient, None, factor, part, out);
+        let (of_gradient, of_rate) = match work.moved {
+            true => (Some(&work.operators), None),
+            false => (None, Some(&work.operators)),
+        };
+        work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient, of_gradient, factor, part, out);
         if exact {
-            let (rate, operators) = (&work.tangent.gradient_rate, Some(&work.operators));
-            work.layout.add_rows(Kind::Holonomic, rate, operators, step, part, out);
+            work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient_rate, of_rate, step, part, out);
         }
     }
 }
@@ -184,11 +188,18 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
         let exact = matrix.is_complete();
-        self.work.differentiate(self.dae, self.trial, &self.coefficients, matrix);
+        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        work.moved = false;
+        if exact && self.dae.folds() {
+            work.fold_forces(self.dae, self.trial, coefficients, matrix, true, out);
+        } else {
+            work.differentiate(self.dae, self.trial, coefficients, matrix);
+            let operators = exact.then_some(&work.operators);
+            work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
+        }
         let work = &*self.work;
-        let operators = exact.then_some(&work.operators);
-        work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
-        work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
+        let operators = (!work.moved).then_some(&work.operators);
+        work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         self.add_hidden_rows(exact, out);
         work.add_slip_rows(&self.coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
@@ -214,14 +225,17 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
-        // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         work.scratch.copy_from_slice(&increment[..trial.increment.len()]);
+        if work.moved {
+            work.operators.multiply(&mut work.scratch);
+        }
+        trial.increment.iter_mut().zip(&work.scratch).for_each(|(sum, x)| *sum += fraction * x);
+        // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         let changes = &mut work.constraint_scratch;
         work.layout.gather(Kind::Holonomic, 1, increment, changes);
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
-        for (i, (x, y)) in increment.iter().zip(&work.scratch).enumerate() {
-            trial.increment[i] += fraction * x;
+        for (i, y) in work.scratch.iter().enumerate() {
             trial.velocity[i] += fraction * coefficients.velocity * y;
             trial.acceleration[i] += fraction * coefficients.acceleration * y;
         }

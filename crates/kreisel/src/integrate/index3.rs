@@ -8,6 +8,8 @@
 //! | B T                     0  |
 //! ```
 //!
+//! Systems that fold their derivatives have its first column times T⁻¹, see [`Workspace::fold_forces`].
+//!
 //! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it does not
 //! depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
 
@@ -58,7 +60,8 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
     fn write_constraints(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let matrix = self.settings.iteration_matrix;
-        work.layout.add_gradient(&work.shape, &work.tangent, Some(&work.operators), out);
+        let operators = (!work.moved).then_some(&work.operators);
+        work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         work.add_slip_rows(coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
         work.add_states(coefficients, velocity_operators, out);
@@ -89,8 +92,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let matrix = self.settings.iteration_matrix;
         work.tangent.gradient_rate_wanted = false;
+        work.moved = false;
         if self.force_level.is_none() && matrix.is_complete() && self.dae.folds() {
-            work.fold_forces(self.dae, self.trial, coefficients, matrix, out);
+            work.fold_forces(self.dae, self.trial, coefficients, matrix, false, out);
             return self.write_constraints(None, out);
         }
         match self.force_level {
@@ -106,7 +110,12 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients) = (&mut *self.trial, &self.coefficients);
-        for (i, value) in increment[..trial.increment.len()].iter().enumerate() {
+        let of_nodes = &mut self.work.scratch;
+        of_nodes.copy_from_slice(&increment[..trial.increment.len()]);
+        if self.work.moved {
+            self.work.operators.multiply(of_nodes);
+        }
+        for (i, value) in of_nodes.iter().enumerate() {
             let change = fraction * value;
             trial.increment[i] += change;
             trial.velocity[i] += coefficients.velocity * change;

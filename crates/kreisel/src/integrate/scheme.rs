@@ -199,7 +199,10 @@ pub(super) struct Workspace {
     pub shape: Shape,
     pub layout: Layout,
     pub tangent: Tangent,
+    /// T of all nodes where the matrix was evaluated, or T⁻¹.
     pub operators: TangentOperators,
+    /// Whether the matrix is one of displacements y = T x of the moved nodes.
+    pub moved: bool,
     /// B(q_n) W, for `index2`.
     pub base_gradient: BlockMatrix,
     pub equilibrium: Vec<f64>,
@@ -245,6 +248,7 @@ impl Workspace {
             forgetful_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
+            moved: false,
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
             equilibrium: vec![0.0; velocity_count],
             violation: vec![0.0; shape.constraint_count()],
@@ -344,26 +348,40 @@ impl Workspace {
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
-    /// Evaluates the derivatives and adds (dynamic + stiffness T)/s to an iteration matrix with one copy of the nodes:
-    /// [`Layout::add_forces`] in one pass, for systems that fold.
+    /// Evaluates the derivatives and adds (dynamic T⁻¹ + stiffness)/s to an iteration matrix with one copy of the nodes, for
+    /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
+    ///
+    /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x. The
+    /// dynamic part by itself is left in the tangent if it is wanted.
     pub fn fold_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
+        dynamic_wanted: bool,
         out: &mut BlockMatrix,
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         trial.follow(dae, matrix);
-        self.operators.evaluate(&self.shape.space, &trial.increment);
+        let (shape, increment) = (&self.shape, &trial.increment);
+        self.moved = shape.slips.is_empty()
+            && shape.states.is_empty()
+            && self.operators.evaluate_inverse(&shape.space, increment);
+        if !self.moved {
+            self.operators.evaluate(&shape.space, increment);
+        }
         self.tangent.clear_all_but_forces();
+        if dynamic_wanted {
+            self.tangent.dynamic.fill(0.0);
+        }
         let (places, operators) = (self.layout.take_force_places(), std::mem::take(&mut self.operators));
-        std::mem::swap(&mut self.tangent.dynamic, out);
-        self.tangent.fold = Some(Fold { places, operators, factor: 1.0 / coefficients.scale });
+        std::mem::swap(&mut self.tangent.stiffness, out);
+        let (moved, factor) = (self.moved, 1.0 / coefficients.scale);
+        self.tangent.fold = Some(Fold { places, operators, moved, factor, dynamic_wanted });
         dae.tangent(&trial.point(), weights, &mut self.tangent);
-        std::mem::swap(&mut self.tangent.dynamic, out);
+        std::mem::swap(&mut self.tangent.stiffness, out);
         if let Some(fold) = self.tangent.fold.take() {
             self.operators = fold.operators;
             self.layout.give_force_places(fold.places);

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use nalgebra::Quaternion;
 
-use super::{Group, LieError, Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
+use super::{Group, LieError, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 
 /// Largest deviation of a given quaternion's norm from one that [`Space::validate`] accepts.
 const NORM_TOLERANCE: f64 = 1e-6;
@@ -311,15 +311,25 @@ impl Space {
         match self.groups[factor] {
             Group::Vector(k) => write_identity(k, out),
             Group::So3 => out.copy_from_slice(so3::tangent_operator(&vector3(x)).as_slice()),
-            Group::So3xR3 => {
-                write_identity(6, out);
-                let rotational = so3::tangent_operator(&vector3(x));
-                for (column, values) in out.chunks_exact_mut(6).take(3).enumerate() {
-                    values[..3].copy_from_slice(rotational.column(column).as_slice());
-                }
-            }
+            Group::So3xR3 => write_rotational(&so3::tangent_operator(&vector3(x)), out),
             Group::Se3 => out.copy_from_slice(se3::tangent_operator(&vector6(x)).as_slice()),
         }
+    }
+
+    /// Writes the matrix T⁻¹(x) of one factor, column by column; an error where the rotation angle is 2π, 4π, ….
+    pub fn inverse_tangent_operator(
+        &self,
+        factor: usize,
+        x: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), LieError> {
+        match self.groups[factor] {
+            Group::Vector(k) => write_identity(k, out),
+            Group::So3 => out.copy_from_slice(so3::inverse_tangent_operator(&vector3(x))?.as_slice()),
+            Group::So3xR3 => write_rotational(&so3::inverse_tangent_operator(&vector3(x))?, out),
+            Group::Se3 => out.copy_from_slice(se3::inverse_tangent_operator(&vector6(x))?.as_slice()),
+        }
+        Ok(())
     }
 
     /// Writes the matrix ∂(T(x) w)/∂x of one factor, column by column; `x` and `w` are that factor's parts.
@@ -405,6 +415,14 @@ fn relative_pose(from: &[f64], to: &[f64]) -> Pose {
     Pose {
         rotation: body_from_world * to.rotation,
         position: body_from_world * (to.position - from.position),
+    }
+}
+
+/// Writes an operator of SO(3)×R³ that leaves positions as they are.
+fn write_rotational(rotation: &Matrix3, out: &mut [f64]) {
+    write_identity(6, out);
+    for (column, values) in out.chunks_exact_mut(6).take(3).enumerate() {
+        values[..3].copy_from_slice(rotation.column(column).as_slice());
     }
 }
 

@@ -314,13 +314,16 @@ fn add_derivatives(
         }
         return;
     };
-    let place = fold.places[block.index()];
-    match out.dynamic.block_values_mut(place).as_mut_array::<36>() {
+    if let Some(dynamic) = dynamic.filter(|_| fold.dynamic_wanted) {
+        add_block(&mut out.dynamic, block, dynamic);
+    }
+    let (place, matrix) = (fold.places[block.index()], &mut out.stiffness);
+    match matrix.block_values_mut(place).as_mut_array::<36>() {
         // Known sizes make a few vector operations of the loops.
         Some(target) => fold.add(column.0, dynamic, stiffness, 6, target),
         None => {
-            let rows = out.dynamic.pattern().shape_of(place).0;
-            fold.add(column.0, dynamic, stiffness, rows, out.dynamic.block_values_mut(place));
+            let rows = matrix.pattern().shape_of(place).0;
+            fold.add(column.0, dynamic, stiffness, rows, matrix.block_values_mut(place));
         }
     }
 }

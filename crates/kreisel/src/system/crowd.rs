@@ -145,8 +145,7 @@ impl System {
             pair.blocks = blocks.collect();
         }
         let momentum_node = Arc::new(with_pairs(&self.couplings.momentum_node));
-        let couplings =
-            Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() };
+        let couplings = Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() };
         Found { key: self.crowd_key(memory), contacts, couplings, places }
     }
 
