@@ -20,7 +20,7 @@ mod rest;
 mod shape;
 pub(crate) mod turning;
 
-pub(crate) use operators::{Fold, TangentOperators};
+pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
 pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 
@@ -139,13 +139,13 @@ impl Tangent {
     pub fn clear(&mut self) {
         self.dynamic.fill(0.0);
         self.stiffness.fill(0.0);
-        self.clear_all_but_forces();
+        self.gradient.fill(0.0);
+        self.clear_the_rest();
     }
 
-    /// Sets every derivative to zero but those of forces by the motion of nodes.
-    pub(crate) fn clear_all_but_forces(&mut self) {
+    /// Sets every derivative to zero but those of forces by the motion of nodes and B.
+    pub(crate) fn clear_the_rest(&mut self) {
         for matrix in [
-            &mut self.gradient,
             &mut self.reaction,
             &mut self.slip,
             &mut self.slip_stiffness,

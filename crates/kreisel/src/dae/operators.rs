@@ -156,6 +156,15 @@ impl TangentOperators {
     }
 }
 
+/// Places of a block of B in an iteration matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GradientPlace {
+    /// Of B, constraint × node.
+    pub row: BlockId,
+    /// Of Bᵀ, node × constraint.
+    pub column: BlockId,
+}
+
 /// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)` by increments x of the nodes, or
 /// `factor (dynamic T⁻¹ + stiffness)` by displacements y = T x of the moved nodes.
 ///
@@ -170,6 +179,8 @@ pub(crate) struct Fold {
     pub moved: bool,
     /// A factor of all.
     pub factor: f64,
+    /// Places of the blocks of B, which is then written there at once; none if it is wanted in [`super::Tangent::gradient`].
+    pub gradient: Vec<GradientPlace>,
     /// Whether the dynamic part is wanted by itself as well, in [`super::Tangent::dynamic`].
     pub dynamic_wanted: bool,
 }

@@ -53,15 +53,22 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         let (work, factor) = (&*self.work, 1.0 / self.coefficients.scale);
         let operators = self.settings.iteration_matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
-        self.write_constraints(velocity_operators, out);
+        self.write_constraints(false, velocity_operators, out);
     }
 
-    /// All of the matrix but the derivatives of forces by the motion of nodes.
-    fn write_constraints(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
+    /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
+    fn write_constraints(
+        &mut self,
+        has_gradient: bool,
+        velocity_operators: Option<&TangentOperators>,
+        out: &mut BlockMatrix,
+    ) {
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let matrix = self.settings.iteration_matrix;
-        let operators = (!work.moved).then_some(&work.operators);
-        work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
+        if !has_gradient {
+            let operators = (!work.moved).then_some(&work.operators);
+            work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
+        }
         work.add_slip_rows(coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
         work.add_states(coefficients, velocity_operators, out);
@@ -94,8 +101,8 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         work.tangent.gradient_rate_wanted = false;
         work.moved = false;
         if self.force_level.is_none() && matrix.is_complete() && self.dae.folds() {
-            work.fold_forces(self.dae, self.trial, coefficients, matrix, false, out);
-            return self.write_constraints(None, out);
+            let has_gradient = work.fold_forces(self.dae, self.trial, coefficients, matrix, false, out);
+            return self.write_constraints(has_gradient, None, out);
         }
         match self.force_level {
             None => work.differentiate(self.dae, self.trial, coefficients, matrix),

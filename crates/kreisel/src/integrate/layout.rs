@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::dae::{Couplings, Equation, Reactions, Shape, StateGroup, Tangent, TangentOperators};
+use crate::dae::{
+    Couplings, Equation, GradientPlace, Reactions, Shape, StateGroup, Tangent, TangentOperators,
+};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Block, Target, add, add_transposed};
 use crate::solve::linear::Role;
@@ -42,13 +44,6 @@ impl Part {
     pub fn new(row: usize, column: usize) -> Self {
         Self { row, column }
     }
-}
-
-/// The two places of a constraint's gradient: its rows (constraint × node) and its columns (node × constraint).
-#[derive(Clone, Copy, Debug)]
-struct GradientPlace {
-    row: BlockId,
-    column: BlockId,
 }
 
 /// Constraints of one kind in a layout.
@@ -433,6 +428,16 @@ impl Layout {
     /// Takes them back.
     pub fn give_force_places(&mut self, places: Vec<BlockId>) {
         self.force = places;
+    }
+
+    /// Lends the places of the blocks of B.
+    pub fn take_gradient_places(&mut self) -> Vec<GradientPlace> {
+        std::mem::take(&mut self.holonomic.gradient)
+    }
+
+    /// Takes them back.
+    pub fn give_gradient_places(&mut self, places: Vec<GradientPlace>) {
+        self.holonomic.gradient = places;
     }
 
     /// Adds `factor · matrix` (times T) to the rows of constraints.

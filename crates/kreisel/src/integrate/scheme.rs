@@ -8,7 +8,9 @@ use super::layout::{Kind, Layout, Part};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
 use super::state::{MatrixPoint, State};
-use crate::dae::{Couplings, Dae, Equations, Fold, Point, Shape, Tangent, TangentOperators, TangentWeights};
+use crate::dae::{
+    Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
+};
 use crate::lie::Group;
 use crate::solve::block::BlockMatrix;
 
@@ -351,17 +353,18 @@ impl Workspace {
     /// Evaluates the derivatives and adds (dynamic T⁻¹ + stiffness)/s to an iteration matrix with one copy of the nodes, for
     /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
     ///
-    /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x. The
-    /// dynamic part by itself is left in the tangent if it is wanted.
+    /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
+    /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves. Otherwise B goes to the matrix if
+    /// it has no operator; gives whether it did.
     pub fn fold_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
-        dynamic_wanted: bool,
+        parts_wanted: bool,
         out: &mut BlockMatrix,
-    ) {
+    ) -> bool {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         trial.follow(dae, matrix);
@@ -372,20 +375,33 @@ impl Workspace {
         if !self.moved {
             self.operators.evaluate(&shape.space, increment);
         }
-        self.tangent.clear_all_but_forces();
-        if dynamic_wanted {
+        let gradient_too = self.moved && !parts_wanted && shape.reactions == Reactions::Gradient;
+        if parts_wanted {
             self.tangent.dynamic.fill(0.0);
         }
-        let (places, operators) = (self.layout.take_force_places(), std::mem::take(&mut self.operators));
+        if !gradient_too {
+            self.tangent.gradient.fill(0.0);
+        }
+        self.tangent.clear_the_rest();
         std::mem::swap(&mut self.tangent.stiffness, out);
-        let (moved, factor) = (self.moved, 1.0 / coefficients.scale);
-        self.tangent.fold = Some(Fold { places, operators, moved, factor, dynamic_wanted });
+        self.tangent.fold = Some(Fold {
+            places: self.layout.take_force_places(),
+            gradient: if gradient_too { self.layout.take_gradient_places() } else { Vec::new() },
+            operators: std::mem::take(&mut self.operators),
+            moved: self.moved,
+            factor: 1.0 / coefficients.scale,
+            dynamic_wanted: parts_wanted,
+        });
         dae.tangent(&trial.point(), weights, &mut self.tangent);
         std::mem::swap(&mut self.tangent.stiffness, out);
         if let Some(fold) = self.tangent.fold.take() {
             self.operators = fold.operators;
             self.layout.give_force_places(fold.places);
+            if gradient_too {
+                self.layout.give_gradient_places(fold.gradient);
+            }
         }
+        gradient_too
     }
 
     /// [`Workspace::differentiate`] without the inertia of v̇.

@@ -130,7 +130,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {
@@ -396,8 +396,8 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        // The length of the first array, after mark, version, 13 numbers, two counts and two bytes.
-        huge[134..142].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, 14 numbers, two counts and two bytes.
+        huge[142..150].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
         newer[8] = 9;

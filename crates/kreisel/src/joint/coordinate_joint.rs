@@ -7,6 +7,8 @@ use std::f64::consts::TAU;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::coordinate::Coordinate;
 use super::frame::{Frame, PairMatrix, PairVector, Relative};
 use super::plain::PlainPair;
@@ -107,7 +109,7 @@ impl Term {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The coordinates with their factors.
-    pub terms: Vec<Term>,
+    pub terms: SmallVec<[Term; 1]>,
     /// f(t); constant if it does not lead anything.
     pub target: Target,
 }
@@ -129,7 +131,7 @@ impl Row {
 
     /// A row that keeps one coordinate of the first pair at a value.
     pub fn keep(coordinate: Coordinate, value: f64) -> Self {
-        Self { terms: vec![Term::new(coordinate)], target: Target::Constant(value) }
+        Self { terms: smallvec![Term::new(coordinate)], target: Target::Constant(value) }
     }
 
     fn locks_translation(&self, axis: usize) -> bool {
@@ -139,7 +141,7 @@ impl Row {
 
     /// A row that leads one coordinate of the first pair.
     pub fn lead(coordinate: Coordinate, law: Arc<dyn TimeLaw>) -> Self {
-        Self { terms: vec![Term::new(coordinate)], target: Target::Law(law) }
+        Self { terms: smallvec![Term::new(coordinate)], target: Target::Law(law) }
     }
 }
 
@@ -161,8 +163,9 @@ pub struct CoupledCoordinate {
 /// A joint made of rows of coordinates.
 #[derive(Clone, Debug)]
 pub struct CoordinateJoint {
-    nodes: Vec<NodeId>,
-    pairs: Vec<FramePair>,
+    // In their place: large machines wait for memory that is reached through pointers.
+    nodes: SmallVec<[NodeId; 2]>,
+    pairs: SmallVec<[FramePair; 1]>,
     rows: Vec<Row>,
     /// Whether every row locks one displacement or cosine, which has a short way of its own.
     plain: bool,
@@ -174,7 +177,7 @@ impl CoordinateJoint {
         debug_assert!(rows.len() <= MOST_ROWS, "a joint has at most {MOST_ROWS} equations");
         let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
         let plain = rows.iter().all(single) && pairs.len() <= 2;
-        Self { nodes, pairs, rows, plain }
+        Self { nodes: nodes.into_iter().collect(), pairs: pairs.into_iter().collect(), rows, plain }
     }
 
     /// A joint of rows between two frames, each on a node or on the ground.
@@ -206,7 +209,11 @@ impl CoordinateJoint {
             pairs.push(FramePair::new(pair_nodes, offsets, &mut nodes));
             terms.push(Term { factor, pair, coordinate, start });
         }
-        Self::new(nodes, pairs, vec![Row { terms, target: Target::Constant(value) }])
+        Self::new(
+            nodes,
+            pairs,
+            vec![Row { terms: terms.into_iter().collect(), target: Target::Constant(value) }],
+        )
     }
 
     /// The pairs of frames.

@@ -4,6 +4,8 @@
 //! revolute, prismatic, cylindrical or screw joint and the normal of a plane. Locked rotations are cosines between
 //! axes that stand at right angles.
 
+use smallvec::smallvec;
+
 use super::coordinate::Coordinate::{self, Angle, Direction, Distance, Translation};
 use super::coordinate_joint::{Row, Target, Term};
 
@@ -65,7 +67,10 @@ pub fn screw(lead: f64, start: [f64; 2]) -> Vec<Row> {
     let mut rows = cylindrical();
     let advance = Term::new(Translation(2));
     let turn = Term { factor: -pitch, start: angle, ..Term::new(Angle) };
-    rows.push(Row { terms: vec![advance, turn], target: Target::Constant(displacement - pitch * angle) });
+    rows.push(Row {
+        terms: smallvec![advance, turn],
+        target: Target::Constant(displacement - pitch * angle),
+    });
     rows
 }
 

@@ -25,6 +25,11 @@ const FADING: f64 = 0.7;
 /// Most solves for which an old matrix is not tried again after it was of no use.
 const LONGEST_PAUSE: f64 = 64.0;
 
+/// An increment that is followed by one larger than this part of it did not contract: it is round-off.
+const STANDING: f64 = 0.1;
+/// Solves for which increments above the tolerance are believed after one of them turned out to contract.
+const LONGEST_TRUST: f64 = 64.0;
+
 /// What one solve tells the next; part of the state that a restart needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
@@ -40,6 +45,8 @@ pub struct Memory {
     pub pause: f64,
     /// How many did so the last time.
     pub last_pause: f64,
+    /// How many solves to come take what is left above the tolerance for contraction, and do not ask whether it is round-off.
+    pub trust: f64,
 }
 
 impl Default for Memory {
@@ -51,19 +58,26 @@ impl Default for Memory {
             uses: 0.0,
             pause: 0.0,
             last_pause: 0.0,
+            trust: 0.0,
         }
     }
 }
 
 impl Memory {
     /// Its numbers, to be saved.
-    pub fn numbers(&self) -> [f64; 6] {
-        [self.rate, self.constant, self.spent, self.uses, self.pause, self.last_pause]
+    pub fn numbers(&self) -> [f64; 7] {
+        [self.rate, self.constant, self.spent, self.uses, self.pause, self.last_pause, self.trust]
     }
 
     /// The memory with these numbers.
-    pub fn from_numbers([rate, constant, spent, uses, pause, last_pause]: [f64; 6]) -> Self {
-        Self { rate, constant, spent, uses, pause, last_pause }
+    pub fn from_numbers([rate, constant, spent, uses, pause, last_pause, trust]: [f64; 7]) -> Self {
+        Self { rate, constant, spent, uses, pause, last_pause, trust }
+    }
+
+    /// Whether the last increment, of this size, may be round-off: it is above the tolerance although a fresh matrix has been
+    /// used before it, and nothing was found out about that lately.
+    pub fn doubts(&self, contraction: &Contraction, norm: f64) -> bool {
+        self.trust == 0.0 && norm > 1.0 && contraction.renewed && contraction.pairs > 0
     }
 
     /// Whether the next solve should begin with the matrix in use.
@@ -91,6 +105,10 @@ impl Memory {
     pub fn take(&mut self, contraction: &Contraction, iterations: usize, kept: bool, price: f64) {
         let iterations = iterations as f64;
         let tried_once = self.uses <= 1.0;
+        self.trust = match contraction.confirmed {
+            true => LONGEST_TRUST,
+            false => (self.trust - 1.0).max(0.0),
+        };
         if contraction.renewed {
             self.constant = contraction.next_constant(AGEING * self.constant);
             (self.spent, self.uses) = (price + iterations, 1.0);
@@ -132,6 +150,8 @@ pub struct Contraction {
     fresh: bool,
     /// Largest constant C of increments from matrices of their own points.
     quadratic: Option<f64>,
+    /// Whether a last increment above the tolerance was found to contract.
+    confirmed: bool,
 }
 
 impl Contraction {
@@ -157,6 +177,17 @@ impl Contraction {
         let quadratic =
             self.quadratic.filter(|_| fresh).map_or(f64::INFINITY, |constant| SAFETY * constant * norm);
         self.rate.map(|rate| rate.min(quadratic))
+    }
+
+    /// Takes up what would come after the last increment. If that is no smaller, the last one was round-off, and
+    /// contraction has brought the increments below the tolerance before.
+    ///
+    /// Multipliers of long chains are such: the round-off of one joint's position moves all the links behind it.
+    pub fn look_ahead(&mut self, norm: f64, next: f64) {
+        self.confirmed = next <= STANDING * norm;
+        if let (false, Some(first)) = (self.confirmed, self.first_norm) {
+            self.constant = Some(TELLING / (first * first));
+        }
     }
 
     /// Part of the tolerance that the error after the last correction may take.
@@ -233,6 +264,25 @@ mod tests {
         contraction.measure(0.01, false);
         memory.take(&contraction, 3, true, 6.0);
         assert_eq!(memory.rate, FADING * (AGEING * 0.1));
+    }
+
+    #[test]
+    fn round_off_above_the_tolerance_does_not_count_as_contraction() {
+        let mut memory = Memory { constant: 1e-12, ..Memory::default() };
+        let mut contraction = Contraction { renewed: true, ..Contraction::default() };
+        contraction.measure(1e5, true);
+        contraction.measure(10.0, false);
+        assert!(memory.doubts(&contraction, 10.0));
+        contraction.look_ahead(10.0, 9.0);
+        memory.take(&contraction, 2, false, 6.0);
+        assert_eq!(memory.constant, SAFETY * 1e-12);
+        assert_eq!(memory.trust, 0.0);
+        // One that contracts is believed, and so are the next ones.
+        contraction.constant = Some(1e-9);
+        contraction.look_ahead(10.0, 1e-3);
+        memory.take(&contraction, 2, false, 6.0);
+        assert_eq!(memory.constant, SAFETY * 1e-9);
+        assert!(!memory.doubts(&contraction, 10.0));
     }
 
     #[test]

@@ -322,6 +322,9 @@ impl Newton {
                 Stop::SmallIncrement => norm <= contraction.share(),
             };
             if converged {
+                if self.memory.doubts(&contraction, norm) && self.evaluate(system).is_ok() {
+                    contraction.look_ahead(norm, self.size_of_next(system));
+                }
                 self.memory.take(&contraction, iterations, kept, self.solver.factor_price());
                 return Ok(iterations);
             }
@@ -350,14 +353,18 @@ impl Newton {
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
 
+    /// Size of the next correction with the present matrix, from the residual that was evaluated last.
+    fn size_of_next<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> f64 {
+        self.next.copy_from_slice(&self.residual);
+        self.solver.solve(&mut self.next);
+        system.size(&self.next, &self.tolerances)
+    }
+
     /// Whether the next correction, with the present matrix, would be smaller than the last one: Deuflhard's test, which
     /// does not depend on how equations are scaled. Stiff beams that turn ask for it: a full correction stretches them, and
     /// the residual grows although the solution is nearer [Deuflhard2011, Sec. 3.1].
     fn corrects<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S, fraction: f64, norm: f64) -> bool {
-        self.next.copy_from_slice(&self.residual);
-        self.solver.solve(&mut self.next);
-        let next = system.size(&self.next, &self.tolerances);
-        next <= (1.0 - 0.25 * fraction) * norm
+        self.size_of_next(system) <= (1.0 - 0.25 * fraction) * norm
     }
 
     fn first_bad_increment(&self) -> usize {

@@ -3,12 +3,15 @@
 use super::motion::{
     TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
-use super::{JointEntry, NodeMotion, System};
+use super::{ElementEntry, JointEntry, NodeMotion, System};
 use crate::dae::{Point, Reactions, Tangent, TangentWeights};
 use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, STIFFNESS_ONLY};
-use crate::joint::LocalGradient;
+use crate::joint::{LocalGradient, MOST_ROWS};
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
+
+/// Elements and joints whose blocks of an iteration matrix fit into the second-level cache.
+const PARTS_AT_HAND: usize = 256;
 
 impl System {
     /// Adds wrenches in body axes to the rows of their nodes.
@@ -40,6 +43,29 @@ impl System {
                     *target += value;
                 }
             }
+        }
+    }
+
+    /// Writes a joint's rows of B: by themselves, or with their transpose to where the derivatives of forces are folded.
+    fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
+        let places = match &out.fold {
+            Some(fold) if !fold.gradient.is_empty() => &fold.gradient,
+            _ => return self.write_rows(part, gradient, &mut out.gradient),
+        };
+        for (index, (node, block)) in part.nodes.iter().zip(part.blocks).enumerate() {
+            let group = self.nodes[node.0].group;
+            let (count, place) = (group.dimension(), places[block.index()]);
+            let mut values = [[0.0; 6]; MOST_ROWS];
+            for (values, row) in values.iter_mut().zip(&gradient.rows).take(part.count) {
+                add_force(group, &part.motions[index], &row[index], &mut values[..count]);
+            }
+            let values = &values[..part.count];
+            let columns = out.stiffness.block_values_mut(place.row).chunks_exact_mut(part.count.max(1));
+            for (c, column) in columns.enumerate() {
+                column.iter_mut().zip(values).for_each(|(target, row)| *target = row[c]);
+            }
+            let transposed = out.stiffness.block_values_mut(place.column).chunks_exact_mut(count.max(1));
+            transposed.zip(values).for_each(|(column, row)| column.copy_from_slice(&row[..count]));
         }
     }
 
@@ -80,11 +106,38 @@ impl System {
         let found = self.found(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let places = places.as_deref();
-        for entry in self.elements_on(at) {
+        let mut gradient = LocalGradient::zeros();
+        // Joints follow the elements that they were read with, as long as the blocks of these are at hand.
+        let (elements, joints) = (self.elements.len(), self.joints.len());
+        let rounds = (elements + joints).div_ceil(PARTS_AT_HAND);
+        let of_round = |count: usize, round: usize| round * count / rounds..(round + 1) * count / rounds;
+        for round in 0..rounds {
+            let elements = &self.elements[of_round(elements, round)];
+            self.add_element_tangents(elements, at, weights, places, &mut tangent, out);
+            let joints = &self.joints[of_round(joints, round)];
+            self.add_joint_tangents(joints, at, weights, places, (&mut gradient, &mut tangent), out);
+        }
+        self.add_slip_tangents(at, weights, places, &mut tangent, out);
+        self.add_crowd_tangents(at, weights, out);
+        if self.shape.reactions == Reactions::General {
+            self.add_reactions(out);
+        }
+    }
+
+    fn add_element_tangents(
+        &self,
+        elements: &[ElementEntry],
+        at: &Point,
+        weights: TangentWeights,
+        places: Option<&[BlockId]>,
+        tangent: &mut LocalTangent,
+        out: &mut Tangent,
+    ) {
+        for entry in self.on_of_elements(elements, at) {
             let nodes = entry.element.nodes();
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
-                entry.element.tangent(motion, weights, &mut tangent);
+                entry.element.tangent(motion, weights, tangent);
                 let residual = || {
                     let mut forces = LocalForces::zeros();
                     match weights.remembered_forces {
@@ -94,28 +147,32 @@ impl System {
                     forces.wrenches
                 };
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-                self.add_tangent(&part, &tangent, residual, weights, out);
+                self.add_tangent(&part, tangent, residual, weights, out);
                 self.add_state_tangent(entry, motion, weights, out);
             });
         }
-        let mut gradient = LocalGradient::zeros();
-        for entry in self.joints_on(at) {
+    }
+
+    fn add_joint_tangents(
+        &self,
+        joints: &[JointEntry],
+        at: &Point,
+        weights: TangentWeights,
+        places: Option<&[BlockId]>,
+        (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
+        out: &mut Tangent,
+    ) {
+        for entry in self.on_of_joints(joints, at) {
             self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), motion.nodes.len());
                 if weights.stiffness {
                     let multipliers = &at.multipliers[entry.rows.clone()];
-                    let local = (&mut gradient, &mut tangent);
-                    self.add_joint_tangent(entry, motion, multipliers, places, local, out);
+                    self.add_joint_tangent(entry, motion, multipliers, places, (gradient, tangent), out);
                 } else {
-                    entry.joint.gradient(motion, &mut gradient);
-                    self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, &mut out.gradient);
+                    entry.joint.gradient(motion, gradient);
+                    self.write_gradient(&entry.holonomic_rows(motion.nodes), gradient, out);
                 }
             });
-        }
-        self.add_slip_tangents(at, weights, places, &mut tangent, out);
-        self.add_crowd_tangents(at, weights, out);
-        if self.shape.reactions == Reactions::General {
-            self.add_reactions(out);
         }
     }
 
@@ -153,7 +210,7 @@ impl System {
         tangent.reset(nodes.len());
         entry.joint.linearize(motion, multipliers, gradient, tangent);
         let rows = entry.holonomic_rows(motion.nodes);
-        self.write_rows(&rows, gradient, &mut out.gradient);
+        self.write_gradient(&rows, gradient, out);
         let reaction = || reaction(gradient, multipliers, nodes.len());
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
         self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use super::crowd::{CrowdEntry, Kept};
@@ -266,7 +267,7 @@ impl SystemBuilder {
             memory += count;
             memory - count..memory
         };
-        let blocks_of = |nodes: &[NodeId]| -> Vec<BlockId> {
+        let blocks_of = |nodes: &[NodeId]| -> SmallVec<[BlockId; 4]> {
             let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };

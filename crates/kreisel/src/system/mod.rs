@@ -23,6 +23,8 @@ pub use switch::{SwitchError, SwitchId};
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
 use crate::joint::{Joint, LocalGradient, MOST_ROWS};
@@ -63,7 +65,7 @@ struct ElementEntry {
     original: usize,
     memory: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
-    blocks: Vec<BlockId>,
+    blocks: SmallVec<[BlockId; 4]>,
     /// What ties it to states and to multipliers of joints, if anything does.
     links: Option<Box<Links>>,
 }
@@ -75,9 +77,9 @@ struct JointEntry {
     memory: Range<usize>,
     rows: Range<usize>,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
-    blocks: Vec<BlockId>,
+    blocks: SmallVec<[BlockId; 4]>,
     /// Block of each local node in the pattern of the gradient.
-    gradient_blocks: Vec<BlockId>,
+    gradient_blocks: SmallVec<[BlockId; 2]>,
     /// Rows among the nonholonomic constraints.
     slips: Range<usize>,
     /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.

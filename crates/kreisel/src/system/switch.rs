@@ -89,16 +89,34 @@ impl System {
 
     /// Elements that are on.
     pub(super) fn elements_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a ElementEntry> {
+        self.on_of_elements(&self.elements, at)
+    }
+
+    /// Those of some elements that are on.
+    pub(super) fn on_of_elements<'a>(
+        &'a self,
+        elements: &'a [ElementEntry],
+        at: &'a Point,
+    ) -> impl Iterator<Item = &'a ElementEntry> {
         let is_on = |entry: &&ElementEntry| {
             entry.switch.is_none_or(|switch| self.is_on(switch, at.memory))
                 && self.is_version_of(entry, at.memory)
         };
-        self.elements.iter().filter(is_on)
+        elements.iter().filter(is_on)
     }
 
     /// Joints that are on.
     pub(super) fn joints_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a JointEntry> {
-        self.joints.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
+        self.on_of_joints(&self.joints, at)
+    }
+
+    /// Those of some joints that are on.
+    pub(super) fn on_of_joints<'a>(
+        &'a self,
+        joints: &'a [JointEntry],
+        at: &'a Point,
+    ) -> impl Iterator<Item = &'a JointEntry> {
+        joints.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
     }
 
     /// Switches parts on or off in a memory; a joint must fit where the machine is.

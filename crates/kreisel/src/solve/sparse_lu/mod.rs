@@ -401,11 +401,14 @@ impl SparseLu {
             None => &[],
         };
         let report = self.numeric.factor(&self.symbolic, values, shift);
-        let largest = largest_finite(values);
         let (worst_group, worst_row) = self.group_and_row(report.worst);
         Health {
             smallest_pivot_ratio: report.smallest_ratio,
-            growth: if largest > 0.0 { report.largest_magnitude / largest } else { 1.0 },
+            growth: if report.largest_entry > 0.0 {
+                report.largest_magnitude / report.largest_entry
+            } else {
+                1.0
+            },
             residual: None,
             fallback_used: false,
             worst_group,
@@ -478,17 +481,4 @@ fn maximum(one: f64, other: f64) -> f64 {
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| maximum(largest, value.abs()))
-}
-
-/// Largest magnitude of many numbers, several at a time; entries that are not numbers are passed over.
-fn largest_finite(values: &[f64]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let chunks = values.chunks_exact(lanes.len());
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane = if value.abs() > *lane { value.abs() } else { *lane };
-        }
-    }
-    lanes.iter().chain(rest).fold(0.0, |largest, value| value.abs().max(largest))
 }

@@ -34,6 +34,8 @@ pub(super) struct PivotReport {
     /// Place of the smallest ratio in elimination order.
     pub worst: usize,
     pub largest_magnitude: f64,
+    /// Largest entry of the matrix that is a number.
+    pub largest_entry: f64,
 }
 
 impl Numeric {
@@ -72,9 +74,14 @@ impl Numeric {
     #[inline(always)]
     fn factor_fronts(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
         self.magnitude.fill(0.0);
-        let mut report = PivotReport { smallest_ratio: f64::INFINITY, worst: 0, largest_magnitude: 0.0 };
+        let mut report = PivotReport {
+            smallest_ratio: f64::INFINITY,
+            worst: 0,
+            largest_magnitude: 0.0,
+            largest_entry: 0.0,
+        };
         for front in &symbolic.fronts {
-            match front.height() {
+            let largest = match front.height() {
                 0..=8 => self.factor_small::<8>(symbolic, front, values, shift),
                 9..=12 => self.factor_small::<12>(symbolic, front, values, shift),
                 13..=16 => self.factor_small::<16>(symbolic, front, values, shift),
@@ -83,16 +90,17 @@ impl Numeric {
                 25..=32 => self.factor_small::<32>(symbolic, front, values, shift),
                 33..=40 => self.factor_small::<40>(symbolic, front, values, shift),
                 41..=small::LARGEST => {
-                    self.factor_small::<{ small::LARGEST }>(symbolic, front, values, shift);
+                    self.factor_small::<{ small::LARGEST }>(symbolic, front, values, shift)
                 }
                 _ => self.factor_large(symbolic, front, values, shift),
-            }
+            };
+            report.largest_entry = report.largest_entry.max(largest);
             self.judge(front, &mut report);
         }
         report
     }
 
-    /// Factors a front in a local matrix with columns of `H` rows.
+    /// Factors a front in a local matrix with columns of `H` rows; gives the largest entry of the matrix in it.
     #[inline(always)]
     fn factor_small<const H: usize>(
         &mut self,
@@ -100,13 +108,14 @@ impl Numeric {
         front: &Front,
         values: &[f64],
         shift: &[f64],
-    ) {
+    ) -> f64 {
         let (pivots, height) = (front.pivots, front.height());
         let own = front.pivot_range();
         let mut local = SmallFront::<H>::zeros();
         for entry in &symbolic.entries[front.entries.clone()] {
             local.set(entry, values);
         }
+        let largest = local.largest(height);
         if !shift.is_empty() {
             for (k, shift) in shift[own.clone()].iter().enumerate() {
                 *local.diagonal(k) -= shift;
@@ -132,14 +141,16 @@ impl Numeric {
         }
         local.store_factors(pivots, height, &mut self.factors[front.panel..]);
         local.store_schur(pivots, height, &mut self.schur[front.schur_range()]);
+        largest
     }
 
-    /// Factors a front in its place.
+    /// Factors a front in its place; gives the largest entry of the matrix in it.
     #[inline(always)]
-    fn factor_large(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
-        self.assemble(symbolic, front, values, shift);
+    fn factor_large(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
+        let largest = self.assemble(symbolic, front, values, shift);
         self.eliminate(symbolic, front);
         self.pass_magnitudes(symbolic, front);
+        largest
     }
 
     /// Takes the pivots of a front into account.
@@ -160,13 +171,15 @@ impl Numeric {
         }
     }
 
-    /// Adds up the matrix blocks of a front and the Schur complements of its children.
+    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks.
     #[inline(always)]
-    fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) {
+    fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
         self.schur[front.schur_range()].fill(0.0);
+        let mut largest = 0.0;
         for entry in &symbolic.entries[front.entries.clone()] {
             let block = &values[entry.value..][..entry.rows * entry.columns];
+            largest = block.iter().fold(largest, |largest: f64, value| largest.max(value.abs()));
             let (target, stride) = front.place(entry.row, entry.column);
             for (column, source) in block.chunks_exact(entry.rows.max(1)).enumerate() {
                 self.factors[target + column * stride..][..entry.rows].copy_from_slice(source);
@@ -185,6 +198,7 @@ impl Numeric {
             let factors = &mut self.factors[front.panel..];
             add_schur(front, runs, source, child.border, factors, schur);
         }
+        largest
     }
 
     #[inline(always)]

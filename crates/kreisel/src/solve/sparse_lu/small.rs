@@ -48,6 +48,18 @@ impl<const H: usize> SmallFront<H> {
         }
     }
 
+    /// Largest entry so far; those that are not numbers are passed over.
+    #[inline(always)]
+    pub fn largest(&self, height: usize) -> f64 {
+        let mut lanes = [0.0; H];
+        for column in &self.columns[..height] {
+            for i in 0..H {
+                lanes[i] = if column[i].abs() > lanes[i] { column[i].abs() } else { lanes[i] };
+            }
+        }
+        lanes.into_iter().fold(0.0, f64::max)
+    }
+
     /// Adds the Schur complement of a child whose border has `size` unknowns.
     #[inline(always)]
     pub fn add_schur(&mut self, runs: &[Run], schur: &[f64], size: usize) {
