@@ -28,8 +28,6 @@ pub type PairMatrix = SMatrix<f64, 12, 12>;
 pub struct Frame {
     /// Pose of the frame in the node's body axes.
     pub offset: Pose,
-    /// Twist of the frame in its own axes from the twist of the body.
-    pub twist_from_body: Matrix6,
     /// Body from frame; products with it are left out where the frame is not turned.
     rotation: Option<Matrix3>,
 }
@@ -38,13 +36,8 @@ impl Frame {
     /// A frame at a pose given in body axes.
     pub fn new(offset: Pose) -> Self {
         let rotation = offset.rotation.to_rotation_matrix().into_inner();
-        let transposed = rotation.transpose();
-        let mut twist_from_body = Matrix6::zeros();
-        twist_from_body.fixed_view_mut::<3, 3>(0, 0).copy_from(&transposed);
-        twist_from_body.fixed_view_mut::<3, 3>(3, 3).copy_from(&transposed);
-        twist_from_body.fixed_view_mut::<3, 3>(3, 0).copy_from(&(-transposed * skew(&offset.position)));
         let turned = rotation != Matrix3::identity();
-        Self { offset, twist_from_body, rotation: turned.then_some(rotation) }
+        Self { offset, rotation: turned.then_some(rotation) }
     }
 
     /// Pose of the frame in the world.
@@ -79,7 +72,7 @@ impl Frame {
         }
     }
 
-    /// The same wrench about the body's origin in body axes: `twist_from_body`ᵀ times one in the frame's axes.
+    /// The same wrench about the body's origin in body axes, given in the frame's axes.
     #[inline]
     pub fn to_body(&self, torque: Vector3, force: Vector3) -> Vector6 {
         let (torque, force) = match &self.rotation {
@@ -89,8 +82,7 @@ impl Frame {
         join(&(torque + self.offset.position.cross(&force)), &force)
     }
 
-    /// A matrix over the frame's twists becomes one over the body's: `row`.twist_from_bodyᵀ · matrix ·
-    /// `column`.twist_from_body, with zero parts left out.
+    /// A matrix over the frame's twists becomes one over the body's, with zero parts left out.
     ///
     /// With Q = Rᵀ and the arm p of a frame its twist is (Q Ω, Q (U − p̃ Ω)), which gives for the parts A, B, C, D of
     /// the matrix, turned to body axes: A − B p̃_c + p̃_r (C − D p̃_c), B + p̃_r D, C − D p̃_c, D.
