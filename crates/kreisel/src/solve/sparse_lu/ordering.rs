@@ -5,10 +5,11 @@
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
+use smallvec::smallvec;
 
 use super::Role;
 use super::owner::owners;
-use super::symbolic::Tree;
+use super::symbolic::{Few, Tree};
 use crate::solve::block::BlockPattern;
 
 /// A multiplier that meets more primaries than this is seen by the minimum-degree ordering as a star.
@@ -17,7 +18,7 @@ const CLIQUE_LIMIT: usize = 8;
 /// Which groups are eliminated together, in elimination order; in a node the primary comes first.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub nodes: Vec<Vec<usize>>,
+    pub nodes: Vec<Few<usize>>,
 }
 
 /// The groups as the ordering sees them.
@@ -25,7 +26,7 @@ pub(super) struct Incidence {
     /// Groups that open a node: the primaries, and multipliers that meet no primary.
     pub anchors: Vec<usize>,
     /// Every other multiplier group with the anchors it meets, as positions in `anchors`.
-    pub multipliers: Vec<(usize, Vec<usize>)>,
+    pub multipliers: Vec<(usize, Few<usize>)>,
     /// Pairs of anchors with a common block.
     pub couplings: Vec<(usize, usize)>,
 }
@@ -33,7 +34,7 @@ pub(super) struct Incidence {
 impl Incidence {
     fn new(pattern: &BlockPattern, roles: &[Role]) -> Self {
         let group_count = roles.len();
-        let mut meets_primary: Vec<Vec<usize>> = vec![Vec::new(); group_count];
+        let mut meets_primary: Vec<Few<usize>> = vec![Few::new(); group_count];
         for (_, row, column) in pattern.blocks() {
             for (one, other) in [(row, column), (column, row)] {
                 if roles[one] == Role::Multiplier && roles[other] == Role::Primary {
@@ -54,7 +55,7 @@ impl Incidence {
             .enumerate()
             .filter(|(_, primaries)| !primaries.is_empty())
             .map(|(group, primaries)| {
-                let mut met: Vec<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
+                let mut met: Few<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
                 met.sort_unstable();
                 met.dedup();
                 (group, met)
@@ -115,8 +116,8 @@ impl Plan {
     }
 
     fn with_places(incidence: &Incidence, order: &[usize], places: &[usize]) -> Self {
-        let mut nodes: Vec<Vec<usize>> =
-            order.iter().map(|&anchor| vec![incidence.anchors[anchor]]).collect();
+        let mut nodes: Vec<Few<usize>> =
+            order.iter().map(|&anchor| smallvec![incidence.anchors[anchor]]).collect();
         for ((group, _), &place) in incidence.multipliers.iter().zip(places) {
             nodes[place].push(*group);
         }

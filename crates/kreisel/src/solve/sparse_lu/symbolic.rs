@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::Role;
 use super::ordering::Plan;
 use crate::solve::block::BlockPattern;
+
+/// A list for each node or group: nearly all are short, and hundreds of thousands of small vectors take longer than the rest.
+pub(super) type Few<T> = SmallVec<[T; 4]>;
 
 /// What starting, filling and passing on one more front costs, counted in multiplications.
 const FRONT_OVERHEAD: f64 = 150.0;
@@ -115,7 +120,7 @@ pub(super) struct Symbolic {
 pub(super) struct Tree {
     pub parent: Vec<Option<usize>>,
     /// Groups outside a node that its elimination connects.
-    pub border: Vec<Vec<u32>>,
+    pub border: Vec<Few<u32>>,
 }
 
 impl Tree {
@@ -125,7 +130,7 @@ impl Tree {
         for (node, groups) in plan.nodes.iter().enumerate() {
             groups.iter().for_each(|&group| node_of[group] = node);
         }
-        let mut border: Vec<Vec<u32>> = vec![Vec::new(); node_count];
+        let mut border: Vec<Few<u32>> = vec![Few::new(); node_count];
         for (_, row, column) in pattern.blocks() {
             let (early, late) = if node_of[row] < node_of[column] { (row, column) } else { (column, row) };
             if node_of[early] != node_of[late] {
@@ -133,14 +138,14 @@ impl Tree {
             }
         }
         let mut parent = vec![None; node_count];
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); node_count];
+        let mut children: Vec<Few<usize>> = vec![Few::new(); node_count];
         let mut seen_by = vec![usize::MAX; pattern.row_group_count()];
         for node in 0..node_count {
             let mut connected = std::mem::take(&mut border[node]);
             for &child in &children[node] {
                 connected.extend_from_slice(&border[child]);
             }
-            connected.retain(|&group| {
+            connected.retain(|&mut group| {
                 let group = group as usize;
                 node_of[group] != node && std::mem::replace(&mut seen_by[group], node) != node
             });
@@ -188,7 +193,7 @@ fn merge(tree: &Tree, own_size: &[usize], border_size: &[usize], forced: &[bool]
 
 /// The given nodes so that each comes after its children, with the children of one parent together.
 fn postorder(tops: &[usize], parent: impl Fn(usize) -> Option<usize>, node_count: usize) -> Vec<usize> {
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); node_count];
+    let mut children: Vec<Few<usize>> = vec![Few::new(); node_count];
     let mut waiting = Vec::new();
     for &top in tops {
         match parent(top) {
@@ -261,7 +266,7 @@ impl Symbolic {
         let border_size: Vec<usize> =
             tree.border.iter().map(|groups| size_of(&mut groups.iter().map(|&g| g as usize))).collect();
         let front_of_node = merge(&tree, &own_size, &border_size, forced);
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); plan.nodes.len()];
+        let mut members: Vec<Few<usize>> = vec![Few::new(); plan.nodes.len()];
         front_of_node.iter().enumerate().for_each(|(node, &top)| members[top].push(node));
         let tops: Vec<usize> = (0..plan.nodes.len()).filter(|&node| front_of_node[node] == node).collect();
         let parent_of = |top: usize| tree.parent[top].map(|parent| front_of_node[parent]);
@@ -284,19 +289,19 @@ impl Symbolic {
 struct Builder<'a> {
     pattern: &'a BlockPattern,
     symbolic: Symbolic,
-    pivot_groups: Vec<Vec<usize>>,
-    border_groups: Vec<Vec<usize>>,
+    pivot_groups: Vec<Few<usize>>,
+    border_groups: Vec<Few<usize>>,
     /// Elimination number of the first unknown of each group.
     start_of_group: Vec<usize>,
     /// Place of each top node in the order of fronts.
     front_of_top: Vec<usize>,
-    blocks_of_row: Vec<Vec<(usize, usize)>>,
+    blocks_of_row: Vec<Few<(usize, usize)>>,
 }
 
 impl<'a> Builder<'a> {
     fn new(pattern: &'a BlockPattern) -> Self {
         let group_count = pattern.row_group_count();
-        let mut blocks_of_row = vec![Vec::new(); group_count];
+        let mut blocks_of_row = vec![Few::new(); group_count];
         for (block, row, column) in pattern.blocks() {
             blocks_of_row[row].push((pattern.value_range(block).start, column));
         }
@@ -328,7 +333,7 @@ impl<'a> Builder<'a> {
     fn number_pivots(&mut self, top: usize, groups: impl Iterator<Item = usize>, roles: &[Role]) {
         let symbolic = &mut self.symbolic;
         let pivot_start = symbolic.unknown_at.len();
-        let groups: Vec<usize> = groups.collect();
+        let groups: Few<usize> = groups.collect();
         let pivots: usize = groups.iter().map(|&group| self.pattern.row_range(group).len()).sum();
         for &group in &groups {
             let rows = self.pattern.row_range(group).len();
@@ -363,7 +368,7 @@ impl<'a> Builder<'a> {
     /// Sorts the border of the next front and gives its factors their place.
     fn lay_out(&mut self, border: &[u32]) {
         let index = self.border_groups.len();
-        let mut groups: Vec<usize> = border.iter().map(|&group| group as usize).collect();
+        let mut groups: Few<usize> = border.iter().map(|&group| group as usize).collect();
         groups.sort_unstable_by_key(|&group| self.start_of_group[group]);
         let symbolic = &mut self.symbolic;
         let first = symbolic.border_rows.len();
@@ -385,7 +390,7 @@ impl<'a> Builder<'a> {
     /// Links parents and children, and finds where matrix blocks and Schur complements go.
     fn connect(&mut self, order: &[usize], parent_of: impl Fn(usize) -> Option<usize>) {
         let front_count = order.len();
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); front_count];
+        let mut children: Vec<Few<usize>> = vec![Few::new(); front_count];
         for (index, &top) in order.iter().enumerate() {
             let parent = parent_of(top).map(|parent| self.front_of_top[parent]);
             self.symbolic.fronts[index].parent = parent;
