@@ -185,3 +185,58 @@ fn add<const ROWS: usize>(target: &mut [f64], source: &[f64]) {
 fn set_run<const ROWS: usize>(target: &mut [f64], source: &[f64]) {
     target[..ROWS].copy_from_slice(&source[..ROWS]);
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::solve::sparse_lu::samples::Random;
+
+    /// A front of random numbers, as a matrix and with its pivots eliminated; inverse pivots besides.
+    fn eliminated<const H: usize>(
+        pivots: usize,
+        height: usize,
+        random: &mut Random,
+    ) -> (DMatrix<f64>, SmallFront<H>, Vec<f64>) {
+        let matrix = DMatrix::from_fn(height, height, |_, _| random.symmetric());
+        let mut front = SmallFront::zeros();
+        let whole = Entry { value: 0, rows: height, columns: height, row: 0, column: 0 };
+        front.set(&whole, matrix.as_slice());
+        let mut inverse_pivots = vec![0.0; pivots];
+        front.eliminate(height, &vec![pivots as u32; pivots], &mut vec![0; pivots], &mut inverse_pivots);
+        (matrix, front, inverse_pivots)
+    }
+
+    #[test]
+    fn schur_complement_agrees_with_the_inverse_of_the_pivot_block() {
+        let mut random = Random::new(6);
+        for (pivots, height) in [(1, 1), (3, 5), (9, 15), (12, 21), (6, 24), (23, 24)] {
+            let (matrix, front, inverse_pivots) = eliminated::<24>(pivots, height, &mut random);
+            let border = height - pivots;
+            let mut schur = DMatrix::zeros(border, border);
+            front.store_schur(pivots, height, schur.as_mut_slice());
+            let block = matrix.view((0, 0), (pivots, pivots)).clone_owned();
+            let determinant = block.determinant().abs();
+            let expected = matrix.view((pivots, pivots), (border, border))
+                - matrix.view((pivots, 0), (border, pivots))
+                    * block.lu().solve(&matrix.view((0, pivots), (pivots, border)).clone_owned()).unwrap();
+            // Random pivot blocks of this size have condition numbers below 1e4.
+            let size = expected.iter().fold(1.0, |size: f64, value| size.max(value.abs()));
+            let difference =
+                (schur - expected).iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            assert!(difference < 1e-10 * size, "{pivots} of {height}");
+            let product: f64 = inverse_pivots.iter().map(|inverse| 1.0 / inverse.abs()).product();
+            assert!((product - determinant).abs() < 1e-10 * determinant, "{pivots} of {height}");
+        }
+    }
+
+    #[test]
+    fn a_vanishing_pivot_leaves_its_column_and_shows_as_an_infinite_inverse() {
+        let mut front = SmallFront::<8>::zeros();
+        front.set(&Entry { value: 0, rows: 1, columns: 1, row: 1, column: 1 }, &[2.0]);
+        let mut inverse_pivots = [0.0; 2];
+        front.eliminate(2, &[1, 2], &mut [0; 2], &mut inverse_pivots);
+        assert_eq!(inverse_pivots, [f64::INFINITY, 0.5]);
+    }
+}
