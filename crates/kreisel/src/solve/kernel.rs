@@ -19,7 +19,7 @@ pub struct Target<'a> {
 }
 
 fn add_scaled_column(target: &mut [f64], factor: f64, column: &[f64]) {
-    // Six and three rows are nearly all there is: with the length known the loop becomes a few vector operations.
+    // Six rows are those of bodies: with the length known the loop becomes a few vector operations.
     match (target.as_mut_array(), column.as_array()) {
         (Some(target), Some(column)) => add_scaled::<6>(target, factor, column),
         _ => target.iter_mut().zip(column).for_each(|(t, c)| *t += factor * c),
@@ -36,6 +36,7 @@ pub fn copy(target: Target, a: Block) {
     match a.rows {
         0 => {}
         3 => copy_sized::<3>(target, a),
+        5 => copy_sized::<5>(target, a),
         6 => copy_sized::<6>(target, a),
         rows => {
             for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
@@ -59,6 +60,7 @@ pub fn add(target: Target, factor: f64, a: Block) {
     match a.rows {
         0 => {}
         3 => add_sized::<3>(target, factor, a),
+        5 => add_sized::<5>(target, factor, a),
         6 => add_sized::<6>(target, factor, a),
         rows => {
             for (target, column) in target.values.chunks_mut(target.stride).zip(a.values.chunks_exact(rows)) {
@@ -93,6 +95,7 @@ pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
     }
     match a.rows {
         3 => return add_product_sized::<3>(target, factor, a, b),
+        5 => return add_product_sized::<5>(target, factor, a, b),
         6 => return add_product_sized::<6>(target, factor, a, b),
         _ => {}
     }
@@ -129,6 +132,7 @@ pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
     }
     match a.rows {
         3 => return add_product_transposed_sized::<3>(target, factor, a, b),
+        5 => return add_product_transposed_sized::<5>(target, factor, a, b),
         6 => return add_product_transposed_sized::<6>(target, factor, a, b),
         _ => {}
     }
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_product_is_that_of_the_dense_matrices() {
-        for (m, n, k) in [(6, 6, 6), (3, 6, 2), (1, 4, 3)] {
+        for (m, n, k) in [(6, 6, 6), (5, 5, 6), (3, 6, 2), (1, 4, 3)] {
             let (a, b, bt) = (numbered(m, k), numbered(k, n), numbered(n, k));
             let block = |m: &DMatrix<f64>| (m.as_slice().to_vec(), m.nrows());
             let stride = m + 2;

@@ -40,6 +40,7 @@ impl<const H: usize> SmallFront<H> {
             3 => set_columns::<H, 3>(columns, entry.row, block),
             5 => set_columns::<H, 5>(columns, entry.row, block),
             6 => set_columns::<H, 6>(columns, entry.row, block),
+            10 => set_columns::<H, 10>(columns, entry.row, block),
             rows => {
                 for (column, source) in columns.iter_mut().zip(block.chunks_exact(rows.max(1))) {
                     column[entry.row..][..rows].copy_from_slice(source);
