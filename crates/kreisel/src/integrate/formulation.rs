@@ -283,6 +283,52 @@ mod tests {
             }
         }
     }
+
+    /// Two bodies, a hinge, a ball joint, and a damper that couples their velocities.
+    const PENDULUM: &str = "
+[simulation]
+group = 'GROUP'
+[[body]]
+name = 'arm'
+mass = 2
+shape = { kind = 'box', size = [0.5, 0.1, 0.2] }
+position = [0.25, 0, 0]
+markers = [{ name = 'tip', position = [0.1, 0.2, 0.1] }]
+[[body]]
+name = 'bob'
+mass = 3
+shape = { kind = 'box', size = [0.4, 0.3, 0.1] }
+position = [0.7, 0, 0]
+markers = [{ name = 'side', position = [0.1, -0.3, 0.2] }]
+[[revolute]]
+name = 'hinge'
+bodies = ['ground', 'arm']
+point = [0, 0, 0]
+axis = [0, 1, 0]
+[[spherical]]
+name = 'ball'
+bodies = ['arm', 'bob']
+point = [0.5, 0, 0]
+[[spring-damper]]
+name = 'damper'
+bodies = ['arm.tip', 'bob.side']
+stiffness = 40
+damping = 7
+";
+
+    #[test]
+    fn so_are_those_of_machines_which_fold_their_derivatives() {
+        for method in [Method::Index3, Method::Index2] {
+            for group in ["se3", "so3xr3"] {
+                let text = PENDULUM.replace("GROUP", group);
+                let machine = crate::machine::Machine::from_text("pendulum.toml", &text).unwrap();
+                assert!(machine.system.folds());
+                let found = deviation(&machine.system, machine.initial.clone(), method);
+                assert!(found < 1e-7, "{method:?} on {group}: {found:e}");
+            }
+        }
+    }
+
     #[test]
     fn so_are_those_of_every_form_and_scaling_of_bdf2() {
         use crate::integrate::{Form, Scaling};

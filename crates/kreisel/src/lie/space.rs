@@ -608,6 +608,12 @@ mod tests {
                     let expected: f64 = (0..k).map(|j| matrix[row + j * k] * w[range.start + j]).sum();
                     prop_assert!((product[range.start + row] - expected).abs() < TOLERANCE);
                 }
+                space.inverse_tangent_operator(factor, &x[range.clone()], &mut matrix).unwrap();
+                for row in 0..k {
+                    let found: f64 = (0..k).map(|j| matrix[row + j * k] * product[range.start + j]).sum();
+                    // T⁻¹ has norm below 30 at φ = 5 and |U| ≤ 5.2
+                    prop_assert!((found - w[range.start + row]).abs() < 30.0 * TOLERANCE);
+                }
             }
             let mut back = vec![0.0; space.dimension()];
             space.inverse_tangent_multiply(&x, &product, &mut back).unwrap();

@@ -1,4 +1,5 @@
-//! Dense work inside one front: LU with row exchanges among the pivot rows, then the Schur complement.
+//! Dense work inside one large front: LU with row exchanges among the pivot rows, then the Schur complement. Small ones:
+//! [`super::small`].
 //!
 //! All matrices are stored column by column. Loops run down columns in plain slices, which the compiler
 //! turns into vector instructions.
