@@ -28,6 +28,25 @@ const BENCHMARKS: &[Benchmark] = &[
     Benchmark { target: "beam", scripts: &["beam.py"] },
 ];
 
+/// CPU time of a step of the peer in µs on the computer for which limits in ns and µs were set. How much slower the present one
+/// is, is the median over the benchmarks.
+const PEER_TIMES: &[(&str, f64)] = &[
+    ("heavy-top", 9.3),
+    ("chain-spherical-10", 130.0),
+    ("chain-spherical-100", 1271.0),
+    ("chain-spherical-1000", 10_380.0),
+    ("chain-spherical-4000", 50_120.0),
+    ("chain-revolute-100", 1500.0),
+    ("chain-revolute-1000", 12_300.0),
+    ("right-angle-10-coarse", 607.0),
+    ("right-angle-10-fine", 414.0),
+    ("right-angle-100", 5709.0),
+    ("right-angle-1000", 39_234.0),
+    ("four-bar-beams", 1654.0),
+    ("flying-beam-50", 1927.0),
+    ("flying-beam-500", 17_870.0),
+];
+
 /// Target of `cargo bench` that measures what Kreisel promises of itself, without peers.
 const LIMITS: &str = "limits";
 
@@ -202,13 +221,40 @@ impl Results {
         for ((benchmark, program), why) in &self.refusals {
             text += &format!("\n{program} does not run {benchmark}: {why}");
         }
-        if !self.limits.is_empty() {
-            text += "\n\n| what | measured | at most |\n|---|---|---|\n";
+        if self.limits.is_empty() {
+            return text;
         }
+        let slowness = self.slowness();
+        if slowness.is_finite() {
+            text += &format!(
+                "\n\nA step of Exudyn takes {slowness:.2} times as long as on the computer for which limits in ns and µs were set; \
+                 they are multiplied by that."
+            );
+        }
+        text += "\n\n| what | measured | at most | at most here |\n|---|---|---|---|\n";
         for [what, value, limit] in &self.limits {
-            text += &format!("| {what} | {value} | {limit} |\n");
+            text += &format!("| {what} | {value} | {limit} | {} |\n", here(limit, slowness));
         }
         text
+    }
+
+    /// How much slower this computer is than the one that limits were set for; not a number without the peer's times.
+    fn slowness(&self) -> f64 {
+        let ratio = |&(benchmark, there): &(&str, f64)| {
+            let runs = self.runs.get(&(benchmark.to_owned(), PEER.to_owned()))?;
+            Some(runs.median() / there)
+        };
+        median(PEER_TIMES.iter().filter_map(ratio).collect())
+    }
+}
+
+/// A limit as it is on this computer: times in ns and µs depend on it.
+fn here(limit: &str, slowness: f64) -> String {
+    match limit.split_once(' ') {
+        Some((number, unit @ ("ns" | "µs"))) if slowness.is_finite() => number
+            .parse()
+            .map_or_else(|_| limit.to_owned(), |number: f64| format!("{:.0} {unit}", number * slowness)),
+        _ => limit.to_owned(),
     }
 }
 
@@ -284,7 +330,20 @@ mod tests {
         assert_eq!(results.rows(), []);
         let text = results.remarks();
         assert!(text.contains("mujoco does not run top: no such joint"), "{text}");
-        assert!(text.contains("| memory a body | 3 kB | 20 kB |"), "{text}");
+        assert!(text.contains("| memory a body | 3 kB | 20 kB | 20 kB |"), "{text}");
+    }
+
+    #[test]
+    fn limits_of_time_grow_with_what_the_peer_takes_here() {
+        let mut results = Results::default();
+        results.take(
+            0,
+            "four-bar-beams\texudyn\t3308\t1\nlimit\ta step\t20 µs\t15 µs\nlimit\tsteps\t14.1\t20\n",
+        );
+        let text = results.remarks();
+        assert!(text.contains("takes 2.00 times as long"), "{text}");
+        assert!(text.contains("| a step | 20 µs | 15 µs | 30 µs |"), "{text}");
+        assert!(text.contains("| steps | 14.1 | 20 | 20 |"), "{text}");
     }
 
     #[test]
