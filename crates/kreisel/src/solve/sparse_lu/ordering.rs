@@ -2,6 +2,8 @@
 //!
 //! See the module page of [`super`] for the rule and why it keeps every pivot block of full rank.
 
+use std::collections::HashMap;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
@@ -26,9 +28,46 @@ pub(super) struct Incidence {
     /// Groups that open a node: the primaries, and multipliers that meet no primary.
     pub anchors: Vec<usize>,
     /// Every other multiplier group with the anchors it meets, as positions in `anchors`.
-    pub multipliers: Vec<(usize, Few<usize>)>,
+    pub multipliers: Vec<Bundle>,
     /// Pairs of anchors with a common block.
     pub couplings: Vec<(usize, usize)>,
+}
+
+/// Multipliers that are eliminated together.
+///
+/// Those of a joint and of the drive that leads it meet the same two primaries. As equations on the motion of one primary
+/// relative to the other they are as independent at one of them as they are altogether, so they count as one.
+pub(super) struct Bundle {
+    pub groups: Few<usize>,
+    /// All their rows.
+    pub rows: usize,
+    /// The anchors they meet.
+    pub met: Few<usize>,
+}
+
+impl Bundle {
+    /// Adds a group to the bundle of its anchors if the smallest of these has as many unknowns as there are rows then, and
+    /// otherwise begins another one. `known` finds bundles by their anchors.
+    fn add(
+        bundles: &mut Vec<Self>,
+        known: &mut HashMap<(usize, usize), usize>,
+        (group, met): (usize, Few<usize>),
+        rows: usize,
+        room: usize,
+    ) {
+        if let [first] | [first, _] = met[..] {
+            let key = (first, met[met.len() - 1]);
+            if let Some(bundle) = known.get(&key).map(|&index| &mut bundles[index])
+                && bundle.rows + rows <= room
+            {
+                bundle.groups.push(group);
+                bundle.rows += rows;
+                return;
+            }
+            known.entry(key).or_insert(bundles.len());
+        }
+        bundles.push(Self { groups: smallvec![group], rows, met });
+    }
 }
 
 impl Incidence {
@@ -50,17 +89,15 @@ impl Incidence {
                 anchors.push(group);
             }
         }
-        let multipliers = meets_primary
-            .into_iter()
-            .enumerate()
-            .filter(|(_, primaries)| !primaries.is_empty())
-            .map(|(group, primaries)| {
-                let mut met: Few<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
-                met.sort_unstable();
-                met.dedup();
-                (group, met)
-            })
-            .collect();
+        let size = |group: usize| pattern.row_range(group).len();
+        let (mut multipliers, mut known) = (Vec::new(), HashMap::new());
+        for (group, primaries) in meets_primary.into_iter().enumerate() {
+            let Some(room) = primaries.iter().map(|&primary| size(primary)).min() else { continue };
+            let mut met: Few<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
+            met.sort_unstable();
+            met.dedup();
+            Bundle::add(&mut multipliers, &mut known, (group, met), size(group), room);
+        }
         let couplings = pattern
             .blocks()
             .map(|(_, row, column)| (anchor_of[row], anchor_of[column]))
@@ -74,7 +111,7 @@ impl Incidence {
         let mut edges = Vec::new();
         let mut connect = |one, other| edges.extend([(one, other), (other, one)]);
         self.couplings.iter().for_each(|&(one, other)| connect(one, other));
-        for (_, met) in &self.multipliers {
+        for Bundle { met, .. } in &self.multipliers {
             let centres = if met.len() > CLIQUE_LIMIT { 1 } else { met.len() };
             for centre in 0..centres {
                 met[centre + 1..].iter().for_each(|&other| connect(met[centre], other));
@@ -84,42 +121,87 @@ impl Incidence {
         edges.dedup();
         edges
     }
+
+    /// Exchanges the last two anchors of a machine if the last but one has multipliers of its own, those of joints on the ground,
+    /// and the last one has not: that leaves everything else as it is, and all multipliers can go early with the body that they hold.
+    fn end_on_the_ground(&self, edges: &[(usize, usize)], order: &mut [usize]) {
+        let mut grounded = vec![false; self.anchors.len()];
+        for bundle in &self.multipliers {
+            if let [anchor] = bundle.met[..] {
+                grounded[anchor] = true;
+            }
+        }
+        let machine_of = components(self.anchors.len(), edges);
+        let mut last_two = vec![[None; 2]; self.anchors.len()];
+        for (place, &anchor) in order.iter().enumerate() {
+            let [_, last] = last_two[machine_of[anchor]];
+            last_two[machine_of[anchor]] = [last, Some(place)];
+        }
+        for pair in last_two {
+            if let [Some(one), Some(last)] = pair
+                && grounded[order[one]]
+                && !grounded[order[last]]
+            {
+                order.swap(one, last);
+            }
+        }
+    }
+}
+
+/// For each node of a graph, one node that stands for all that it is connected with.
+fn components(node_count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut towards: Vec<usize> = (0..node_count).collect();
+    let find = |towards: &mut [usize], mut node: usize| {
+        while towards[node] != node {
+            towards[node] = towards[towards[node]];
+            node = towards[node];
+        }
+        node
+    };
+    for &(one, other) in edges {
+        let (one, other) = (find(&mut towards, one), find(&mut towards, other));
+        towards[one.max(other)] = one.min(other);
+    }
+    (0..node_count).map(|node| find(&mut towards, node)).collect()
 }
 
 impl Plan {
     pub fn new(pattern: &BlockPattern, roles: &[Role]) -> Self {
         let incidence = Incidence::new(pattern, roles);
-        let order = minimum_degree(incidence.anchors.len(), &incidence.edges());
+        let edges = incidence.edges();
+        let mut order = minimum_degree(incidence.anchors.len(), &edges);
+        incidence.end_on_the_ground(&edges, &mut order);
         let mut position = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &anchor)| position[anchor] = place);
 
         let last = |met: &[usize]| met.iter().map(|&anchor| position[anchor]).max().unwrap_or(0);
-        let late: Vec<usize> = incidence.multipliers.iter().map(|(_, met)| last(met)).collect();
+        let late: Vec<usize> = incidence.multipliers.iter().map(|bundle| last(&bundle.met)).collect();
         let plan = Self::with_places(&incidence, &order, &late);
-        let owners = owners(&incidence, pattern, &position);
+        let size = |anchor: usize| pattern.row_range(incidence.anchors[anchor]).len();
+        let owners = owners(&incidence, size, &position);
         let tree = Tree::new(pattern, &plan);
-        let costs = NodeCosts::new(pattern, &plan, &tree);
-        let places: Vec<usize> = incidence
-            .multipliers
-            .iter()
-            .zip(late.iter().zip(&owners))
-            .map(|((group, met), (&late, owner))| match owner.map(|anchor| position[anchor]) {
-                Some(early) if early < late => {
-                    let others = met.iter().filter(|&&anchor| position[anchor] > early);
-                    let others = others.map(|&anchor| incidence.anchors[anchor]);
-                    if costs.early_is_cheaper(*group, early, late, others) { early } else { late }
-                }
-                _ => late,
-            })
-            .collect();
+        let mut costs = NodeCosts::new(pattern, &plan, &tree);
+        let mut places = late.clone();
+        let early = owners.iter().enumerate().filter_map(|(index, owner)| Some((position[(*owner)?], index)));
+        let mut may_go: Vec<(usize, usize)> = early.filter(|&(early, index)| early < late[index]).collect();
+        may_go.sort_unstable();
+        for (early, index) in may_go {
+            let Bundle { rows, met, .. } = &incidence.multipliers[index];
+            let others = met.iter().filter(|&&anchor| position[anchor] > early);
+            let others = others.map(|&anchor| incidence.anchors[anchor]);
+            if costs.early_is_cheaper(*rows, early, late[index], others) {
+                costs.go(*rows, late[index]);
+                places[index] = early;
+            }
+        }
         Self::with_places(&incidence, &order, &places)
     }
 
     fn with_places(incidence: &Incidence, order: &[usize], places: &[usize]) -> Self {
         let mut nodes: Vec<Few<usize>> =
             order.iter().map(|&anchor| smallvec![incidence.anchors[anchor]]).collect();
-        for ((group, _), &place) in incidence.multipliers.iter().zip(places) {
-            nodes[place].push(*group);
+        for (bundle, &place) in incidence.multipliers.iter().zip(places) {
+            nodes[place].extend_from_slice(&bundle.groups);
         }
         Self { nodes }
     }
@@ -132,6 +214,8 @@ struct NodeCosts<'a> {
     /// Unknowns eliminated in each node, and unknowns of its whole front.
     pivots: Vec<usize>,
     front: Vec<usize>,
+    /// Unknowns that were to be eliminated in each node and go early instead.
+    gone: Vec<usize>,
 }
 
 impl<'a> NodeCosts<'a> {
@@ -139,23 +223,24 @@ impl<'a> NodeCosts<'a> {
         let rows = |group: usize| pattern.row_range(group).len();
         let pivots: Vec<usize> =
             plan.nodes.iter().map(|groups| groups.iter().map(|&group| rows(group)).sum()).collect();
-        let front = pivots
+        let front: Vec<usize> = pivots
             .iter()
             .zip(&tree.border)
             .map(|(pivots, border)| pivots + border.iter().map(|&group| rows(group as usize)).sum::<usize>())
             .collect();
-        Self { pattern, tree, pivots, front }
+        let gone = vec![0; front.len()];
+        Self { pattern, tree, pivots, front, gone }
     }
 
-    /// Compares the work of the multiplier's pivots in a late node with that of an early node, whose border
-    /// then has to hold the multiplier's other primaries.
+    /// Compares the work of some multipliers' pivots in a late node with that of an early node, whose border
+    /// then has to hold the multipliers' other primaries.
     ///
     /// If the border holds them already (bodies that also share a block, as with the stiffness of joints under load),
     /// equal work is reason enough: what goes early is gone from the borders of the nodes that follow, which makes a
     /// chain of such bodies cheaper by half.
     fn early_is_cheaper(
         &self,
-        group: usize,
+        more: usize,
         early: usize,
         late: usize,
         others: impl Iterator<Item = usize>,
@@ -164,11 +249,17 @@ impl<'a> NodeCosts<'a> {
         let square = |size: usize| (size * size) as f64;
         let border = &self.tree.border[early];
         let added: usize = others.filter(|&other| !border.contains(&(other as u32))).map(rows).sum();
-        let (pivots, front) = (self.pivots[early] as f64, self.front[early]);
-        let more = rows(group) as f64;
+        let (pivots, front) =
+            ((self.pivots[early] - self.gone[early]) as f64, self.front[early] - self.gone[early]);
+        let more = more as f64;
         let early_work = (pivots + more) * square(front + added) - pivots * square(front);
         let late_work = more * square(self.front[late]);
         if added == 0 { early_work <= late_work } else { early_work < late_work }
+    }
+
+    /// Notes that multipliers do not wait for their late node, which becomes smaller.
+    fn go(&mut self, rows: usize, late: usize) {
+        self.gone[late] += rows;
     }
 }
 
@@ -193,7 +284,7 @@ fn minimum_degree(node_count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::sparse_lu::samples::Sample;
+    use crate::solve::sparse_lu::samples::{Machine, Sample};
 
     fn place_of(plan: &Plan, group: usize) -> usize {
         plan.nodes.iter().position(|node| node.contains(&group)).unwrap()
@@ -234,6 +325,18 @@ mod tests {
             let most = if node.contains(&0) { 18 } else { 15 };
             assert!(rows(node) + rows(&border) <= most, "{:?} {:?}", plan.nodes, tree.border);
         }
+    }
+
+    /// Three links on three driven hinges, of which the first stands on the ground.
+    #[test]
+    fn drives_go_early_with_their_joints_and_an_arm_ends_on_the_ground() {
+        let pairs = [vec![0], vec![0, 1], vec![1, 2]];
+        let joints = [5, 1].into_iter().flat_map(|rows| pairs.iter().map(move |pair| (pair.clone(), rows)));
+        let machine = Machine { body_count: 3, beams: vec![(0, 1), (1, 2)], joints: joints.collect() };
+        let sample = Sample::new(machine);
+        let plan = Plan::new(&sample.pattern, &sample.roles);
+        let nodes: Vec<&[usize]> = plan.nodes.iter().map(|groups| &groups[..]).collect();
+        assert_eq!(nodes, [&[2, 5, 8][..], &[1, 4, 7], &[0, 3, 6]]);
     }
 
     #[test]

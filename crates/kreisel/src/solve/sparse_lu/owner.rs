@@ -5,7 +5,6 @@
 use std::collections::VecDeque;
 
 use super::ordering::Incidence;
-use crate::solve::block::BlockPattern;
 
 const NONE: usize = usize::MAX;
 
@@ -17,28 +16,28 @@ struct Matching {
     exhausted: Vec<bool>,
 }
 
-/// For each multiplier the anchor it may be eliminated with, if it need not wait for the others.
+/// For each bundle of multipliers the anchor it may be eliminated with, if it need not wait for the others; `size` gives the
+/// unknowns of an anchor.
 ///
 /// Owners are found by augmenting paths, earlier anchors preferred. Multipliers owned in the region that is
 /// over-subscribed wait, and so do multipliers of more than two anchors.
 pub(super) fn owners(
     incidence: &Incidence,
-    pattern: &BlockPattern,
+    size: impl Fn(usize) -> usize,
     position: &[usize],
 ) -> Vec<Option<usize>> {
-    let rows = |group: usize| pattern.row_range(group).len();
     let candidates: Vec<Vec<usize>> = incidence
         .multipliers
         .iter()
-        .map(|(group, met)| {
-            let large_enough = |&&anchor: &&usize| rows(incidence.anchors[anchor]) >= rows(*group);
-            let mut fitting: Vec<usize> = met.iter().filter(large_enough).copied().collect();
+        .map(|bundle| {
+            let large_enough = |&&anchor: &&usize| size(anchor) >= bundle.rows;
+            let mut fitting: Vec<usize> = bundle.met.iter().filter(large_enough).copied().collect();
             fitting.sort_unstable_by_key(|&anchor| position[anchor]);
             fitting
         })
         .collect();
     let matching = Matching::new(&candidates, incidence.anchors.len());
-    let met: Vec<&[usize]> = incidence.multipliers.iter().map(|(_, met)| met.as_slice()).collect();
+    let met: Vec<&[usize]> = incidence.multipliers.iter().map(|bundle| bundle.met.as_slice()).collect();
     let tight = matching.tight_region(&met);
     let may_go_early = |owner: usize, met: &[usize]| owner != NONE && !tight[owner] && met.len() <= 2;
     let pairs = matching.owner_of.iter().zip(met);
