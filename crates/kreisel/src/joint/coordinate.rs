@@ -44,9 +44,9 @@ impl Coordinate {
         self.turning_entries().is_some()
     }
 
-    /// Whether it is linear in the displacement or the rotation matrix.
+    /// Whether it is linear in the displacement or the rotation matrix, or the angle of two entries of that.
     pub fn is_plain(self) -> bool {
-        matches!(self, Self::Translation(_) | Self::Direction(..))
+        matches!(self, Self::Translation(_) | Self::Direction(..)) || self.counts_turns()
     }
 
     /// Whether the value is an angle in rad.
@@ -58,7 +58,7 @@ impl Coordinate {
     ///
     /// A universal joint has R = R_x(α) R_y(β): its second column is (0, cos α, sin α) and its first row
     /// (cos β, 0, sin β).
-    fn turning_entries(self) -> Option<[(usize, usize); 2]> {
+    pub(super) fn turning_entries(self) -> Option<[(usize, usize); 2]> {
         match self {
             Self::Angle => Some([(1, 0), (0, 0)]),
             Self::UniversalAngle(0) => Some([(2, 1), (1, 1)]),
@@ -79,8 +79,7 @@ impl Coordinate {
             Self::Direction(i, j) => at.rotation[(i, j)],
             Self::Angle | Self::UniversalAngle(_) => {
                 let [sine, cosine] = self.sine_and_cosine();
-                let angle = at.rotation[sine].atan2(at.rotation[cosine]);
-                angle + TAU * ((near - angle) / TAU).round()
+                nearest_angle(at.rotation[sine], at.rotation[cosine], near)
             }
             Self::Distance => at.displacement.norm(),
             Self::RotationVector(i) => {
@@ -136,6 +135,12 @@ impl Coordinate {
         self.add_hessian(at, 1.0, &mut hessian);
         hessian.tr_mul(&at.twist())
     }
+}
+
+/// The angle of a sine and a cosine, or of multiples of them, that is nearest to another one.
+pub(super) fn nearest_angle(sine: f64, cosine: f64, near: f64) -> f64 {
+    let angle = sine.atan2(cosine);
+    angle + TAU * ((near - angle) / TAU).round()
 }
 
 fn unit(vector: &Vector3) -> Vector3 {

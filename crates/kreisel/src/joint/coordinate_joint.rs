@@ -167,7 +167,7 @@ pub struct CoordinateJoint {
     nodes: SmallVec<[NodeId; 2]>,
     pairs: SmallVec<[FramePair; 1]>,
     rows: Vec<Row>,
-    /// Whether every row locks one displacement or cosine, which has a short way of its own.
+    /// Whether every row locks or leads one displacement, cosine or angle, which has a short way of its own.
     plain: bool,
 }
 
@@ -261,9 +261,9 @@ impl CoordinateJoint {
                 // A single angle is led: the value nearest to its target needs no memory.
                 let single = row.terms.len() == 1;
                 let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
-                let within_turn = near - TAU * (near / TAU).round();
-                constant += term.factor * near;
-                change += term.factor * (term.coordinate.value(&relative, within_turn) - within_turn);
+                let parts = split_angle(term.factor, near, |near| term.coordinate.value(&relative, near));
+                constant += parts.0;
+                change += parts.1;
             }
             *out = constant + change;
         }
@@ -341,6 +341,12 @@ pub fn pair_between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2]) -> (Vec<Node
     (list, pair)
 }
 
+/// What is large of an angle with a factor and does not change within a step, and the rest; `value` finds the angle near another.
+fn split_angle(factor: f64, near: f64, value: impl FnOnce(f64) -> f64) -> (f64, f64) {
+    let within_turn = near - TAU * (near / TAU).round();
+    (factor * near, factor * (value(within_turn) - within_turn))
+}
+
 /// Which components of d and which entries of R a row of one plain coordinate weighs.
 fn plain_weights(rows: &[Row], multipliers: &[f64], pair: usize) -> Option<Vector3> {
     let mut weights = Vector3::zeros();
@@ -396,7 +402,14 @@ impl Joint for CoordinateJoint {
         if self.plain {
             for (index, pair) in self.plain_pairs(at) {
                 for (place, row, coordinate, factor) in self.plain_rows(index) {
-                    violation[place] = factor * pair.value(coordinate) - self.target(row, at.time)[0];
+                    let target = self.target(row, at.time)[0];
+                    if coordinate.counts_turns() {
+                        let value = |near: f64| pair.value(coordinate, near);
+                        let (constant, change) = split_angle(factor, target / factor, value);
+                        violation[place] = (constant - target) + change;
+                    } else {
+                        violation[place] = factor * pair.value(coordinate, 0.0) - target;
+                    }
                 }
                 pair.add_gradient(self.weighed(index, multipliers), wrenches);
             }

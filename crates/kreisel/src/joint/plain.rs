@@ -1,6 +1,6 @@
-//! Rows that lock displacements and cosines: all that most joints are made of, in the bodies' own axes.
+//! Rows that lock displacements and cosines, or lead an angle: all that most joints are made of, in the bodies' own axes.
 //!
-//! The general way from a coordinate to the nodes leads through both frames; for these two kinds of rows the frames
+//! The general way from a coordinate to the nodes leads through both frames; for these kinds of rows the frames
 //! drop out. With the rotation R = R₁ᵀR₂ of the bodies, the second frame's origin at r in axes of the first body and at
 //! p in those of the second, the axis a of the first frame in body axes and b of the second,
 //!
@@ -11,7 +11,7 @@
 //!
 //! and, from δr = r̃ δΘ₁ − δX₁ + R (δX₂ − p̃ δΘ₂) and δR = −δΘ̃₁ R + R δΘ̃₂, the derivatives of these gradients below.
 
-use super::coordinate::Coordinate;
+use super::coordinate::{Coordinate, nearest_angle};
 use super::coordinate_joint::FramePair;
 use crate::element::{LocalTangent, Motion};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
@@ -50,15 +50,50 @@ impl<'a> PlainPair<'a> {
         self.pair.frames[side].axis(index)
     }
 
-    /// Value of a displacement or cosine.
+    /// Value of a displacement or cosine, or of the angle nearest to `near`.
     #[inline]
-    pub fn value(&self, coordinate: Coordinate) -> f64 {
-        match coordinate {
-            Coordinate::Direction(i, j) => self.axis(0, i).dot(&(self.rotation * self.axis(1, j))),
-            Coordinate::Translation(i) => {
+    pub fn value(&self, coordinate: Coordinate, near: f64) -> f64 {
+        match (coordinate, coordinate.turning_entries()) {
+            (Coordinate::Direction(i, j), _) => self.cosine((i, j)),
+            (Coordinate::Translation(i), _) => {
                 self.axis(0, i).dot(&(self.point - self.pair.frames[0].offset.position))
             }
+            (_, Some([sine, cosine])) => nearest_angle(self.cosine(sine), self.cosine(cosine), near),
             _ => f64::NAN,
+        }
+    }
+
+    /// Cosine between an axis of the first and one of the second frame.
+    #[inline]
+    fn cosine(&self, (i, j): (usize, usize)) -> f64 {
+        self.axis(0, i).dot(&(self.rotation * self.axis(1, j)))
+    }
+
+    /// Derivatives of a cosine by the turns of both bodies.
+    #[inline]
+    fn cosine_gradient(&self, (i, j): (usize, usize)) -> [Vector3; 2] {
+        let (a, b) = (self.axis(0, i), self.axis(1, j));
+        [a.cross(&(self.rotation * b)), b.cross(&self.rotation.tr_mul(&a))]
+    }
+
+    /// Adds the second derivative of a weighted cosine by turns to the blocks (1,1), (1,2) and (2,2).
+    #[inline]
+    fn add_cosine_hessian(&self, (i, j): (usize, usize), weight: f64, out: &mut [Matrix3; 3]) {
+        let (a, b) = (weight * self.axis(0, i), self.axis(1, j));
+        out[0] += double_cross(&a, &(self.rotation * b));
+        out[1] -= skew(&a) * self.rotation * skew(&b);
+        out[2] += double_cross(&b, &self.rotation.tr_mul(&a));
+    }
+
+    #[inline]
+    fn turn(&self, entries: [(usize, usize); 2]) -> Turn {
+        let [s, c] = entries.map(|entry| self.cosine(entry));
+        let square = s * s + c * c;
+        Turn {
+            entries,
+            first: [c / square, -s / square],
+            pure: 2.0 * s * c / (square * square),
+            mixed: (s * s - c * c) / (square * square),
         }
     }
 
@@ -66,13 +101,20 @@ impl<'a> PlainPair<'a> {
     #[inline]
     pub fn add_gradient(&self, rows: impl Iterator<Item = (Coordinate, f64)>, out: &mut [Vector6]) {
         let (mut force, mut torques) = (Vector3::zeros(), [Vector3::zeros(); 2]);
+        let mut add_cosine = |entry: (usize, usize), weight: f64| {
+            let gradient = self.cosine_gradient(entry);
+            torques.iter_mut().zip(gradient).for_each(|(torque, part)| *torque += weight * part);
+        };
         for (coordinate, weight) in rows {
-            match coordinate {
-                Coordinate::Translation(i) => force += weight * self.axis(0, i),
-                Coordinate::Direction(i, j) => {
-                    let (a, b) = (weight * self.axis(0, i), self.axis(1, j));
-                    torques[0] += a.cross(&(self.rotation * b));
-                    torques[1] += b.cross(&self.rotation.tr_mul(&a));
+            match (coordinate, coordinate.turning_entries()) {
+                (Coordinate::Translation(i), _) => force += weight * self.axis(0, i),
+                (Coordinate::Direction(i, j), _) => add_cosine((i, j), weight),
+                (_, Some(entries)) => {
+                    let turn = self.turn(entries);
+                    entries
+                        .iter()
+                        .zip(turn.first)
+                        .for_each(|(&entry, part)| add_cosine(entry, weight * part));
                 }
                 _ => {}
             }
@@ -110,14 +152,10 @@ impl<'a> PlainPair<'a> {
         // Blocks of the rotations: (1,1), (1,2) and (2,2); (2,1) is the transpose of (1,2).
         let mut rotations = [Matrix3::zeros(); 3];
         for (coordinate, weight) in rows {
-            match coordinate {
-                Coordinate::Translation(i) => force += weight * self.axis(0, i),
-                Coordinate::Direction(i, j) => {
-                    let (a, b) = (weight * self.axis(0, i), self.axis(1, j));
-                    rotations[0] += double_cross(&a, &(self.rotation * b));
-                    rotations[1] -= skew(&a) * self.rotation * skew(&b);
-                    rotations[2] += double_cross(&b, &self.rotation.tr_mul(&a));
-                }
+            match (coordinate, coordinate.turning_entries()) {
+                (Coordinate::Translation(i), _) => force += weight * self.axis(0, i),
+                (Coordinate::Direction(i, j), _) => self.add_cosine_hessian((i, j), weight, &mut rotations),
+                (_, Some(entries)) => self.turn(entries).add_hessian(self, weight, &mut rotations),
                 _ => {}
             }
         }
@@ -145,6 +183,9 @@ impl<'a> PlainPair<'a> {
 
     /// Adds the derivative of a row's rate at fixed twists.
     pub fn add_rate_gradient(&self, coordinate: Coordinate, weight: f64, at: &Motion, out: &mut [Vector6]) {
+        if let Some(entries) = coordinate.turning_entries() {
+            return self.turn(entries).add_rate_gradient(self, weight, at, out);
+        }
         let twist = |side: usize| match self.pair.nodes[side] {
             Some(node) => split(&at.nodes[node].velocity),
             None => (Vector3::zeros(), Vector3::zeros()),
@@ -178,6 +219,52 @@ impl<'a> PlainPair<'a> {
     }
 }
 
+/// An angle θ = atan2(s, c) of two cosines, with its derivatives by them.
+struct Turn {
+    entries: [(usize, usize); 2],
+    /// ∂θ/∂s and ∂θ/∂c.
+    first: [f64; 2],
+    /// ∂²θ/∂c² = −∂²θ/∂s².
+    pure: f64,
+    /// ∂²θ/∂s∂c.
+    mixed: f64,
+}
+
+impl Turn {
+    /// D(∇θ) = θ_s D(∇s) + θ_c D(∇c) + θ_ss ∇s∇sᵀ + θ_cc ∇c∇cᵀ + θ_sc (∇s∇cᵀ + ∇c∇sᵀ), in the blocks (1,1), (1,2) and
+    /// (2,2) of turns.
+    #[inline]
+    fn add_hessian(&self, pair: &PlainPair, weight: f64, out: &mut [Matrix3; 3]) {
+        for (&entry, part) in self.entries.iter().zip(self.first) {
+            pair.add_cosine_hessian(entry, weight * part, out);
+        }
+        let [sine, cosine] = self.entries.map(|entry| pair.cosine_gradient(entry));
+        for (out, [i, j]) in out.iter_mut().zip([[0, 0], [0, 1], [1, 1]]) {
+            let by_sine = weight * (self.mixed * cosine[j] - self.pure * sine[j]);
+            let by_cosine = weight * (self.mixed * sine[j] + self.pure * cosine[j]);
+            *out += sine[i] * by_sine.transpose() + cosine[i] * by_cosine.transpose();
+        }
+    }
+
+    /// The same, transposed, times the twists.
+    fn add_rate_gradient(&self, pair: &PlainPair, weight: f64, at: &Motion, out: &mut [Vector6]) {
+        let rates = pair.rates(at);
+        let directions = self.entries.map(|(i, j)| Coordinate::Direction(i, j));
+        for (direction, part) in directions.into_iter().zip(self.first) {
+            pair.add_rate_gradient(direction, weight * part, at, out);
+        }
+        let [sine_rate, cosine_rate] = directions.map(|direction| rates.of(direction));
+        let [sine, cosine] = self.entries.map(|entry| pair.cosine_gradient(entry));
+        let by_sine = weight * (self.mixed * cosine_rate - self.pure * sine_rate);
+        let by_cosine = weight * (self.mixed * sine_rate + self.pure * cosine_rate);
+        for (side, node) in pair.pair.nodes.iter().enumerate() {
+            if let Some(node) = *node {
+                out[node] += join(&(by_sine * sine[side] + by_cosine * cosine[side]), &Vector3::zeros());
+            }
+        }
+    }
+}
+
 /// Velocities of a pair in axes of its first body.
 pub(super) struct PlainRates<'a> {
     pair: &'a PlainPair<'a>,
@@ -188,17 +275,24 @@ pub(super) struct PlainRates<'a> {
 }
 
 impl PlainRates<'_> {
-    /// Rate of a displacement or cosine.
+    /// Rate of a displacement, cosine or angle.
     #[inline]
     pub fn of(&self, coordinate: Coordinate) -> f64 {
-        match coordinate {
-            Coordinate::Translation(i) => self.pair.axis(0, i).dot(&self.velocity),
-            Coordinate::Direction(i, j) => {
-                let turned = self.pair.rotation * self.pair.axis(1, j);
-                self.pair.axis(0, i).dot(&self.turning.cross(&turned))
+        match (coordinate, coordinate.turning_entries()) {
+            (Coordinate::Translation(i), _) => self.pair.axis(0, i).dot(&self.velocity),
+            (Coordinate::Direction(i, j), _) => self.of_cosine((i, j)),
+            (_, Some(entries)) => {
+                let turn = self.pair.turn(entries);
+                entries.iter().zip(turn.first).map(|(&entry, part)| part * self.of_cosine(entry)).sum()
             }
             _ => f64::NAN,
         }
+    }
+
+    #[inline]
+    fn of_cosine(&self, (i, j): (usize, usize)) -> f64 {
+        let turned = self.pair.rotation * self.pair.axis(1, j);
+        self.pair.axis(0, i).dot(&self.turning.cross(&turned))
     }
 }
 
