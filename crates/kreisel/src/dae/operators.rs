@@ -171,7 +171,8 @@ pub(crate) struct GradientPlace {
 /// Joints have no dynamic part: by y they need no product.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
-    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix then.
+    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix then: nodes come first, then
+    /// joints. It holds another matrix; the system clears it.
     pub places: Vec<BlockId>,
     /// T of all nodes, or T⁻¹.
     pub operators: TangentOperators,

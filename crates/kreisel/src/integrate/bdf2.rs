@@ -200,7 +200,8 @@ pub(super) struct Bdf2<'a, D: ?Sized> {
     pub trial: &'a mut Trial,
     pub work: &'a mut Workspace,
     pub steps: &'a mut TwoSteps,
-    pub matrix_point: &'a mut MatrixPoint,
+    /// Where the matrix is evaluated, if that is to be noted.
+    pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
 impl<D: Dae + ?Sized> Bdf2<'_, D> {
@@ -309,6 +310,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let exact = self.settings.iteration_matrix.is_complete();
+        out.fill(0.0);
         let (work, trial) = (&mut *self.work, &mut *self.trial);
         self.steps.map(&work.shape.space, self.coefficients.step, trial);
         self.steps.differentiate(&work.shape.space, &trial.increment);
@@ -326,7 +328,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
         self.add_motion(out);
         self.add_constraints(out);
         self.add_states(out);
-        self.work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+        if let Some(point) = self.matrix_point.as_deref_mut() {
+            point.note(self.base, self.trial, self.coefficients.step, &[]);
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -34,7 +34,8 @@ pub(super) struct Step<'a, D: ?Sized> {
     pub base: &'a [f64],
     pub trial: &'a mut Trial,
     pub work: &'a mut Workspace,
-    pub matrix_point: &'a mut MatrixPoint,
+    /// Where the matrix is evaluated, if that is to be noted.
+    pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
 impl<'a, D: ?Sized> Step<'a, D> {
@@ -223,7 +224,7 @@ mod tests {
         trial.predict(&state, &settings.parameters, settings.predictor, h);
         let coefficients = Coefficients::new(&settings.parameters, h, 1.3, 0.7);
         let base = state.configuration.clone();
-        let (time, mut matrix_point) = (state.time, MatrixPoint::default());
+        let time = state.time;
         let step = Step {
             dae,
             settings: &settings,
@@ -232,7 +233,7 @@ mod tests {
             base: &base,
             trial: &mut trial,
             work: &mut work,
-            matrix_point: &mut matrix_point,
+            matrix_point: None,
         };
         formulation.with_equations(step, |equations| {
             let size = pattern.row_count();

@@ -139,7 +139,8 @@ pub(super) struct Index2<'a, D: ?Sized> {
     pub trial: &'a mut Trial,
     pub work: &'a mut Workspace,
     pub products: &'a StabilizerProducts,
-    pub matrix_point: &'a mut MatrixPoint,
+    /// Where the matrix is evaluated, if that is to be noted.
+    pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
 impl<D: Dae + ?Sized> Index2<'_, D> {
@@ -193,6 +194,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         if exact && self.dae.folds() {
             work.fold_forces(self.dae, self.trial, coefficients, matrix, true, out);
         } else {
+            out.fill(0.0);
             work.differentiate(self.dae, self.trial, coefficients, matrix);
             let operators = exact.then_some(&work.operators);
             work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
@@ -220,7 +222,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
             work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
             work.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, out);
         }
-        work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
+        if let Some(point) = self.matrix_point.as_deref_mut() {
+            point.note(self.base, self.trial, self.coefficients.step, &[]);
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -33,7 +33,8 @@ pub(super) struct Index3<'a, D: ?Sized> {
     pub work: &'a mut Workspace,
     /// With `hht-i3`.
     pub force_level: Option<&'a ForceLevel>,
-    pub matrix_point: &'a mut MatrixPoint,
+    /// Where the matrix is evaluated, if that is to be noted.
+    pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
 impl<D: Dae + ?Sized> Index3<'_, D> {
@@ -76,9 +77,9 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
             work.layout.subtract_compliance(Kind::Holonomic, &work.compliance, Part::FIRST, out);
             work.layout.subtract_compliance(Kind::Slip, work.slip_compliance(), Part::FIRST, out);
         }
-        work.note(self.base, self.trial, coefficients.step, self.matrix_point);
-        if let Some(force_level) = self.force_level {
-            self.matrix_point.base_velocity.clone_from(&force_level.base_velocity);
+        if let Some(point) = self.matrix_point.as_deref_mut() {
+            let base_velocity = self.force_level.map_or(&[][..], |force_level| &force_level.base_velocity);
+            point.note(self.base, self.trial, coefficients.step, base_velocity);
         }
     }
 }
@@ -104,6 +105,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
             let has_gradient = work.fold_forces(self.dae, self.trial, coefficients, matrix, false, out);
             return self.write_constraints(has_gradient, None, out);
         }
+        out.fill(0.0);
         match self.force_level {
             None => work.differentiate(self.dae, self.trial, coefficients, matrix),
             Some(force_level) => {

@@ -10,7 +10,7 @@ use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
 use super::start::StartReport;
-use super::state::{MatrixPoint, State};
+use super::state::State;
 use crate::dae::{Dae, Point};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
@@ -317,7 +317,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         self.work.set_round_off(&self.state.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
         self.formulation.prepare(dae, &work.shape, settings, step, &mut self.state);
-        let matrix_point = self.state.matrix_point.get_or_insert_default();
+        let may_keep = self.newton.may_keep(settings.newton.refresh);
+        if self.state.matrix_point.is_none() {
+            // Nobody could make these factors again from a saved state.
+            self.newton.drop_factors();
+        }
+        self.state.matrix_point.take_if(|_| !may_keep);
+        let matrix_point = may_keep.then(|| self.state.matrix_point.get_or_insert_default());
         let (time, base) = (self.state.time, &self.state.configuration);
         let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let newton = &mut self.newton;
@@ -348,41 +354,61 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     pub(super) fn accept(&mut self, step: f64) {
         let parameters = &self.settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
-        copy_solution(&self.state, &mut self.previous);
-        let (state, trial) = (&mut self.state, &mut self.trial);
-        self.work.shape.space.compose_exp(
-            &self.previous.configuration,
-            &trial.increment,
-            &mut state.configuration,
-        );
-        self.last_increment.copy_from_slice(&trial.increment);
-        let before_last = &mut self.work.scratch;
-        before_last.copy_from_slice(&state.previous_algorithmic_acceleration);
-        state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
-        for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
+        let (state, trial, previous) = (&mut self.state, &mut self.trial, &mut self.previous);
+        // Values change places wherever they can: large machines wait for memory, not for numbers.
+        previous.time = state.time;
+        std::mem::swap(&mut previous.configuration, &mut state.configuration);
+        let space = &self.work.shape.space;
+        space.compose_exp(&previous.configuration, &trial.increment, &mut state.configuration);
+        let next = &mut self.work.scratch;
+        for (i, (next, a)) in next.iter_mut().zip(&state.algorithmic_acceleration).enumerate() {
             let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
-            *a = (force_level - alpha_m * *a) / (1.0 - alpha_m);
+            *next = (force_level - alpha_m * a) / (1.0 - alpha_m);
         }
-        state.velocity.copy_from_slice(&trial.velocity);
-        state.shown_velocity.copy_from_slice(&trial.velocity);
-        state.acceleration.copy_from_slice(&trial.acceleration);
-        state.earlier_multipliers.copy_from_slice(&state.previous_multipliers);
-        state.previous_multipliers.copy_from_slice(&state.multipliers);
-        state.multipliers.copy_from_slice(&trial.multipliers);
-        state.slip_multipliers.copy_from_slice(&trial.slip_multipliers);
+        pass_on([
+            &mut state.earlier_algorithmic_acceleration,
+            &mut state.previous_algorithmic_acceleration,
+            &mut state.algorithmic_acceleration,
+            next,
+        ]);
+        pass_on([&mut previous.shown_velocity, &mut state.shown_velocity]);
+        pass_on([&mut previous.velocity, &mut state.velocity, &mut trial.velocity]);
+        pass_on([&mut previous.acceleration, &mut state.acceleration, &mut trial.acceleration]);
+        state.shown_velocity.copy_from_slice(&state.velocity);
+        previous.multipliers.copy_from_slice(&state.multipliers);
+        pass_on([
+            &mut state.earlier_multipliers,
+            &mut state.previous_multipliers,
+            &mut state.multipliers,
+            &mut trial.multipliers,
+        ]);
+        pass_on([&mut previous.slip_multipliers, &mut state.slip_multipliers, &mut trial.slip_multipliers]);
+        previous.states.copy_from_slice(&state.states);
+        previous.state_rates.copy_from_slice(&state.state_rates);
         state.accept_states(trial, parameters);
         self.formulation.accept(state);
-        let State { algorithmic_acceleration: next, previous_algorithmic_acceleration: last, .. } = &*state;
-        let values: [&[f64]; 3] = [last, before_last, &state.earlier_algorithmic_acceleration];
-        state.guess = Guess::best(parameters, &state.acceleration, next, values);
-        state.earlier_algorithmic_acceleration.copy_from_slice(before_last);
+        // The last buffer holds what was the earliest value.
+        let before =
+            [&state.previous_algorithmic_acceleration, &state.earlier_algorithmic_acceleration, next]
+                .map(|values| &values[..]);
+        state.guess = Guess::best(parameters, &state.acceleration, &state.algorithmic_acceleration, before);
         if self.settings.method == Method::Bdf2 {
-            state.accept_past(&self.previous.velocity, &trial.increment, step);
+            state.accept_past(&previous.velocity, &trial.increment, step);
         }
+        std::mem::swap(&mut self.last_increment, &mut trial.increment);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
-            trial.configuration.copy_from_slice(&state.configuration);
-            self.dae.remember(&trial.point(), &mut state.memory);
+            let at = Point {
+                time: trial.time,
+                configuration: &state.configuration,
+                velocity: &state.velocity,
+                acceleration: &state.acceleration,
+                multipliers: &state.multipliers,
+                slip_multipliers: &state.slip_multipliers,
+                states: &trial.states,
+                memory: &trial.memory,
+            };
+            self.dae.remember(&at, &mut state.memory);
         }
         let renewed = self.dae.couplings_differ(&trial.memory, &state.memory);
         state.count_step(step);
@@ -414,7 +440,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
 
     /// Makes the factors again that a saved state was using.
     pub(super) fn restore_factors(&mut self) {
-        let Some(point) = self.state.matrix_point.clone() else { return };
+        let Some(point) = self.state.matrix_point.clone() else {
+            return self.newton.set_memory(self.state.newton);
+        };
         let coefficients = self.coefficients(point.step);
         let trial = &mut self.trial;
         trial.time = point.time;
@@ -430,9 +458,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.states.copy_from_slice(&point.states);
         trial.memory.copy_from_slice(&point.memory);
         trial.has_matrix = false;
-        let mut noted = MatrixPoint::default();
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
-        let (base, matrix_point, time) = (&point.base, &mut noted, point.time - point.step);
+        let (base, matrix_point, time) = (&point.base, None, point.time - point.step);
         let step = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let (velocity, memory) = (&point.base_velocity, self.state.newton);
         // Factors that cannot be made are made in the next step, which then says why it fails.
@@ -444,15 +471,10 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Copies what interpolation needs.
-fn copy_solution(from: &State, to: &mut State) {
-    to.time = from.time;
-    to.configuration.copy_from_slice(&from.configuration);
-    to.velocity.copy_from_slice(&from.velocity);
-    to.shown_velocity.copy_from_slice(&from.shown_velocity);
-    to.acceleration.copy_from_slice(&from.acceleration);
-    to.multipliers.copy_from_slice(&from.multipliers);
-    to.slip_multipliers.copy_from_slice(&from.slip_multipliers);
-    to.states.copy_from_slice(&from.states);
-    to.state_rates.copy_from_slice(&from.state_rates);
+/// Gives every buffer the values of the one behind it, and the last one those of the first.
+fn pass_on<const N: usize>(mut buffers: [&mut Vec<f64>; N]) {
+    for first in 1..N {
+        let (front, behind) = buffers.split_at_mut(first);
+        std::mem::swap(front[first - 1], behind[0]);
+    }
 }

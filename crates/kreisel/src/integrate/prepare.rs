@@ -22,6 +22,8 @@ const MOST_REPETITIONS: usize = 50;
 #[derive(Default)]
 pub(super) struct Unprepared {
     step: f64,
+    /// Whether the values below were kept: a further step of the same size changes none of them.
+    kept: bool,
     velocity: Vec<f64>,
     algorithmic_acceleration: Vec<f64>,
     previous_algorithmic_acceleration: Vec<f64>,
@@ -61,7 +63,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         if !(step > 0.0 && step.is_finite()) {
             return Err(StepError::Step(step));
         }
-        self.keep_unprepared();
+        self.keep_unprepared(step);
         let outcome = self.change_step(step).and_then(|()| {
             self.predict(step);
             solve(self)
@@ -88,9 +90,16 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         outcome.map_err(|_| error)
     }
 
-    fn keep_unprepared(&mut self) {
+    fn keep_unprepared(&mut self, step: f64) {
         let (before, state) = (&mut self.before, &self.state);
         before.step = state.prepared_step;
+        let carries_on = state.step != 0.0
+            && is_same_step(step, state.prepared_step)
+            && matches!(self.settings.method, Method::Index3 | Method::Index2);
+        before.kept = !carries_on;
+        if carries_on {
+            return;
+        }
         before.velocity.clone_from(&state.velocity);
         before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
         before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
@@ -109,6 +118,9 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     pub(super) fn discard(&mut self) {
         let (before, state) = (&self.before, &mut self.state);
         state.prepared_step = before.step;
+        if !before.kept {
+            return;
+        }
         state.velocity.clone_from(&before.velocity);
         state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
         state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
@@ -131,7 +143,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     fn change_step(&mut self, step: f64) -> Result<(), StepError> {
         let before = self.state.prepared_step;
         let ratio = step / before;
-        if (ratio - 1.0).abs() <= SAME_STEP {
+        if is_same_step(step, before) {
             return self.rescale_past(step);
         }
         self.newton.forget();
@@ -287,6 +299,10 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         change(&mut state.previous_velocity, &state.velocity, 1.0);
         outcome.map(|_| ()).map_err(|failure| self.kkt_error(failure, step))
     }
+}
+
+fn is_same_step(step: f64, before: f64) -> bool {
+    (step / before - 1.0).abs() <= SAME_STEP
 }
 
 /// Moves values along the line from the previous ones.

@@ -63,7 +63,6 @@ pub(super) fn saturate(
         if let Some(equation) = residual.iter().position(|value| !value.is_finite()) {
             return Err(NewtonFailure::NotFinite { equation });
         }
-        blocks.fill(0.0);
         equations.matrix(&mut blocks);
         found.matrix = blocks.to_dense();
         // Gaussian elimination with partial pivoting, as the analysis assumes.

@@ -350,7 +350,7 @@ impl Workspace {
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
-    /// Evaluates the derivatives and adds (dynamic T⁻¹ + stiffness)/s to an iteration matrix with one copy of the nodes, for
+    /// Evaluates the derivatives and sets an iteration matrix with one copy of the nodes to (dynamic T⁻¹ + stiffness)/s, for
     /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
     ///
     /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
@@ -540,23 +540,26 @@ impl Workspace {
             *violation -= compliance * factor * multiplier;
         }
     }
+}
 
-    /// Notes where the matrix was evaluated, for a restart.
-    pub fn note(&self, base: &[f64], trial: &Trial, step: f64, point: &mut MatrixPoint) {
-        point.time = trial.time;
-        point.step = step;
+impl MatrixPoint {
+    /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at two times.
+    pub(super) fn note(&mut self, base: &[f64], trial: &Trial, step: f64, base_velocity: &[f64]) {
+        self.time = trial.time;
+        self.step = step;
         for (to, from) in [
-            (&mut point.base, base),
-            (&mut point.increment, &trial.increment),
-            (&mut point.velocity, &trial.velocity),
-            (&mut point.acceleration, &trial.acceleration),
-            (&mut point.multipliers, &trial.multipliers),
-            (&mut point.slip_multipliers, &trial.slip_multipliers),
-            (&mut point.correction, &trial.correction),
-            (&mut point.multiplier_changes, &trial.multiplier_changes),
-            (&mut point.slip_multiplier_changes, &trial.slip_multiplier_changes),
-            (&mut point.states, &trial.states),
-            (&mut point.memory, &trial.memory),
+            (&mut self.base, base),
+            (&mut self.base_velocity, base_velocity),
+            (&mut self.increment, &trial.increment),
+            (&mut self.velocity, &trial.velocity),
+            (&mut self.acceleration, &trial.acceleration),
+            (&mut self.multipliers, &trial.multipliers),
+            (&mut self.slip_multipliers, &trial.slip_multipliers),
+            (&mut self.correction, &trial.correction),
+            (&mut self.multiplier_changes, &trial.multiplier_changes),
+            (&mut self.slip_multiplier_changes, &trial.slip_multiplier_changes),
+            (&mut self.states, &trial.states),
+            (&mut self.memory, &trial.memory),
         ] {
             to.clear();
             to.extend_from_slice(from);

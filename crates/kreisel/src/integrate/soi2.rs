@@ -102,7 +102,8 @@ pub(super) struct Soi2<'a, D: ?Sized> {
     pub work: &'a mut Workspace,
     pub force_level: &'a ForceLevel,
     pub tilde: &'a mut Tilde,
-    pub matrix_point: &'a mut MatrixPoint,
+    /// Where the matrix is evaluated, if that is to be noted.
+    pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
 impl<D: Dae + ?Sized> Soi2<'_, D> {
@@ -277,6 +278,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
     fn matrix(&mut self, out: &mut BlockMatrix) {
         let matrix = self.settings.iteration_matrix;
         let exact = matrix.is_complete();
+        out.fill(0.0);
         self.tilde.values.set(self.trial, &self.coefficients);
         self.work.differentiate_forces(self.dae, self.trial, &self.coefficients, matrix);
         self.add_balance(exact, out);
@@ -292,8 +294,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
             work.layout.subtract_compliance(Kind::Slip, slips, Part::new(0, 0), out);
             work.layout.subtract_compliance(Kind::Slip, slips, Part::new(1, 1), out);
         }
-        work.note(self.base, self.trial, self.coefficients.step, self.matrix_point);
-        self.matrix_point.base_velocity.clone_from(&self.force_level.base_velocity);
+        if let Some(point) = self.matrix_point.as_deref_mut() {
+            point.note(self.base, self.trial, self.coefficients.step, &self.force_level.base_velocity);
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -247,6 +247,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
+        out.fill(0.0);
         // A restart makes a matrix without a residual before it.
         self.local.map(&self.linear.work.shape.space, self.linear.base, self.linear.trial);
         let exact = self.linear.settings.iteration_matrix.is_complete();
@@ -292,7 +293,6 @@ mod tests {
     use crate::dae::Equations;
     use crate::integrate::layout::{Copies, Layout};
     use crate::integrate::scheme::Workspace;
-    use crate::integrate::state::MatrixPoint;
     use crate::integrate::{Method, Settings};
     use crate::lie::quaternion;
 
@@ -372,7 +372,7 @@ mod tests {
                 trial: &mut trial,
                 work: &mut Workspace::new(dae, shape, &couplings, layout),
                 force_level: None,
-                matrix_point: &mut MatrixPoint::default(),
+                matrix_point: None,
             },
         };
         let mut matrix = BlockMatrix::zeros(Arc::clone(&pattern));

@@ -244,6 +244,13 @@ impl BlockMatrix {
         self.values.fill(value);
     }
 
+    /// Sets all values of some column groups to zero.
+    pub fn clear_columns(&mut self, groups: Range<usize>) {
+        let starts = &self.pattern.column_starts;
+        let [from, to] = [groups.start, groups.end].map(|group| self.pattern.value_offsets[starts[group]]);
+        self.values[from..to].fill(0.0);
+    }
+
     /// One block.
     pub fn block(&self, block: BlockId) -> DMatrixView<'_, f64> {
         let (rows, columns) = self.pattern.shape_of(block);

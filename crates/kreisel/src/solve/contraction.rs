@@ -9,9 +9,11 @@ const UNKNOWN_RATE: f64 = 0.9;
 /// How much larger than measured the constant C of the quadratic contraction is taken in the next solve.
 const SAFETY: f64 = 2.0;
 /// Growth of C with every solve that did not measure it.
-const AGEING: f64 = 1.25;
+const AGEING: f64 = 1.1;
+/// Growth of the rate with an old matrix with every solve that did not measure it.
+const ROTTING: f64 = 1.25;
 /// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
-/// limits how long C is believed: 1.25¹⁸ · 2 · 0.01 > 1, so that it is measured every 19 solves while increments stay as
+/// limits how long C is believed: 1.1⁴² · 2 · 0.01 > 1, so that it is measured every 43 solves while increments stay as
 /// large.
 const TELLING: f64 = 0.01;
 /// Part of the last rate below which a newly measured one is not believed.
@@ -202,12 +204,12 @@ impl Contraction {
 
     /// The rate with an old matrix for the next solve, of which `last` is what this one counted on.
     fn next_rate(&self, last: f64) -> f64 {
-        let Some(largest) = self.largest else { return (AGEING * last).min(UNKNOWN_RATE) };
+        let Some(largest) = self.largest else { return (ROTTING * last).min(UNKNOWN_RATE) };
         // A single pair of increments says nothing about what shrinks slowly; before a first measurement nothing is known.
         let remembered = match (self.pairs > 1, last < UNKNOWN_RATE) {
             (true, true) => FADING * last,
             (true, false) => 0.0,
-            (false, _) => AGEING * last,
+            (false, _) => ROTTING * last,
         };
         largest.max(remembered).min(UNKNOWN_RATE)
     }
@@ -255,7 +257,7 @@ mod tests {
         contraction.measure(1e6, false);
         contraction.measure(1.0, false);
         memory.take(&contraction, 2, true, 6.0);
-        assert_eq!(memory.rate, AGEING * 0.1);
+        assert_eq!(memory.rate, ROTTING * 0.1);
         assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
         // A third increment shows what is left behind the first two.
         let mut contraction = Contraction::default();
@@ -263,7 +265,7 @@ mod tests {
         contraction.measure(1.0, false);
         contraction.measure(0.01, false);
         memory.take(&contraction, 3, true, 6.0);
-        assert_eq!(memory.rate, FADING * (AGEING * 0.1));
+        assert_eq!(memory.rate, FADING * (ROTTING * 0.1));
     }
 
     #[test]

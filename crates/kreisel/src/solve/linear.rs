@@ -32,6 +32,13 @@ pub struct Health {
     pub fallback_used: bool,
 }
 
+impl From<super::sparse_lu::Health> for Health {
+    fn from(health: super::sparse_lu::Health) -> Self {
+        let super::sparse_lu::Health { smallest_pivot_ratio, fallback_used, .. } = health;
+        Self { smallest_pivot_ratio, fallback_used }
+    }
+}
+
 /// A group of unknowns that the equations do not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingularMatrix {
@@ -113,21 +120,32 @@ impl LinearSolver {
         }
     }
 
+    /// Factors a matrix as [`Self::factor`] does and solves with the factors, in place.
+    pub fn factor_and_solve(
+        &mut self,
+        matrix: &BlockMatrix,
+        rhs: &mut [f64],
+    ) -> Result<Health, SingularMatrix> {
+        if let Kind::Sparse { lu, adapted: true } = &mut self.kind
+            && let Ok(health) = lu.factor_and_solve(matrix, rhs)
+        {
+            self.balanced = None;
+            return Ok(health.into());
+        }
+        let health = self.factor(matrix)?;
+        self.solve(rhs);
+        Ok(health)
+    }
+
     fn factor_given(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
             Kind::Dense(lu) => factor_dense(lu, matrix),
             Kind::Loose(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
             Kind::Sparse { lu, adapted } => {
-                if !*adapted {
-                    // Parts that are singular by themselves (massless ones) join their neighbours.
-                    lu.adapt(matrix).map_err(|error| singular(error, matrix))?;
-                    *adapted = true;
-                }
-                let health = lu.factor(matrix).map_err(|error| singular(error, matrix))?;
-                Ok(Health {
-                    smallest_pivot_ratio: health.smallest_pivot_ratio,
-                    fallback_used: health.fallback_used,
-                })
+                // At first, parts that are singular by themselves (massless ones) join their neighbours.
+                let factored = if *adapted { lu.factor(matrix) } else { lu.adapt_and_factor(matrix) };
+                *adapted = true;
+                factored.map(Health::from).map_err(|error| singular(error, matrix))
             }
         }
     }

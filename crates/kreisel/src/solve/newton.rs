@@ -16,7 +16,7 @@ use super::linear::{LinearSolver, Role};
 pub trait NonlinearSystem {
     /// F at the present unknowns.
     fn residual(&mut self, out: &mut [f64]);
-    /// F' at the present unknowns; `out` holds zeros.
+    /// F' at the present unknowns, all of it: `out` holds another one.
     fn matrix(&mut self, out: &mut BlockMatrix);
     /// Adds `fraction · increment` to the unknowns.
     fn correct(&mut self, increment: &[f64], fraction: f64);
@@ -141,6 +141,8 @@ const HOPELESS: f64 = 0.7;
 const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// After this many halvings a line search gives up.
 const MOST_CUTS: u32 = 10;
+/// Increments of fewer tolerances than this are near the solution.
+const NEAR: f64 = 10.0;
 /// A matrix that costs fewer iterations than this is renewed in every step: what is saved does not make up for the larger
 /// error that an old matrix leaves.
 const CHEAP: f64 = 4.0;
@@ -203,6 +205,11 @@ impl Newton {
         self.memory = Memory::default();
     }
 
+    /// Forgets the factors alone: the next solve makes its own.
+    pub fn drop_factors(&mut self) {
+        self.has_factors = false;
+    }
+
     /// The linear solver, to ask or tell how it orders its work.
     pub fn solver_mut(&mut self) -> &mut LinearSolver {
         &mut self.solver
@@ -211,6 +218,11 @@ impl Newton {
     /// What the next solve needs to know of the ones before.
     pub fn memory(&self) -> Memory {
         self.memory
+    }
+
+    /// Takes up what a saved state remembers.
+    pub fn set_memory(&mut self, memory: Memory) {
+        self.memory = memory;
     }
 
     /// Makes the factors that a saved state was using, and takes up its memory.
@@ -224,13 +236,14 @@ impl Newton {
         Ok(())
     }
 
+    /// Renews the matrix and solves with it for the increment.
     fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
-        self.matrix.fill(0.0);
         system.matrix(&mut self.matrix);
         self.counts.matrices += 1;
         self.has_factors = false;
+        self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver
-            .factor(&self.matrix)
+            .factor_and_solve(&self.matrix, &mut self.increment)
             .map_err(|singular| NewtonFailure::Singular { unknown: singular.unknown })?;
         self.has_factors = true;
         Ok(())
@@ -253,22 +266,39 @@ impl Newton {
         largest.map_or(0, |(index, _)| index)
     }
 
-    /// Solves for the increment and gives its size in units of the tolerances.
-    fn solve_increment<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> f64 {
-        self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
-        self.solver.solve(&mut self.increment);
+    /// Solves for the increment, with a new matrix or the present one, and gives its size in units of the tolerances.
+    fn solve_increment<S: NonlinearSystem + ?Sized>(
+        &mut self,
+        system: &mut S,
+        renew: bool,
+    ) -> Result<f64, NewtonFailure> {
+        if renew {
+            self.refresh(system)?;
+        } else {
+            self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
+            self.solver.solve(&mut self.increment);
+        }
         self.counts.loose_iterations += self.solver.iterations() as u64;
         system.tolerances(&mut self.tolerances);
-        system.size(&self.increment, &self.tolerances)
+        let norm = system.size(&self.increment, &self.tolerances);
+        if norm.is_finite() {
+            return Ok(norm);
+        }
+        Err(NewtonFailure::Singular { unknown: self.first_bad_increment() })
     }
 
-    /// Whether a solve begins with the factors of an earlier one.
-    fn keeps(&self, refresh: Refresh) -> bool {
+    /// Whether a solve may begin with the factors of an earlier one.
+    pub fn may_keep(&self, refresh: Refresh) -> bool {
         match refresh {
             Refresh::EveryIteration | Refresh::EveryStep => false,
             Refresh::WhenSlow => true,
-            Refresh::WhenCheaper => self.solver.factor_price() >= CHEAP && self.memory.is_worth_keeping(),
+            Refresh::WhenCheaper => self.solver.factor_price() >= CHEAP,
         }
+    }
+
+    /// Whether it does.
+    fn keeps(&self, refresh: Refresh) -> bool {
+        self.may_keep(refresh) && (refresh == Refresh::WhenSlow || self.memory.is_worth_keeping())
     }
 
     /// Whether a matrix of another point is to be renewed after an increment that shrank at this rate.
@@ -295,14 +325,10 @@ impl Newton {
         let mut norm = f64::INFINITY;
         while iterations < settings.max_iterations {
             let fresh = renew;
+            norm = self.solve_increment(system, renew)?;
             if renew {
-                self.refresh(system)?;
                 contraction.renewed = true;
                 (renew, stale) = (settings.refresh == Refresh::EveryIteration, false);
-            }
-            norm = self.solve_increment(system);
-            if !norm.is_finite() {
-                return Err(NewtonFailure::Singular { unknown: self.first_bad_increment() });
             }
             let rate = contraction.measure(norm, fresh);
             if stale && rate.is_some_and(|rate| self.gives_up(settings.refresh, &contraction, norm, rate)) {
@@ -346,9 +372,10 @@ impl Newton {
                 contraction.restart();
             }
             stale = settings.refresh != Refresh::EveryIteration;
-            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically.
+            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically. Near
+            // the tolerance a rate that was not measured is no reason for one.
             let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
-            renew |= fresh && norm * rate * rate > 1.0;
+            renew |= fresh && norm > NEAR && norm * rate * rate > 1.0;
         }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
@@ -388,7 +415,7 @@ impl Newton {
             };
             // Increments near the tolerance are round-off to the residual: no descent can be asked of them.
             if new_merit <= (1.0 - SUFFICIENT_DECREASE * fraction) * merit
-                || (norm <= 10.0 && new_merit.is_finite())
+                || (norm <= NEAR && new_merit.is_finite())
             {
                 return Ok(Some((fraction, new_merit)));
             }

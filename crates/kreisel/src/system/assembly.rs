@@ -1,5 +1,7 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
+use std::ops::Range;
+
 use super::motion::{
     TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
@@ -12,6 +14,33 @@ use crate::solve::block::{BlockId, BlockMatrix};
 
 /// Elements and joints whose blocks of an iteration matrix fit into the second-level cache.
 const PARTS_AT_HAND: usize = 256;
+
+/// Parts that are assembled one after the other: joints with the elements that they were read with, as long as the blocks of
+/// these are at hand.
+#[derive(Debug)]
+pub(super) struct Round {
+    elements: Range<usize>,
+    joints: Range<usize>,
+    /// End of the nodes that these parts and those before them meet: behind it, blocks of a matrix need not be clear yet.
+    node_end: usize,
+}
+
+impl Round {
+    /// Deals out all parts.
+    pub fn all(elements: &[ElementEntry], joints: &[JointEntry]) -> Vec<Self> {
+        let count = (elements.len() + joints.len()).div_ceil(PARTS_AT_HAND);
+        let part = |parts: usize, round: usize| round * parts / count..(round + 1) * parts / count;
+        let mut node_end = 0;
+        let round = |round: usize| {
+            let (elements_here, joints_here) = (part(elements.len(), round), part(joints.len(), round));
+            let of_elements = elements[elements_here.clone()].iter().flat_map(|entry| &entry.nodes);
+            let of_joints = joints[joints_here.clone()].iter().flat_map(|entry| &entry.nodes);
+            node_end = of_elements.chain(of_joints).fold(node_end, |end, node| end.max(node.0 + 1));
+            Self { elements: elements_here, joints: joints_here, node_end }
+        };
+        (0..count).map(round).collect()
+    }
+}
 
 impl System {
     /// Adds wrenches in body axes to the rows of their nodes.
@@ -71,7 +100,7 @@ impl System {
 
     /// d/dt (B v + Φ_t) − B v̇ of one joint.
     pub(super) fn joint_curvature(&self, entry: &JointEntry, at: &Point, out: &mut [f64]) {
-        let nodes = entry.joint.nodes();
+        let nodes = &entry.nodes[..];
         self.with_motion(nodes, at, &entry.memory, |motion| {
             let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
             entry.joint.rate_gradient(motion, &mut rate_gradient);
@@ -107,15 +136,21 @@ impl System {
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let places = places.as_deref();
         let mut gradient = LocalGradient::zeros();
-        // Joints follow the elements that they were read with, as long as the blocks of these are at hand.
-        let (elements, joints) = (self.elements.len(), self.joints.len());
-        let rounds = (elements + joints).div_ceil(PARTS_AT_HAND);
-        let of_round = |count: usize, round: usize| round * count / rounds..(round + 1) * count / rounds;
-        for round in 0..rounds {
-            let elements = &self.elements[of_round(elements, round)];
+        let (nodes, mut cleared) = (self.nodes.len(), 0);
+        for Round { elements, joints, node_end } in &self.rounds {
+            if out.fold.is_some() {
+                out.stiffness.clear_columns(cleared..*node_end);
+                out.stiffness.clear_columns(nodes + joints.start..nodes + joints.end);
+                cleared = *node_end;
+            }
+            let (elements, joints) = (&self.elements[elements.clone()], &self.joints[joints.clone()]);
             self.add_element_tangents(elements, at, weights, places, &mut tangent, out);
-            let joints = &self.joints[of_round(joints, round)];
             self.add_joint_tangents(joints, at, weights, places, (&mut gradient, &mut tangent), out);
+        }
+        if out.fold.is_some() {
+            let end = out.stiffness.pattern().column_group_count();
+            out.stiffness.clear_columns(cleared..nodes);
+            out.stiffness.clear_columns(nodes + self.joints.len()..end);
         }
         self.add_slip_tangents(at, weights, places, &mut tangent, out);
         self.add_crowd_tangents(at, weights, out);
@@ -134,7 +169,7 @@ impl System {
         out: &mut Tangent,
     ) {
         for entry in self.on_of_elements(elements, at) {
-            let nodes = entry.element.nodes();
+            let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
                 entry.element.tangent(motion, weights, tangent);
@@ -163,7 +198,7 @@ impl System {
         out: &mut Tangent,
     ) {
         for entry in self.on_of_joints(joints, at) {
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), motion.nodes.len());
                 if weights.stiffness {
                     let multipliers = &at.multipliers[entry.rows.clone()];
@@ -182,7 +217,7 @@ impl System {
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let places = places.as_deref();
         for entry in self.elements_on(at) {
-            let nodes = entry.element.nodes();
+            let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
                 entry.element.load_stiffness(motion, &mut tangent);
@@ -206,7 +241,7 @@ impl System {
         (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
         out: &mut Tangent,
     ) {
-        let nodes = entry.joint.nodes();
+        let nodes = &entry.nodes[..];
         tangent.reset(nodes.len());
         entry.joint.linearize(motion, multipliers, gradient, tangent);
         let rows = entry.holonomic_rows(motion.nodes);
@@ -313,7 +348,7 @@ pub(super) struct Rows<'a> {
 
 impl JointEntry {
     pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
-        Rows { nodes: self.joint.nodes(), motions, blocks: &self.gradient_blocks, count: self.rows.len() }
+        Rows { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
     }
 
     /// B V + Φ_t.

@@ -46,7 +46,7 @@ fn element_size(system: &System, entry: &ElementEntry, at: &Point) -> f64 {
 }
 
 fn joint_size(system: &System, entry: &JointEntry, at: &Point) -> f64 {
-    system.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+    system.with_motion(&entry.nodes, at, &entry.memory, |motion| {
         let mut violation = [0.0; MOST_ROWS];
         entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
         let mut gradient = LocalGradient::zeros();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use super::assembly::Round;
 use super::crowd::{CrowdEntry, Kept};
 use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
@@ -285,6 +286,7 @@ impl SystemBuilder {
                 configuration: None,
                 original: index,
                 memory: remember(element.memory_count()),
+                nodes: element.nodes().iter().copied().collect(),
                 blocks: blocks_of(element.nodes()),
                 links: links(element.as_ref(), &couplings, &joint_rows),
                 name,
@@ -299,6 +301,7 @@ impl SystemBuilder {
                 configuration: Some(configuration),
                 name: first.name.clone(),
                 memory: first.memory.clone(),
+                nodes: first.nodes.clone(),
                 blocks: first.blocks.clone(),
                 links: links(element.as_ref(), &couplings, &joint_rows),
                 element,
@@ -330,6 +333,7 @@ impl SystemBuilder {
                     slips,
                     slip_blocks,
                     memory: remember(joint.memory_count()),
+                    nodes: joint.nodes().iter().copied().collect(),
                     blocks: blocks_of(joint.nodes()),
                     gradient_blocks,
                     rows,
@@ -337,7 +341,7 @@ impl SystemBuilder {
                     joint,
                 }
             })
-            .collect();
+            .collect::<Vec<_>>();
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
@@ -354,6 +358,7 @@ impl SystemBuilder {
             .map(|StateStart { name, scale, forgetful, .. }| StateEntry { name, scale, forgetful })
             .collect();
         let system = System {
+            rounds: Round::all(&elements, &joints),
             nodes,
             elements,
             joints,

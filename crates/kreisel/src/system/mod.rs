@@ -12,6 +12,7 @@ mod slip;
 mod state;
 mod switch;
 
+use assembly::Round;
 pub use builder::{AssemblyError, SystemBuilder};
 pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
@@ -36,6 +37,7 @@ pub struct System {
     nodes: Vec<Node>,
     elements: Vec<ElementEntry>,
     joints: Vec<JointEntry>,
+    rounds: Vec<Round>,
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
@@ -57,6 +59,8 @@ struct Node {
 
 struct ElementEntry {
     element: Box<dyn Element>,
+    /// The element's nodes, at hand before the element itself is.
+    nodes: SmallVec<[NodeId; 2]>,
     name: String,
     switch: Option<SwitchId>,
     /// The only configuration in which it acts, if it is one of several versions.
@@ -72,6 +76,8 @@ struct ElementEntry {
 
 struct JointEntry {
     joint: Box<dyn Joint>,
+    /// The joint's nodes, at hand before the joint itself is.
+    nodes: SmallVec<[NodeId; 2]>,
     name: String,
     switch: Option<SwitchId>,
     memory: Range<usize>,
@@ -192,17 +198,15 @@ impl System {
             sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
         for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                entry.joint.time_derivatives(motion)
-            });
+            let (rates, _) = self
+                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
         for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
-            let (targets, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                entry.joint.slip_targets(motion)
-            });
+            let (targets, _) =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.slip_targets(motion));
             // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
             let multipliers = &at.slip_multipliers[entry.slips.clone()];
             sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
@@ -213,7 +217,7 @@ impl System {
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
     pub fn reaction(&self, joint: usize, at: &Point) -> Vector6 {
         let entry = &self.joints[joint];
-        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| entry.reaction(motion, at))
+        self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
     /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
@@ -259,7 +263,7 @@ impl System {
     /// The same of one joint, whether it is switched on or not.
     fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+        self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
             let mut violation = [0.0; MOST_ROWS];
             let rows = entry.rows.len();
             entry.joint.violation(motion, &mut violation[..rows]);
@@ -284,10 +288,10 @@ impl System {
     pub fn touch_counts(&self) -> Vec<(usize, usize)> {
         let mut counts = vec![(0, 0); self.nodes.len()];
         let originals = self.elements.iter().enumerate().filter(|(index, entry)| entry.original == *index);
-        for node in originals.flat_map(|(_, entry)| entry.element.nodes()) {
+        for node in originals.flat_map(|(_, entry)| &entry.nodes) {
             counts[node.0].0 += 1;
         }
-        for node in self.joints.iter().flat_map(|entry| entry.joint.nodes()) {
+        for node in self.joints.iter().flat_map(|entry| &entry.nodes) {
             counts[node.0].1 += 1;
         }
         counts
@@ -340,7 +344,7 @@ impl System {
     /// The equations, and the hidden constraints B v + Φ_t if they are asked for.
     fn evaluate_parts(&self, at: &Point, out: &mut Equations, mut rates: Option<&mut [f64]>) {
         for entry in self.elements_on(at) {
-            let nodes = entry.element.nodes();
+            let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 let mut forces = LocalForces::zeros();
                 entry.element.residual(motion, &mut forces);
@@ -349,7 +353,7 @@ impl System {
             });
         }
         for entry in self.joints_on(at) {
-            let nodes = entry.joint.nodes();
+            let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 let mut forces = LocalForces::zeros();
                 let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
@@ -413,7 +417,7 @@ impl Dae for System {
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let mut gradient = LocalGradient::zeros();
         for entry in self.joints_on(at) {
-            let nodes = entry.joint.nodes();
+            let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
                 entry.joint.gradient(motion, &mut gradient);
@@ -424,9 +428,8 @@ impl Dae for System {
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
         for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                entry.joint.time_derivatives(motion)
-            });
+            let (rates, _) = self
+                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
@@ -453,7 +456,7 @@ impl Dae for System {
 
     fn loads(&self, at: &Point, out: &mut [f64]) {
         for entry in self.elements_on(at) {
-            let nodes = entry.element.nodes();
+            let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 let mut forces = LocalForces::zeros();
                 entry.element.load(motion, &mut forces);
@@ -475,7 +478,7 @@ impl Dae for System {
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
                 entry.joint.remember(motion, own);
             });
         }
@@ -487,7 +490,7 @@ impl Dae for System {
             self.with_element(entry, before, |before| {
                 self.with_element(entry, at, |motion| {
                     let mut moves = [Vector6::zeros(); MOST_NODES];
-                    for (index, node) in entry.element.nodes().iter().enumerate() {
+                    for (index, node) in entry.nodes.iter().enumerate() {
                         let group = self.nodes[node.0].group;
                         let [old, new] = [before, motion].map(|motion| &motion.nodes[index].pose);
                         // A node that turned by half a turn tells nothing: the forces stay.

@@ -10,7 +10,7 @@ use crate::solve::block::{BlockId, BlockMatrix};
 
 impl JointEntry {
     fn slip_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
-        Rows { nodes: self.joint.nodes(), motions, blocks: &self.slip_blocks, count: self.slips.len() }
+        Rows { nodes: &self.nodes, motions, blocks: &self.slip_blocks, count: self.slips.len() }
     }
 
     /// κ = A V + b.
@@ -36,7 +36,7 @@ impl System {
     /// Does something with every joint that has nonholonomic equations.
     fn for_slips(&self, at: &Point, mut action: impl FnMut(&JointEntry, &Motion)) {
         for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| action(entry, motion));
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| action(entry, motion));
         }
     }
 
@@ -46,7 +46,7 @@ impl System {
             let values = entry.slip_values(motion);
             out.slip[entry.slips.clone()].copy_from_slice(&values[..entry.slips.len()]);
             let wrenches = entry.slip_wrenches(motion, at);
-            self.add_forces(entry.joint.nodes(), motion.nodes, &wrenches, out.equilibrium);
+            self.add_forces(&entry.nodes, motion.nodes, &wrenches, out.equilibrium);
         });
     }
 
@@ -68,7 +68,7 @@ impl System {
             let (_, target_rates) = entry.joint.slip_targets(motion);
             for (r, out) in out[entry.slips.clone()].iter_mut().enumerate() {
                 *out = target_rates[r];
-                for (n, &node) in entry.joint.nodes().iter().enumerate() {
+                for (n, &node) in entry.nodes.iter().enumerate() {
                     *out += rate_gradient.rows[r][n].dot(&motion.nodes[n].velocity);
                     // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
                     *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
@@ -87,7 +87,7 @@ impl System {
         out: &mut Tangent,
     ) {
         self.for_slips(at, |entry, motion| {
-            let nodes = entry.joint.nodes();
+            let nodes = &entry.nodes[..];
             let rows = entry.slip_rows(motion.nodes);
             let mut gradient = LocalGradient::zeros();
             entry.joint.slip_gradient(motion, &mut gradient);

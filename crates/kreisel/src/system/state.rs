@@ -46,7 +46,7 @@ impl System {
         at: &Point,
         action: impl FnOnce(&Motion) -> R,
     ) -> R {
-        let nodes = entry.element.nodes();
+        let nodes = &entry.nodes[..];
         let Some(links) = &entry.links else { return self.with_motion(nodes, at, &entry.memory, action) };
         self.with_motion(nodes, at, &entry.memory, |motion| {
             let (mut states, mut multipliers) = ([0.0; MOST_STATES], [0.0; MOST_MULTIPLIERS]);
@@ -83,7 +83,7 @@ impl System {
         let mut local = LocalStateTangent::zeros();
         entry.element.state_tangent(motion, weights, &mut local);
         let (states, joints) = (links.states.len(), links.joints.len());
-        for (i, node) in entry.element.nodes().iter().enumerate() {
+        for (i, node) in entry.nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
             let add = |matrix: &mut BlockMatrix, block: BlockId, column: usize, wrench: &Vector6| {
                 let rows = group.dimension();
@@ -115,7 +115,7 @@ impl System {
         rate: usize,
         out: &mut Tangent,
     ) {
-        let nodes = entry.element.nodes();
+        let nodes = &entry.nodes[..];
         for (j, node) in nodes.iter().enumerate() {
             let (group, node) = (self.nodes[node.0].group, &motion.nodes[j]);
             let block = links.rate_node[rate * nodes.len() + j];

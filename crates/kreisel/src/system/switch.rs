@@ -136,9 +136,7 @@ impl System {
         memory[slot] = if on == on_at_start { 0.0 } else { 1.0 };
         for entry in self.joints.iter().filter(|entry| on && entry.switch == Some(switch)) {
             let own = &mut memory[entry.memory.clone()];
-            self.with_motion(entry.joint.nodes(), at, &entry.memory, |motion| {
-                entry.joint.engage(motion, own)
-            });
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.engage(motion, own));
             self.check_fit(entry, &Point { memory, ..*at })?;
         }
         Ok(true)

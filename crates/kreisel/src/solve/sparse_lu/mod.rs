@@ -25,7 +25,7 @@
 //! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
 //!
 //! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
-//! one multiplier, of not more rows than it has unknowns. Let R be the primaries of the multipliers without
+//! one multiplier, of not more rows than it has unknowns (those of a joint and its drive, which meet the same primaries, are one). Let R be the primaries of the multipliers without
 //! owner, together with the primaries of every multiplier that a member of R owns (a loop closure, the bodies
 //! of its loop, the loops these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they
 //! stay late, and their rows in B' are whole. Every other multiplier of two primaries may go early with its
@@ -243,19 +243,30 @@ impl SparseLu {
     /// Meant to be called once, with a typical matrix, before the first factorisation: later
     /// factorisations use the merged fronts. It allocates.
     pub fn adapt(&mut self, matrix: &BlockMatrix) -> Result<usize, SparseLuError> {
+        let before = self.merged().len();
+        self.adapt_fronts(matrix)?;
+        Ok(self.merged().len() - before)
+    }
+
+    /// Adapts the fronts to a matrix and factors it.
+    pub fn adapt_and_factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+        let health = self.adapt_fronts(matrix)?;
+        self.judge(matrix, health)
+    }
+
+    fn adapt_fronts(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
         self.accept(matrix)?;
-        let mut merged = 0;
+        let mut health = self.factor_fronts(matrix.values(), &[]);
         for _ in 0..ADAPT_ROUNDS {
-            self.factor_fronts(matrix.values());
             let failing = self.failing_nodes();
             if failing.is_empty() {
                 break;
             }
-            merged += failing.len();
             failing.into_iter().for_each(|node| self.forced[node] = true);
             self.analyse_again()?;
+            health = self.factor_fronts(matrix.values(), &[]);
         }
-        Ok(merged)
+        Ok(health)
     }
 
     /// Nodes whose fronts [`SparseLu::adapt`] merged into their parents, ascending.
@@ -303,8 +314,33 @@ impl SparseLu {
 
     /// Factors a matrix of the analysed pattern; without allocating, unless the fall-back is needed.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+        self.factor_with(matrix, &[])
+    }
+
+    /// The same together with a first solution, in place: factors are used while they are in the cache. A right-hand side whose
+    /// matrix cannot be factored stays as it is.
+    pub fn factor_and_solve(
+        &mut self,
+        matrix: &BlockMatrix,
+        right_side: &mut [f64],
+    ) -> Result<Health, SparseLuError> {
+        let health = self.factor_with(matrix, right_side)?;
+        if self.refinements == 0 && !self.fallback_used {
+            self.numeric.finish(&self.symbolic, right_side);
+        } else {
+            self.solve(right_side);
+        }
+        Ok(health)
+    }
+
+    fn factor_with(&mut self, matrix: &BlockMatrix, right_side: &[f64]) -> Result<Health, SparseLuError> {
         self.accept(matrix)?;
-        let mut health = self.factor_fronts(matrix.values());
+        let health = self.factor_fronts(matrix.values(), right_side);
+        self.judge(matrix, health)
+    }
+
+    /// Checks the factors of a matrix where their pivots give reason to, and lets the fall-back take over if they fail.
+    fn judge(&mut self, matrix: &BlockMatrix, mut health: Health) -> Result<Health, SparseLuError> {
         let ratio_limit = match &self.regularization {
             Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
             None => SUSPICIOUS_RATIO,
@@ -391,7 +427,7 @@ impl SparseLu {
         if same { Ok(()) } else { Err(SparseLuError::OtherPattern) }
     }
 
-    fn factor_fronts(&mut self, values: &[f64]) -> Health {
+    fn factor_fronts(&mut self, values: &[f64], right_side: &[f64]) -> Health {
         self.fallback_used = false;
         let shift: &[f64] = match &mut self.regularization {
             Some((regularization, shifter)) => {
@@ -400,7 +436,7 @@ impl SparseLu {
             }
             None => &[],
         };
-        let report = self.numeric.factor(&self.symbolic, values, shift);
+        let report = self.numeric.factor(&self.symbolic, values, shift, right_side);
         let (worst_group, worst_row) = self.group_and_row(report.worst);
         Health {
             smallest_pivot_ratio: report.smallest_ratio,

@@ -66,14 +66,31 @@ impl Numeric {
     }
 
     /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
-    /// subtracted from the diagonal.
-    pub fn factor(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
-        Arch::new().dispatch(Factorisation { numeric: self, symbolic, values, shift })
+    /// subtracted from the diagonal. A right-hand side that is not empty is substituted forward on the way, while the factors of
+    /// a front are at hand; [`Self::finish`] makes it a solution.
+    pub fn factor(
+        &mut self,
+        symbolic: &Symbolic,
+        values: &[f64],
+        shift: &[f64],
+        right_side: &[f64],
+    ) -> PivotReport {
+        Arch::new().dispatch(Factorisation { numeric: self, symbolic, values, shift, right_side })
     }
 
     #[inline(always)]
-    fn factor_fronts(&mut self, symbolic: &Symbolic, values: &[f64], shift: &[f64]) -> PivotReport {
+    fn factor_fronts(
+        &mut self,
+        symbolic: &Symbolic,
+        values: &[f64],
+        shift: &[f64],
+        right_side: &[f64],
+    ) -> PivotReport {
         self.magnitude.fill(0.0);
+        let solves = !right_side.is_empty();
+        if solves {
+            self.take(symbolic, right_side);
+        }
         let mut report = PivotReport {
             smallest_ratio: f64::INFINITY,
             worst: 0,
@@ -96,6 +113,9 @@ impl Numeric {
             };
             report.largest_entry = report.largest_entry.max(largest);
             self.judge(front, &mut report);
+            if solves {
+                self.forward(symbolic, front);
+            }
         }
         report
     }
@@ -250,16 +270,28 @@ impl Numeric {
 
     /// Solves for one right-hand side, in place.
     pub fn solve(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
-        Arch::new().dispatch(Solution { numeric: self, symbolic, values });
+        Arch::new().dispatch(Solution { numeric: self, symbolic, values, forward: true });
+    }
+
+    /// Ends the solution for the right-hand side that the factorisation was given.
+    pub fn finish(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
+        Arch::new().dispatch(Solution { numeric: self, symbolic, values, forward: false });
     }
 
     #[inline(always)]
-    fn solve_fronts(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
+    fn take(&mut self, symbolic: &Symbolic, values: &[f64]) {
         for (ordered, &unknown) in self.ordered.iter_mut().zip(&symbolic.unknown_at) {
             *ordered = values[unknown as usize];
         }
-        for front in &symbolic.fronts {
-            self.forward(symbolic, front);
+    }
+
+    #[inline(always)]
+    fn solve_fronts(&mut self, symbolic: &Symbolic, values: &mut [f64], forward: bool) {
+        if forward {
+            self.take(symbolic, values);
+            for front in &symbolic.fronts {
+                self.forward(symbolic, front);
+            }
         }
         for front in symbolic.fronts.iter().rev() {
             self.backward(symbolic, front);
@@ -401,6 +433,7 @@ struct Factorisation<'a> {
     symbolic: &'a Symbolic,
     values: &'a [f64],
     shift: &'a [f64],
+    right_side: &'a [f64],
 }
 
 impl WithSimd for Factorisation<'_> {
@@ -408,7 +441,7 @@ impl WithSimd for Factorisation<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> PivotReport {
-        self.numeric.factor_fronts(self.symbolic, self.values, self.shift)
+        self.numeric.factor_fronts(self.symbolic, self.values, self.shift, self.right_side)
     }
 }
 
@@ -417,6 +450,8 @@ struct Solution<'a> {
     numeric: &'a mut Numeric,
     symbolic: &'a Symbolic,
     values: &'a mut [f64],
+    /// Whether the right-hand side is still to be substituted forward.
+    forward: bool,
 }
 
 impl WithSimd for Solution<'_> {
@@ -424,7 +459,7 @@ impl WithSimd for Solution<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.numeric.solve_fronts(self.symbolic, self.values);
+        self.numeric.solve_fronts(self.symbolic, self.values, self.forward);
     }
 }
 
