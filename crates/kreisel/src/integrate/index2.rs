@@ -54,12 +54,14 @@ impl StabilizerProducts {
     pub fn new(shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
         let node_count = shape.space.factor_count();
         let first_slip = node_count + shape.constraints.len();
+        let first_stabilizer = first_slip + shape.slips.len();
+        let first_state = first_stabilizer + shape.constraints.len();
         let gradient = &couplings.constraint_node;
         let products_if = |left: &BlockPattern, first_row: usize, counts: &dyn Fn(usize, usize) -> bool| {
             let mut triples: Vec<Triple> = Vec::new();
             for node in 0..node_count {
                 for (right, constraint) in gradient.column_blocks(node) {
-                    let column = node_count + constraint;
+                    let column = first_stabilizer + constraint;
                     let rows = left.column_blocks(node).filter(|&(_, row)| counts(row, node));
                     triples.extend(rows.map(|(left, row)| (left, right, first_row + row, column)));
                 }
@@ -69,9 +71,9 @@ impl StabilizerProducts {
         let products = |left: &BlockPattern, first_row: usize| products_if(left, first_row, &|_, _| true);
         let moves = |row: usize, node: usize| couplings.momentum_node.find(row, node).is_some();
         let forces = products_if(&couplings.force_node, 0, &moves);
-        let constraints = products(gradient, node_count);
+        let constraints = products(gradient, first_stabilizer);
         let slips = products(&couplings.slip_node, first_slip);
-        let states = products(&couplings.state_node, first_slip + shape.slips.len());
+        let states = products(&couplings.state_node, first_state);
         let all = forces.iter().chain(&constraints).chain(&slips).chain(&states);
         let layout =
             Layout::new(shape, couplings, Copies::STABILIZED, all.map(|&(_, _, row, column)| (row, column)));
@@ -93,8 +95,8 @@ impl StabilizerProducts {
         (layout, products)
     }
 
-    /// Adds products in rows of which there is one copy: those of forces or of nonholonomic constraints.
-    fn add_single(
+    /// Adds products to their places.
+    fn add(
         products: &[Product],
         left: &BlockMatrix,
         base_gradient: &BlockMatrix,
@@ -103,28 +105,8 @@ impl StabilizerProducts {
     ) {
         for product in products {
             let (left, right) = (view(left, product.left), view(base_gradient, product.right));
-            // Columns of η stand behind those of λ.
-            let first = left.rows * right.rows;
-            let target =
-                Target { values: &mut place_values(out, product.place)[first..], stride: left.rows.max(1) };
+            let target = Target { values: place_values(out, product.place), stride: left.rows.max(1) };
             add_product_transposed(target, factor, left, right);
-        }
-    }
-
-    fn add_constraints(
-        &self,
-        gradient: &BlockMatrix,
-        base_gradient: &BlockMatrix,
-        factor: f64,
-        out: &mut BlockMatrix,
-    ) {
-        for product in &self.constraints {
-            let (left, right) = (view(gradient, product.left), view(base_gradient, product.right));
-            let stride = 2 * left.rows;
-            // Rows of the hidden constraints stand below those of Φ, columns of η behind those of λ.
-            let first = stride * right.rows + left.rows;
-            let values = &mut place_values(out, product.place)[first.min(stride * 2 * right.rows)..];
-            add_product_transposed(Target { values, stride: stride.max(1) }, factor, left, right);
         }
     }
 }
@@ -157,15 +139,15 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
 
     /// Adds the rows h (γ' B + Z T) of the hidden constraints.
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, step, part) = (&*self.work, self.coefficients.step, Part::new(1, 0));
+        let (work, step, part) = (&*self.work, self.coefficients.step, Part::FIRST);
         let factor = step * self.coefficients.velocity;
         let (of_gradient, of_rate) = match work.moved {
             true => (Some(&work.operators), None),
             false => (None, Some(&work.operators)),
         };
-        work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient, of_gradient, factor, part, out);
+        work.layout.add_rows(Kind::Stabilizer, &work.tangent.gradient, of_gradient, factor, part, out);
         if exact {
-            work.layout.add_rows(Kind::Holonomic, &work.tangent.gradient_rate, of_rate, step, part, out);
+            work.layout.add_rows(Kind::Stabilizer, &work.tangent.gradient_rate, of_rate, step, part, out);
         }
     }
 }
@@ -181,7 +163,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         let hidden = &mut work.constraint_scratch;
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
-        work.layout.scatter(Kind::Holonomic, 1, hidden, out);
+        work.layout.scatter(Kind::Stabilizer, 0, hidden, out);
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
@@ -206,20 +188,19 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.add_slip_rows(&self.coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
         let (products, base) = (self.products, &work.base_gradient);
-        StabilizerProducts::add_single(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
+        StabilizerProducts::add(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
         let factor = self.coefficients.step * self.coefficients.velocity;
-        products.add_constraints(&work.tangent.gradient, base, factor, out);
-        StabilizerProducts::add_single(&products.slips, &work.tangent.slip, base, factor, out);
+        StabilizerProducts::add(&products.constraints, &work.tangent.gradient, base, factor, out);
+        StabilizerProducts::add(&products.slips, &work.tangent.slip, base, factor, out);
         work.add_states(&self.coefficients, None, out);
         let (rates, damping) = (self.coefficients.state_scaling().rate, &work.tangent.state_damping);
         for (products, rate) in products.states.iter().zip(rates) {
             let factor = rate * self.coefficients.velocity;
-            StabilizerProducts::add_single(products, damping, base, factor, out);
+            StabilizerProducts::add(products, damping, base, factor, out);
         }
         if !work.compliance.is_empty() {
             let (holonomic, slips) = (&work.compliance, work.slip_compliance());
-            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
-            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
+            work.layout.subtract_crossed_compliance(holonomic, out);
             work.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, out);
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
@@ -236,7 +217,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         trial.increment.iter_mut().zip(&work.scratch).for_each(|(sum, x)| *sum += fraction * x);
         // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         let changes = &mut work.constraint_scratch;
-        work.layout.gather(Kind::Holonomic, 1, increment, changes);
+        work.layout.gather(Kind::Stabilizer, 0, increment, changes);
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {
@@ -261,7 +242,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
     fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
         let work = &mut *self.work;
         let changes = &mut work.constraint_scratch;
-        work.layout.gather(Kind::Holonomic, 1, increment, changes);
+        work.layout.gather(Kind::Stabilizer, 0, increment, changes);
         work.scratch.fill(0.0);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         let of_stabilizers = largest_ratio(&work.scratch, tolerances);

@@ -1,7 +1,8 @@
 //! Which unknown of a Newton matrix is which, and where the blocks of a [`Tangent`] go in it.
 //!
-//! Groups in order: nodes, holonomic constraints, nonholonomic constraints, states. A method may carry several unknowns of a
-//! kind (λ and η of a constraint, say): groups then hold [`Copies`] one after the other.
+//! Groups in order: nodes, holonomic constraints, nonholonomic constraints, stabilizers η of holonomic constraints with
+//! `index2`, states. A method may carry several unknowns of a kind (x and v of a node, say): groups then hold [`Copies`] one
+//! after the other.
 
 use std::sync::Arc;
 
@@ -18,17 +19,19 @@ pub(crate) struct Copies {
     pub nodes: usize,
     pub constraints: usize,
     pub slips: usize,
+    /// Whether holonomic constraints have stabilizers, in groups of their own.
+    pub stabilizers: bool,
 }
 
 impl Copies {
     /// One of each: `index3`, and consistent initial values.
-    pub const ONE: Self = Self { nodes: 1, constraints: 1, slips: 1 };
+    pub const ONE: Self = Self { nodes: 1, constraints: 1, slips: 1, stabilizers: false };
     /// λ and η per constraint: `index2`.
-    pub const STABILIZED: Self = Self { nodes: 1, constraints: 2, slips: 1 };
+    pub const STABILIZED: Self = Self { stabilizers: true, ..Self::ONE };
     /// x and v per node: the three-field form of `bdf2`.
-    pub const THREE_FIELDS: Self = Self { nodes: 2, constraints: 1, slips: 1 };
+    pub const THREE_FIELDS: Self = Self { nodes: 2, ..Self::ONE };
     /// Two of each: `soi2`.
-    pub const TWO: Self = Self { nodes: 2, constraints: 2, slips: 2 };
+    pub const TWO: Self = Self { nodes: 2, constraints: 2, slips: 2, stabilizers: false };
 }
 
 /// Which copies of the equations and of the unknowns a block belongs to.
@@ -97,6 +100,8 @@ pub(crate) enum Kind {
     Holonomic,
     /// Nonholonomic ones with ψ.
     Slip,
+    /// The hidden constraints of holonomic ones with η, in methods that stabilize.
+    Stabilizer,
 }
 
 /// Pattern of a Newton matrix and the places of the tangent's blocks in it.
@@ -110,6 +115,7 @@ pub(crate) struct Layout {
     force: Vec<BlockId>,
     holonomic: Constraints,
     slips: Constraints,
+    stabilizers: Constraints,
     states: States,
 }
 
@@ -129,6 +135,10 @@ impl Layout {
         sizes.extend(shape.slips.iter().map(|size| copies.slips * size));
         let mut roles = vec![Role::Primary; node_count];
         roles.resize(sizes.len(), Role::Multiplier);
+        let first_stabilizer = sizes.len();
+        let stabilizer_sizes = if copies.stabilizers { shape.constraints.clone() } else { Vec::new() };
+        sizes.extend(&stabilizer_sizes);
+        roles.resize(sizes.len(), Role::Stabilizer);
         let first_state = sizes.len();
         sizes.extend(shape.states.iter().map(|group| group.size));
         roles.resize(sizes.len(), Role::Primary);
@@ -141,19 +151,28 @@ impl Layout {
         let slip = of(&couplings.slip_node, first_slip, 0);
         let reaction = of(&couplings.force_constraint, 0, node_count);
         let slip_reaction = of(&couplings.force_slip, 0, first_slip);
+        let stabilizer = match copies.stabilizers {
+            true => of(&couplings.constraint_node, first_stabilizer, 0),
+            false => Vec::new(),
+        };
+        // Where constraints are compliant, η gives way in the rows of λ and λ in those of η.
+        let crossed = (0..stabilizer_sizes.len()).map(|index| (node_count + index, first_stabilizer + index));
+        let crossed = crossed.flat_map(|(one, other)| [(one, other), (other, one)]);
         let force_state = of(&couplings.force_state, 0, first_state);
         let state_node = of(&couplings.state_node, first_state, 0);
         let state_state = of(&couplings.state_state, first_state, first_state);
         let state_constraint = of(&couplings.state_constraint, first_state, node_count);
         let with_states =
             || force_state.iter().chain(&state_node).chain(&state_state).chain(&state_constraint);
-        let mirrored = gradient.iter().chain(&slip).chain(with_states());
+        let mirrored = gradient.iter().chain(&slip).chain(&stabilizer).chain(with_states());
         let transposed = mirrored.map(|&(row, column)| (column, row));
         let diagonal = (0..sizes.len()).map(|group| (group, group));
         let blocks = (force.iter().chain(&gradient).chain(&slip).chain(&reaction).chain(&slip_reaction))
+            .chain(&stabilizer)
             .chain(with_states())
             .copied()
             .chain(transposed)
+            .chain(crossed)
             .chain(diagonal)
             .chain(extra);
         let loose = couplings.force_node.blocks().filter(|(block, ..)| couplings.force_node.is_loose(*block));
@@ -180,6 +199,13 @@ impl Layout {
                 gradient: slip.iter().map(places).collect(),
                 reaction: slip_reaction.iter().map(place).collect(),
             },
+            stabilizers: Constraints {
+                first_group: first_stabilizer,
+                sizes: stabilizer_sizes,
+                copies: 1,
+                gradient: stabilizer.iter().map(places).collect(),
+                reaction: Vec::new(),
+            },
             states: States {
                 first_group: first_state,
                 groups: shape.states.clone(),
@@ -199,6 +225,7 @@ impl Layout {
         match kind {
             Kind::Holonomic => &self.holonomic,
             Kind::Slip => &self.slips,
+            Kind::Stabilizer => &self.stabilizers,
         }
     }
 
@@ -207,7 +234,7 @@ impl Layout {
         self.constraints(kind).first_group + index
     }
 
-    /// First unknown of copy `which` (0: λ, 1: η) of each constraint group, with the group's size.
+    /// First unknown of copy `which` of each constraint group, with the group's size.
     pub fn multiplier_starts(&self, kind: Kind, which: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let constraints = self.constraints(kind);
         (constraints.sizes.iter().enumerate()).map(move |(index, &size)| {
@@ -269,6 +296,13 @@ impl Layout {
         for (start, size) in self.multiplier_starts(Kind::Slip, 0) {
             if row < start + self.slips.copies * size {
                 return Equation::Slip(first + (row - start) % size.max(1));
+            }
+            first += size;
+        }
+        first = 0;
+        for (start, size) in self.multiplier_starts(Kind::Stabilizer, 0) {
+            if row < start + size {
+                return Equation::ConstraintRate(first + row - start);
             }
             first += size;
         }
@@ -471,7 +505,7 @@ impl Layout {
     ) {
         let constraints = self.constraints(kind);
         let (gradient, reaction) = match kind {
-            Kind::Holonomic => (&tangent.gradient, &tangent.reaction),
+            Kind::Holonomic | Kind::Stabilizer => (&tangent.gradient, &tangent.reaction),
             Kind::Slip => (&tangent.slip, &tangent.slip_reaction),
         };
         if shape.reactions == Reactions::Gradient {
@@ -521,6 +555,22 @@ impl Layout {
             let mut view = out.block_mut(block);
             for (i, value) in compliance[first..first + size].iter().enumerate() {
                 view[(part.row * size + i, part.column * size + i)] -= value;
+            }
+            first += size;
+        }
+    }
+
+    /// Subtracts a compliance between the constraints and their stabilizers: η gives way in the rows of λ, λ in those of η.
+    pub fn subtract_crossed_compliance(&self, compliance: &[f64], out: &mut BlockMatrix) {
+        let mut first = 0;
+        for (index, &size) in self.stabilizers.sizes.iter().enumerate() {
+            let groups = [self.holonomic.first_group + index, self.stabilizers.first_group + index];
+            for [row, column] in [groups, [groups[1], groups[0]]] {
+                let Some(block) = self.pattern.find(row, column) else { continue };
+                let mut view = out.block_mut(block);
+                for (i, value) in compliance[first..first + size].iter().enumerate() {
+                    view[(i, i)] -= value;
+                }
             }
             first += size;
         }

@@ -431,14 +431,21 @@ impl Workspace {
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
         let doubt = self.singular_round_off();
-        for copy in 0..self.layout.node_copies() {
-            let mut first = 0;
-            for (start, size) in self.layout.node_starts(copy) {
-                for i in 0..size {
-                    let (scale, x) = (self.coordinate_scales[first + i], trial.increment[first + i]);
-                    out[start + i] = atol * scale + rtol * x.abs() + doubt;
+        let of_increment = |scale: &f64, x: &f64| atol * scale + rtol * x.abs() + doubt;
+        if self.layout.node_copies() == 1 {
+            // All of them stand together.
+            let pairs = self.coordinate_scales.iter().zip(&trial.increment);
+            out.iter_mut().zip(pairs).for_each(|(out, (scale, x))| *out = of_increment(scale, x));
+        } else {
+            for copy in 0..self.layout.node_copies() {
+                let mut first = 0;
+                for (start, size) in self.layout.node_starts(copy) {
+                    for i in first..first + size {
+                        out[start + i - first] =
+                            of_increment(&self.coordinate_scales[i], &trial.increment[i]);
+                    }
+                    first += size;
                 }
-                first += size;
             }
         }
         self.multiplier_tolerances(Kind::Holonomic, 0, &trial.multipliers, settings, coefficients, out);
@@ -458,13 +465,12 @@ impl Workspace {
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
         let before = if kind == Kind::Slip { self.shape.constraint_count() } else { 0 };
+        let relative = settings.multiplier_slack * rtol / coefficients.scale;
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(kind, which) {
             for row in first..first + size {
-                let scaled = multipliers[row].abs() / coefficients.scale;
                 let shared = self.shared_round_off(before + row);
-                out[start + row - first] =
-                    atol * self.length + settings.multiplier_slack * rtol * scaled + shared;
+                out[start + row - first] = atol * self.length + relative * multipliers[row].abs() + shared;
             }
             first += size;
         }

@@ -21,6 +21,8 @@ pub enum Role {
     /// Unknowns whose diagonal block is zero or tiny (the multipliers of a joint); they are eliminated with or
     /// after a primary they touch.
     Multiplier,
+    /// Unknowns that belong to a multiplier, the first one they meet, and have a diagonal block of their own: stabilizers.
+    Stabilizer,
 }
 
 /// How good the factors are.
@@ -224,12 +226,12 @@ fn factor_dense(lu: &mut DenseLu, matrix: &BlockMatrix) -> Result<Health, Singul
     let dense = lu.matrix_mut();
     dense.fill(0.0);
     for (block, row, column) in pattern.blocks() {
-        let rows = pattern.row_range(row);
-        if rows.is_empty() {
+        let (rows, columns) = (pattern.row_range(row), pattern.column_range(column));
+        if rows.is_empty() || columns.is_empty() {
             continue;
         }
         let block = Block { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
-        let first = pattern.column_range(column).start * size + rows.start;
+        let first = columns.start * size + rows.start;
         kernel::copy(Target { values: &mut dense[first..], stride: size }, block);
     }
     match lu.factor() {

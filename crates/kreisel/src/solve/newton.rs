@@ -30,10 +30,19 @@ pub trait NonlinearSystem {
 
 /// Largest of some values in units of their tolerances; infinite or not a number if a value is.
 pub fn largest_ratio(values: &[f64], tolerances: &[f64]) -> f64 {
-    values.iter().zip(tolerances).fold(0.0, |norm, (value, tolerance)| {
+    let mut norm = 0.0_f64;
+    for (value, tolerance) in values.iter().zip(tolerances) {
+        // A product tells of most values that they are not the largest; a division takes longer.
+        if value.abs() <= norm * tolerance {
+            continue;
+        }
         let ratio = value.abs() / tolerance;
-        if ratio <= norm { norm } else { ratio }
-    })
+        if !ratio.is_finite() {
+            return ratio;
+        }
+        norm = norm.max(ratio);
+    }
+    norm
 }
 
 /// When the matrix is evaluated and factored anew.
@@ -474,6 +483,15 @@ mod tests {
             assert!(system.x.abs() <= 1e-12, "{}", system.x);
             assert!(newton.counts().cuts > 0);
         }
+    }
+
+    #[test]
+    fn the_largest_ratio_is_found_and_what_is_not_a_number_is_not_overlooked() {
+        let infinite = f64::INFINITY;
+        assert_eq!(largest_ratio(&[1.0, -6.0, 4.0], &[1.0, 2.0, 4.0]), 3.0);
+        assert_eq!(largest_ratio(&[5.0, 0.0], &[infinite, 1.0]), 0.0);
+        assert_eq!(largest_ratio(&[1.0, infinite, 2.0], &[1.0; 3]), infinite);
+        assert!(largest_ratio(&[1.0, f64::NAN, 2.0], &[1.0; 3]).is_nan());
     }
 
     /// x² = 2.

@@ -1,7 +1,7 @@
 //! Block multifrontal LU for matrices of bodies and multipliers.
 //!
-//! Takes a [`BlockPattern`] whose groups are *primaries* (unknowns with a diagonal block of their own) and
-//! *multipliers* (unknowns whose diagonal block is zero or tiny), analyses it once, and then factors and
+//! Takes a [`BlockPattern`] whose groups are *primaries* (unknowns with a diagonal block of their own),
+//! *multipliers* (unknowns whose diagonal block is zero or tiny) and their *stabilizers*, analyses it once, and then factors and
 //! solves any number of matrices of that pattern without allocating.
 //!
 //! # How it works
@@ -36,6 +36,10 @@
 //! cases the rows are independent if those of B are and if no joint is singular at one body alone. Early or
 //! late is then decided by the work in the two fronts: on chains late is cheaper, because a joint has fewer
 //! rows than the body behind it.
+//!
+//! The *stabilizers* of `index2` have a diagonal block B Bᵀ of their own. Beside a multiplier that may go early they are regular
+//! once their joint's rows are independent at one body, and are ordered like primaries; beside one that waits they wait with it,
+//! because redundant constraints exchange their rows with them.
 //!
 //! A dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
 //!

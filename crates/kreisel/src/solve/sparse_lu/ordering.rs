@@ -25,7 +25,7 @@ pub(super) struct Plan {
 
 /// The groups as the ordering sees them.
 pub(super) struct Incidence {
-    /// Groups that open a node: the primaries, and multipliers that meet no primary.
+    /// Groups that open a node: the primaries, multipliers that meet no primary, and stabilizers of multipliers that may go early.
     pub anchors: Vec<usize>,
     /// Every other multiplier group with the anchors it meets, as positions in `anchors`.
     pub multipliers: Vec<Bundle>,
@@ -84,7 +84,8 @@ impl Incidence {
         let mut anchors = Vec::new();
         let mut anchor_of = vec![usize::MAX; group_count];
         for group in 0..group_count {
-            if roles[group] == Role::Primary || meets_primary[group].is_empty() {
+            let alone = roles[group] == Role::Multiplier && meets_primary[group].is_empty();
+            if roles[group] == Role::Primary || alone {
                 anchor_of[group] = anchors.len();
                 anchors.push(group);
             }
@@ -98,12 +99,40 @@ impl Incidence {
             met.dedup();
             Bundle::add(&mut multipliers, &mut known, (group, met), size(group), room);
         }
-        let couplings = pattern
+        let mut incidence = Self { anchors, multipliers, couplings: Vec::new() };
+        incidence.place_stabilizers(pattern, roles, &mut anchor_of);
+        incidence.couplings = pattern
             .blocks()
             .map(|(_, row, column)| (anchor_of[row], anchor_of[column]))
             .filter(|&(one, other)| one != other && one != usize::MAX && other != usize::MAX)
             .collect();
-        Self { anchors, multipliers, couplings }
+        incidence
+    }
+
+    /// Makes anchors of stabilizers whose multiplier may go early: they wait for another body then, and no other multiplier
+    /// does. The others stay with their multiplier, for whose rows they may have to stand in.
+    fn place_stabilizers(&mut self, pattern: &BlockPattern, roles: &[Role], anchor_of: &mut [usize]) {
+        if !roles.contains(&Role::Stabilizer) {
+            return;
+        }
+        let size = |anchor: usize| pattern.row_range(self.anchors[anchor]).len();
+        let any_order: Vec<usize> = (0..self.anchors.len()).collect();
+        let owners = owners(self, size, &any_order);
+        let mut bundle_of = vec![None; roles.len()];
+        for (index, bundle) in self.multipliers.iter().enumerate() {
+            bundle.groups.iter().for_each(|&group| bundle_of[group] = Some(index));
+        }
+        for (stabilizer, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Stabilizer) {
+            let mut met = pattern.column_blocks(stabilizer).map(|(_, row)| row);
+            let multiplier = met.find(|&row| roles[row] == Role::Multiplier);
+            match multiplier.and_then(|group| bundle_of[group]) {
+                Some(bundle) if owners[bundle].is_none() => self.multipliers[bundle].groups.push(stabilizer),
+                _ => {
+                    anchor_of[stabilizer] = self.anchors.len();
+                    self.anchors.push(stabilizer);
+                }
+            }
+        }
     }
 
     /// Edges of the graph of anchors, both directions, each once.
@@ -121,26 +150,65 @@ impl Incidence {
         edges.dedup();
         edges
     }
+}
 
-    /// Exchanges the last two anchors of a machine if the last but one has multipliers of its own, those of joints on the ground,
-    /// and the last one has not: that leaves everything else as it is, and all multipliers can go early with the body that they hold.
-    fn end_on_the_ground(&self, edges: &[(usize, usize)], order: &mut [usize]) {
-        let mut grounded = vec![false; self.anchors.len()];
-        for bundle in &self.multipliers {
+/// What stands on the ground.
+struct Ground {
+    /// Whether each anchor has multipliers that meet no other one: those of joints on the ground.
+    grounded: Vec<bool>,
+    /// For each anchor, one that stands for its machine: all that it is connected with.
+    machine_of: Vec<usize>,
+}
+
+impl Ground {
+    fn new(incidence: &Incidence, edges: &[(usize, usize)]) -> Self {
+        let mut grounded = vec![false; incidence.anchors.len()];
+        for bundle in &incidence.multipliers {
             if let [anchor] = bundle.met[..] {
                 grounded[anchor] = true;
             }
         }
-        let machine_of = components(self.anchors.len(), edges);
-        let mut last_two = vec![[None; 2]; self.anchors.len()];
+        Self { grounded, machine_of: components(incidence.anchors.len(), edges) }
+    }
+
+    /// Minimum degree order that leaves the ground to the end where no machine stands on it twice.
+    ///
+    /// The ground then counts as a few nodes behind those it holds: where degrees leave the choice, a chain is eliminated from
+    /// its free end, and each multiplier goes early with the body that hangs on it.
+    fn last(&self, edges: &[(usize, usize)]) -> Vec<usize> {
+        const GROUND: usize = 4;
+        let count = self.grounded.len();
+        let held = || (0..count).filter(|&anchor| self.grounded[anchor]);
+        let mut held_machines = vec![0; count];
+        held().for_each(|anchor| held_machines[self.machine_of[anchor]] += 1);
+        if held().next().is_none() || held_machines.iter().any(|&times| times > 1) {
+            return minimum_degree(count, edges);
+        }
+        let mut with_ground = edges.to_vec();
+        let ground = count..count + GROUND;
+        for part in ground.clone() {
+            let others = ground.clone().filter(|&other| other != part);
+            with_ground.extend(others.map(|other| (part, other)));
+            with_ground.extend(held().flat_map(|anchor| [(part, anchor), (anchor, part)]));
+        }
+        with_ground.sort_unstable();
+        let mut order = minimum_degree(count + GROUND, &with_ground);
+        order.retain(|&anchor| anchor < count);
+        order
+    }
+
+    /// Exchanges the last two anchors of a machine if the last but one stands on the ground and the last one does not: that
+    /// leaves everything else as it is, and all multipliers can go early with the body that they hold.
+    fn end_on(&self, order: &mut [usize]) {
+        let mut last_two = vec![[None; 2]; self.grounded.len()];
         for (place, &anchor) in order.iter().enumerate() {
-            let [_, last] = last_two[machine_of[anchor]];
-            last_two[machine_of[anchor]] = [last, Some(place)];
+            let [_, last] = last_two[self.machine_of[anchor]];
+            last_two[self.machine_of[anchor]] = [last, Some(place)];
         }
         for pair in last_two {
             if let [Some(one), Some(last)] = pair
-                && grounded[order[one]]
-                && !grounded[order[last]]
+                && self.grounded[order[one]]
+                && !self.grounded[order[last]]
             {
                 order.swap(one, last);
             }
@@ -169,8 +237,9 @@ impl Plan {
     pub fn new(pattern: &BlockPattern, roles: &[Role]) -> Self {
         let incidence = Incidence::new(pattern, roles);
         let edges = incidence.edges();
-        let mut order = minimum_degree(incidence.anchors.len(), &edges);
-        incidence.end_on_the_ground(&edges, &mut order);
+        let ground = Ground::new(&incidence, &edges);
+        let mut order = ground.last(&edges);
+        ground.end_on(&mut order);
         let mut position = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &anchor)| position[anchor] = place);
 
@@ -337,6 +406,40 @@ mod tests {
         let plan = Plan::new(&sample.pattern, &sample.roles);
         let nodes: Vec<&[usize]> = plan.nodes.iter().map(|groups| &groups[..]).collect();
         assert_eq!(nodes, [&[2, 5, 8][..], &[1, 4, 7], &[0, 3, 6]]);
+    }
+
+    /// A chain of bodies with stabilizers, numbered from the ground or towards it: no front holds more than two bodies, a joint
+    /// and a stabilizer.
+    #[test]
+    fn chains_are_eliminated_from_their_free_end_whatever_their_numbers() {
+        let (count, rows) = (9, 5);
+        for ground in [0, count - 1] {
+            let sizes = [vec![6; count], vec![rows; 2 * count]].concat();
+            let mut blocks: Vec<(usize, usize)> = (0..3 * count).map(|group| (group, group)).collect();
+            for body in 0..count {
+                let next = match body {
+                    _ if body == ground => body,
+                    _ if ground == 0 => body - 1,
+                    _ => body + 1,
+                };
+                let (joint, stabilizer) = (count + body, 2 * count + body);
+                let pairs = [(body, next), (joint, body), (joint, next), (joint, stabilizer)];
+                let of_stabilizer = [(stabilizer, body), (stabilizer, next), (stabilizer, 2 * count + next)];
+                let pairs = pairs.into_iter().chain(of_stabilizer);
+                blocks.extend(pairs.flat_map(|(one, other)| [(one, other), (other, one)]));
+            }
+            let pattern = BlockPattern::new(&sizes, &sizes, blocks);
+            let mut roles = [vec![Role::Primary; count], vec![Role::Multiplier; count]].concat();
+            roles.resize(3 * count, Role::Stabilizer);
+            let plan = Plan::new(&pattern, &roles);
+            let tree = Tree::new(&pattern, &plan);
+            let rows =
+                |groups: &mut dyn Iterator<Item = usize>| groups.map(|group| sizes[group]).sum::<usize>();
+            for (node, border) in plan.nodes.iter().zip(&tree.border).take(2 * count - 4) {
+                let front = node.iter().copied().chain(border.iter().map(|&group| group as usize));
+                assert!(rows(&mut front.into_iter()) <= 22, "{:?} {:?}", plan.nodes, tree.border);
+            }
+        }
     }
 
     #[test]

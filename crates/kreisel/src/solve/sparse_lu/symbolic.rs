@@ -339,7 +339,7 @@ impl<'a> Builder<'a> {
             let rows = self.pattern.row_range(group).len();
             let end = match roles[group] {
                 Role::Primary => symbolic.unknown_at.len() - pivot_start + rows,
-                Role::Multiplier => pivots,
+                Role::Multiplier | Role::Stabilizer => pivots,
             };
             symbolic.search_ends.extend(std::iter::repeat_n(end as u32, rows));
             self.start_of_group[group] = symbolic.unknown_at.len();
