@@ -130,7 +130,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {

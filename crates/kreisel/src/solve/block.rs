@@ -339,6 +339,18 @@ mod tests {
     }
 
     #[test]
+    fn columns_are_cleared_and_others_are_not() {
+        let mut matrix = sample();
+        let before = matrix.to_dense();
+        matrix.clear_columns(1..2);
+        let after = matrix.to_dense();
+        assert_eq!(after.columns(0, 3), before.columns(0, 3));
+        assert!(before.column(3).norm() > 0.0 && after.column(3).norm() == 0.0);
+        matrix.clear_columns(2..2);
+        assert_eq!(matrix.to_dense(), after);
+    }
+
+    #[test]
     fn products_agree_with_the_dense_matrix() {
         let matrix = sample();
         let dense = matrix.to_dense();

@@ -52,6 +52,30 @@ fn samples() -> Vec<Sample> {
 }
 
 #[test]
+fn a_solution_found_on_the_way_is_that_of_the_factors_to_the_bit() {
+    for sample in samples() {
+        let mut solver = solver_of(&sample);
+        let right_side = random_vector(sample.unknown_count(), 3);
+        let mut on_the_way = right_side.clone();
+        let health = solver.factor_and_solve(&sample.matrix, &mut on_the_way).unwrap();
+        let mut afterwards = right_side;
+        assert_eq!(solver.factor(&sample.matrix).unwrap(), health);
+        solver.solve(&mut afterwards);
+        assert_eq!(on_the_way, afterwards);
+    }
+}
+
+#[test]
+fn a_right_side_whose_matrix_cannot_be_factored_stays_as_it_is() {
+    let mut sample = Sample::chain(4, 3);
+    sample.matrix.values_mut()[0] = f64::NAN;
+    let mut solver = solver_of(&sample);
+    let mut right_side = vec![1.0; sample.unknown_count()];
+    assert!(solver.factor_and_solve(&sample.matrix, &mut right_side).is_err());
+    assert!(right_side.iter().all(|value| *value == 1.0));
+}
+
+#[test]
 fn solutions_agree_with_dense_lu() {
     for (index, sample) in samples().into_iter().enumerate() {
         let mut solver = solver_of(&sample);
