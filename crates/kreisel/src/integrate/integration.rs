@@ -281,17 +281,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     fn blamed(&self, equation: String) -> String {
         let trial = self.trial.point();
         // The iteration may have spread what is not finite over the trial values: the last state is looked at as well.
-        let (state, memory) = (&self.state, &self.state.memory[..]);
-        let last = Point {
-            time: trial.time,
-            configuration: &state.configuration,
-            velocity: &state.velocity,
-            acceleration: &state.acceleration,
-            multipliers: &state.multipliers,
-            slip_multipliers: &state.slip_multipliers,
-            states: &state.states,
-            memory,
-        };
+        let state = &self.state;
+        let last = state.point(trial.time, &state.memory);
         let now = Point { time: state.time, ..last };
         let part = [trial, last, now].iter().find_map(|at| self.dae.part_not_finite(at));
         super::error::blame(equation, part)
@@ -398,17 +389,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         std::mem::swap(&mut self.last_increment, &mut trial.increment);
         state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         if !state.memory.is_empty() {
-            let at = Point {
-                time: trial.time,
-                configuration: &state.configuration,
-                velocity: &state.velocity,
-                acceleration: &state.acceleration,
-                multipliers: &state.multipliers,
-                slip_multipliers: &state.slip_multipliers,
-                states: &trial.states,
-                memory: &trial.memory,
-            };
-            self.dae.remember(&at, &mut state.memory);
+            let mut memory = std::mem::take(&mut state.memory);
+            self.dae.remember(&state.point(trial.time, &trial.memory), &mut memory);
+            state.memory = memory;
         }
         let renewed = self.dae.couplings_differ(&trial.memory, &state.memory);
         state.count_step(step);

@@ -4,6 +4,7 @@ use super::control::ControlMemory;
 use super::error::StateError;
 use super::guess::Guess;
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::Point;
 use crate::solve::newton::Memory;
 
 /// State of an integration between two steps.
@@ -139,6 +140,20 @@ impl From<Damaged> for StateError {
 }
 
 impl State {
+    /// The solution at another time and with another memory.
+    pub(super) fn point<'a>(&'a self, time: f64, memory: &'a [f64]) -> Point<'a> {
+        Point {
+            time,
+            configuration: &self.configuration,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+            multipliers: &self.multipliers,
+            slip_multipliers: &self.slip_multipliers,
+            states: &self.states,
+            memory,
+        }
+    }
+
     /// Time after another step of a size.
     ///
     /// Steps of one size are counted from where the size began: sums of many steps would drift by rounding.
@@ -400,7 +415,7 @@ mod tests {
         huge[142..150].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
-        newer[8] = 9;
-        assert!(matches!(State::from_bytes(&newer), Err(StateError::Version { found: 9, .. })));
+        newer[8] = 10;
+        assert!(matches!(State::from_bytes(&newer), Err(StateError::Version { found: 10, .. })));
     }
 }

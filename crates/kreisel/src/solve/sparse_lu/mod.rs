@@ -25,7 +25,8 @@
 //! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
 //!
 //! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
-//! one multiplier, of not more rows than it has unknowns (those of a joint and its drive, which meet the same primaries, are one). Let R be the primaries of the multipliers without
+//! one multiplier, of not more rows than it has unknowns (those of a joint and its drive, which meet the same
+//! primaries, count as one). Let R be the primaries of the multipliers without
 //! owner, together with the primaries of every multiplier that a member of R owns (a loop closure, the bodies
 //! of its loop, the loops these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they
 //! stay late, and their rows in B' are whole. Every other multiplier of two primaries may go early with its
