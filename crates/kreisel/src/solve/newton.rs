@@ -245,12 +245,11 @@ impl Newton {
         Ok(())
     }
 
-    /// Renews the matrix and solves with it for the increment.
+    /// Renews the matrix and solves with it for what stands in the increment.
     fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
         system.matrix(&mut self.matrix);
         self.counts.matrices += 1;
         self.has_factors = false;
-        self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         self.solver
             .factor_and_solve(&self.matrix, &mut self.increment)
             .map_err(|singular| NewtonFailure::Singular { unknown: singular.unknown })?;
@@ -281,11 +280,10 @@ impl Newton {
         system: &mut S,
         renew: bool,
     ) -> Result<f64, NewtonFailure> {
-        if renew {
-            self.refresh(system)?;
-        } else {
-            self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
-            self.solver.solve(&mut self.increment);
+        self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
+        match renew {
+            true => self.refresh(system)?,
+            false => self.solver.solve(&mut self.increment),
         }
         self.counts.loose_iterations += self.solver.iterations() as u64;
         system.tolerances(&mut self.tolerances);
