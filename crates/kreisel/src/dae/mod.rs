@@ -295,6 +295,28 @@ pub trait Dae {
         false
     }
 
+    /// The equations, the hidden constraints B v + Φ_t if they are wanted, and all derivatives at a point; asked of systems that
+    /// fold, which may find them in one pass.
+    #[doc(hidden)]
+    fn evaluate_with_tangent(
+        &self,
+        at: &Point,
+        out: &mut Equations,
+        rates: Option<&mut [f64]>,
+        weights: TangentWeights,
+        tangent: &mut Tangent,
+    ) {
+        match rates {
+            None => self.evaluate(at, out),
+            Some(rates) => {
+                let rheonomic = self.shape().rheonomic;
+                self.evaluate_with_rates(at, out, &mut tangent.gradient, rheonomic, rates);
+                tangent.gradient.fill(0.0);
+            }
+        }
+        self.tangent(at, weights, tangent);
+    }
+
     /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept
     /// from step to step while that pays.
     fn has_dear_tangent(&self) -> bool {

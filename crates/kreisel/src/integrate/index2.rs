@@ -15,7 +15,7 @@
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::layout::{Copies, Kind, Layout, Part, place_values, view};
-use super::scheme::{Coefficients, Trial, Workspace};
+use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
 use crate::dae::{Couplings, Dae, Shape};
@@ -150,12 +150,10 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
             work.layout.add_rows(Kind::Stabilizer, &work.tangent.gradient_rate, of_rate, step, part, out);
         }
     }
-}
 
-impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
-    fn residual(&mut self, out: &mut [f64]) {
+    /// Scales the equations that were evaluated last.
+    fn write_residual(&mut self, out: &mut [f64]) {
         let work = &mut *self.work;
-        work.evaluate_with_rates(self.dae, self.base, self.trial);
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
@@ -168,19 +166,21 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
-    fn matrix(&mut self, out: &mut BlockMatrix) {
+    /// Whether derivatives of forces go to the matrix as they are found.
+    fn folds(&self) -> bool {
+        self.settings.iteration_matrix.is_complete() && self.dae.folds()
+    }
+
+    /// [`Workspace::fold_forces`].
+    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) {
+        let matrix = self.settings.iteration_matrix;
+        self.work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, true), out);
+    }
+
+    /// All of the matrix but the derivatives of forces by the motion of nodes.
+    fn write_constraints(&mut self, out: &mut BlockMatrix) {
         let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
         let exact = matrix.is_complete();
-        let (work, coefficients) = (&mut *self.work, &self.coefficients);
-        work.moved = false;
-        if exact && self.dae.folds() {
-            work.fold_forces(self.dae, self.trial, coefficients, matrix, true, out);
-        } else {
-            out.fill(0.0);
-            work.differentiate(self.dae, self.trial, coefficients, matrix);
-            let operators = exact.then_some(&work.operators);
-            work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
-        }
         let work = &*self.work;
         let operators = (!work.moved).then_some(&work.operators);
         work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
@@ -206,6 +206,39 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &[]);
         }
+    }
+}
+
+impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
+    fn residual(&mut self, out: &mut [f64]) {
+        self.work.evaluate_with_rates(self.dae, self.base, self.trial);
+        self.write_residual(out);
+    }
+
+    fn matrix(&mut self, out: &mut BlockMatrix) {
+        if self.folds() {
+            self.fold(Besides::Nothing, out);
+            return self.write_constraints(out);
+        }
+        let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
+        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        work.moved = false;
+        out.fill(0.0);
+        work.differentiate(self.dae, self.trial, coefficients, matrix);
+        let operators = matrix.is_complete().then_some(&work.operators);
+        work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
+        self.write_constraints(out);
+    }
+
+    fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        if !self.folds() {
+            self.residual(residual);
+            return self.matrix(matrix);
+        }
+        self.work.move_to(self.base, self.trial);
+        self.fold(Besides::EquationsAndRates, matrix);
+        self.write_residual(residual);
+        self.write_constraints(matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -15,7 +15,7 @@
 
 use super::force_level::ForceLevel;
 use super::layout::{Kind, Part};
-use super::scheme::{Coefficients, Trial, Workspace};
+use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
 use crate::dae::{Dae, TangentOperators};
@@ -55,6 +55,18 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         let operators = self.settings.iteration_matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
         self.write_constraints(false, velocity_operators, out);
+    }
+
+    /// Whether derivatives of forces go to the matrix as they are found.
+    fn folds(&self) -> bool {
+        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.dae.folds()
+    }
+
+    /// [`Workspace::fold_forces`].
+    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
+        let (work, matrix) = (&mut *self.work, self.settings.iteration_matrix);
+        work.tangent.gradient_rate_wanted = false;
+        work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, false), out)
     }
 
     /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
@@ -97,14 +109,14 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
+        if self.folds() {
+            let has_gradient = self.fold(Besides::Nothing, out);
+            return self.write_constraints(has_gradient, None, out);
+        }
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
         let matrix = self.settings.iteration_matrix;
         work.tangent.gradient_rate_wanted = false;
         work.moved = false;
-        if self.force_level.is_none() && matrix.is_complete() && self.dae.folds() {
-            let has_gradient = work.fold_forces(self.dae, self.trial, coefficients, matrix, false, out);
-            return self.write_constraints(has_gradient, None, out);
-        }
         out.fill(0.0);
         match self.force_level {
             None => work.differentiate(self.dae, self.trial, coefficients, matrix),
@@ -115,6 +127,17 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
             }
         }
         self.write_matrix(None, out);
+    }
+
+    fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        if !self.folds() {
+            self.residual(residual);
+            return self.matrix(matrix);
+        }
+        self.work.move_to(self.base, self.trial);
+        let has_gradient = self.fold(Besides::Equations, matrix);
+        self.write_residual(residual);
+        self.write_constraints(has_gradient, None, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

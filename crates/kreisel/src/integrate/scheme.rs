@@ -237,6 +237,15 @@ pub(super) struct Workspace {
     rest: Vec<f64>,
 }
 
+/// What a pass that folds derivatives finds besides them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Besides {
+    Nothing,
+    Equations,
+    /// The hidden constraints B v + Φ_t as well, in [`Workspace::constraint_scratch`].
+    EquationsAndRates,
+}
+
 impl Workspace {
     pub fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
         let length = dae.scales().length;
@@ -287,13 +296,18 @@ impl Workspace {
 
     /// Evaluates the equations at the trial values, moving its configuration to q_n ∘ exp(x̃).
     pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
-        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        self.move_to(base, trial);
         self.evaluate_at(dae, &trial.point());
+    }
+
+    /// Moves the configuration of the trial values to q_n ∘ exp(x̃).
+    pub fn move_to(&self, base: &[f64], trial: &mut Trial) {
+        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
     }
 
     /// The same without the inertia of v̇.
     pub fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
-        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        self.move_to(base, trial);
         let rest = std::mem::take(&mut self.rest);
         self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.point() });
         self.rest = rest;
@@ -301,28 +315,22 @@ impl Workspace {
 
     /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial values.
     pub fn evaluate_with_rates<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
-        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
-        let rates = &mut self.constraint_scratch;
-        for values in
-            [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates, &mut *rates]
-        {
-            values.fill(0.0);
-        }
+        self.move_to(base, trial);
+        self.clear_equations();
         let out = &mut Equations {
             equilibrium: &mut self.equilibrium,
             violation: &mut self.violation,
             slip: &mut self.slip,
             state_rates: &mut self.state_rates,
         };
-        let gradient = &mut self.tangent.gradient;
+        let (gradient, rates) = (&mut self.tangent.gradient, &mut self.constraint_scratch);
+        rates.fill(0.0);
         dae.evaluate_with_rates(&trial.point(), out, gradient, self.shape.rheonomic, rates);
     }
 
     /// Evaluates the equations at a point.
     pub fn evaluate_at<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
-        for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
-            values.fill(0.0);
-        }
+        self.clear_equations();
         dae.evaluate(
             at,
             &mut Equations {
@@ -332,6 +340,12 @@ impl Workspace {
                 state_rates: &mut self.state_rates,
             },
         );
+    }
+
+    fn clear_equations(&mut self) {
+        for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
+            values.fill(0.0);
+        }
     }
 
     /// Evaluates the derivatives and the tangent operators at the trial values.
@@ -355,14 +369,14 @@ impl Workspace {
     ///
     /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
     /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves. Otherwise B goes to the matrix if
-    /// it has no operator; gives whether it did.
+    /// it has no operator; gives whether it did. The equations are evaluated in the same pass if they are wanted.
     pub fn fold_forces<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
-        parts_wanted: bool,
+        (besides, parts_wanted): (Besides, bool),
         out: &mut BlockMatrix,
     ) -> bool {
         let weights =
@@ -392,7 +406,7 @@ impl Workspace {
             factor: 1.0 / coefficients.scale,
             dynamic_wanted: parts_wanted,
         });
-        dae.tangent(&trial.point(), weights, &mut self.tangent);
+        self.fold_parts(dae, &trial.point(), besides, weights);
         std::mem::swap(&mut self.tangent.stiffness, out);
         if let Some(fold) = self.tangent.fold.take() {
             self.operators = fold.operators;
@@ -402,6 +416,30 @@ impl Workspace {
             }
         }
         gradient_too
+    }
+
+    fn fold_parts<D: Dae + ?Sized>(
+        &mut self,
+        dae: &D,
+        at: &Point,
+        besides: Besides,
+        weights: TangentWeights,
+    ) {
+        if besides == Besides::Nothing {
+            return dae.tangent(at, weights, &mut self.tangent);
+        }
+        self.clear_equations();
+        let out = &mut Equations {
+            equilibrium: &mut self.equilibrium,
+            violation: &mut self.violation,
+            slip: &mut self.slip,
+            state_rates: &mut self.state_rates,
+        };
+        let rates = (besides == Besides::EquationsAndRates).then(|| {
+            self.constraint_scratch.fill(0.0);
+            &mut self.constraint_scratch[..]
+        });
+        dae.evaluate_with_tangent(at, out, rates, weights, &mut self.tangent);
     }
 
     /// [`Workspace::differentiate`] without the inertia of v̇.

@@ -317,6 +317,20 @@ impl CoordinateJoint {
             .map(move |(row, _, coordinate, factor)| (coordinate, factor * multipliers[row]))
     }
 
+    #[inline]
+    fn write_plain_violation(&self, pair_index: usize, pair: &PlainPair, time: f64, out: &mut [f64]) {
+        for (place, row, coordinate, factor) in self.plain_rows(pair_index) {
+            let target = self.target(row, time)[0];
+            if coordinate.counts_turns() {
+                let value = |near: f64| pair.value(coordinate, near);
+                let (constant, change) = split_angle(factor, target / factor, value);
+                out[place] = (constant - target) + change;
+            } else {
+                out[place] = factor * pair.value(coordinate, 0.0) - target;
+            }
+        }
+    }
+
     fn add_plain_gradient(&self, pair_index: usize, pair: &PlainPair, out: &mut LocalGradient) {
         for (row, _, coordinate, factor) in self.plain_rows(pair_index) {
             pair.add_gradient(std::iter::once((coordinate, factor)), &mut out.rows[row]);
@@ -401,16 +415,7 @@ impl Joint for CoordinateJoint {
     fn evaluate(&self, at: &Motion, multipliers: &[f64], violation: &mut [f64], wrenches: &mut [Vector6]) {
         if self.plain {
             for (index, pair) in self.plain_pairs(at) {
-                for (place, row, coordinate, factor) in self.plain_rows(index) {
-                    let target = self.target(row, at.time)[0];
-                    if coordinate.counts_turns() {
-                        let value = |near: f64| pair.value(coordinate, near);
-                        let (constant, change) = split_angle(factor, target / factor, value);
-                        violation[place] = (constant - target) + change;
-                    } else {
-                        violation[place] = factor * pair.value(coordinate, 0.0) - target;
-                    }
-                }
+                self.write_plain_violation(index, &pair, at.time, violation);
                 pair.add_gradient(self.weighed(index, multipliers), wrenches);
             }
             return;
@@ -468,6 +473,25 @@ impl Joint for CoordinateJoint {
             let relative = pair.relative(at);
             self.write_gradient(index, &relative, gradient);
             self.add_pair_stiffness(index, &relative, multipliers, stiffness);
+        }
+    }
+
+    fn linearize_with_violation(
+        &self,
+        at: &Motion,
+        multipliers: &[f64],
+        violation: &mut [f64],
+        gradient: &mut LocalGradient,
+        stiffness: &mut LocalTangent,
+    ) {
+        if !self.plain {
+            self.violation(at, violation);
+            return self.linearize(at, multipliers, gradient, stiffness);
+        }
+        for (index, pair) in self.plain_pairs(at) {
+            self.write_plain_violation(index, &pair, at.time, violation);
+            self.add_plain_gradient(index, &pair, gradient);
+            pair.add_stiffness(self.weighed(index, multipliers), stiffness);
         }
     }
 

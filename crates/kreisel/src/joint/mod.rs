@@ -31,6 +31,7 @@ pub use velocity_coupling::{Rate, RateTerm, VelocityCoupling};
 
 use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
+use crate::system::NodeMotion;
 
 /// Most equations that one joint may have.
 pub const MOST_ROWS: usize = 6;
@@ -51,6 +52,13 @@ impl LocalGradient {
     /// Zero derivatives again in the first rows and nodes.
     pub fn reset(&mut self, row_count: usize, node_count: usize) {
         self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
+    }
+
+    /// Adds the products of the rows with the twists of the nodes.
+    pub fn multiply_add(&self, nodes: &[NodeMotion], out: &mut [f64]) {
+        for (out, row) in out.iter_mut().zip(&self.rows) {
+            *out += row.iter().zip(nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
+        }
     }
 }
 
@@ -85,9 +93,7 @@ pub trait Joint: Send + Sync {
     fn add_rates(&self, at: &Motion, out: &mut [f64]) {
         let mut gradient = LocalGradient::zeros();
         self.gradient(at, &mut gradient);
-        for (out, row) in out.iter_mut().zip(&gradient.rows) {
-            *out += row.iter().zip(at.nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
-        }
+        gradient.multiply_add(at.nodes, out);
     }
 
     /// Adds the gradient B and D(Bᵀλ); a joint may do both in one pass.
@@ -100,6 +106,19 @@ pub trait Joint: Send + Sync {
     ) {
         self.gradient(at, gradient);
         self.add_reaction_stiffness(at, multipliers, stiffness);
+    }
+
+    /// [`Joint::linearize`], and writes the violation Φ; a joint may do both in one pass.
+    fn linearize_with_violation(
+        &self,
+        at: &Motion,
+        multipliers: &[f64],
+        violation: &mut [f64],
+        gradient: &mut LocalGradient,
+        stiffness: &mut LocalTangent,
+    ) {
+        self.violation(at, violation);
+        self.linearize(at, multipliers, gradient, stiffness);
     }
 
     /// Derivative of B v + Φ_t by the configuration at fixed twists.

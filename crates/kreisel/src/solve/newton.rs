@@ -18,6 +18,12 @@ pub trait NonlinearSystem {
     fn residual(&mut self, out: &mut [f64]);
     /// F' at the present unknowns, all of it: `out` holds another one.
     fn matrix(&mut self, out: &mut BlockMatrix);
+
+    /// The residual and the matrix at the same unknowns; a system may find both in one pass.
+    fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        self.residual(residual);
+        self.matrix(matrix);
+    }
     /// Adds `fraction · increment` to the unknowns.
     fn correct(&mut self, increment: &[f64], fraction: f64);
     /// Size of an error in each unknown that can be borne.
@@ -156,6 +162,17 @@ const NEAR: f64 = 10.0;
 /// error that an old matrix leaves.
 const CHEAP: f64 = 4.0;
 
+/// Where the factors for an increment come from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// They are those of an earlier matrix.
+    Kept,
+    /// The matrix was renewed with the residual.
+    AtHand,
+    /// The matrix is renewed for them.
+    New,
+}
+
 /// The iteration with its factors and arrays.
 #[derive(Clone, Debug)]
 pub struct Newton {
@@ -247,9 +264,14 @@ impl Newton {
 
     /// Renews the matrix and solves with it for what stands in the increment.
     fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
+        self.has_factors = false;
         system.matrix(&mut self.matrix);
         self.counts.matrices += 1;
-        self.has_factors = false;
+        self.factor()
+    }
+
+    /// Factors the matrix and solves with it for what stands in the increment.
+    fn factor(&mut self) -> Result<(), NewtonFailure> {
         self.solver
             .factor_and_solve(&self.matrix, &mut self.increment)
             .map_err(|singular| NewtonFailure::Singular { unknown: singular.unknown })?;
@@ -259,6 +281,22 @@ impl Newton {
 
     fn evaluate<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
         system.residual(&mut self.residual);
+        self.merit()
+    }
+
+    /// Evaluates the residual and renews the matrix, which is not factored yet.
+    fn evaluate_with_matrix<S: NonlinearSystem + ?Sized>(
+        &mut self,
+        system: &mut S,
+    ) -> Result<f64, NewtonFailure> {
+        self.has_factors = false;
+        system.residual_and_matrix(&mut self.residual, &mut self.matrix);
+        self.counts.matrices += 1;
+        self.merit()
+    }
+
+    /// Norm of the residual that was evaluated last.
+    fn merit(&mut self) -> Result<f64, NewtonFailure> {
         self.counts.residuals += 1;
         let square: f64 = self.residual.iter().map(|value| value * value).sum();
         if square.is_finite() {
@@ -274,16 +312,17 @@ impl Newton {
         largest.map_or(0, |(index, _)| index)
     }
 
-    /// Solves for the increment, with a new matrix or the present one, and gives its size in units of the tolerances.
+    /// Solves for the increment and gives its size in units of the tolerances.
     fn solve_increment<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        renew: bool,
+        source: Source,
     ) -> Result<f64, NewtonFailure> {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
-        match renew {
-            true => self.refresh(system)?,
-            false => self.solver.solve(&mut self.increment),
+        match source {
+            Source::Kept => self.solver.solve(&mut self.increment),
+            Source::AtHand => self.factor()?,
+            Source::New => self.refresh(system)?,
         }
         self.counts.loose_iterations += self.solver.iterations() as u64;
         system.tolerances(&mut self.tolerances);
@@ -327,12 +366,18 @@ impl Newton {
         let mut stale = kept;
         let mut renew = !kept;
         let mut contraction = Contraction::default();
-        let mut merit = self.evaluate(system)?;
+        let mut merit = if renew { self.evaluate_with_matrix(system)? } else { self.evaluate(system)? };
+        let mut at_hand = renew;
         let mut iterations = 0;
         let mut norm = f64::INFINITY;
         while iterations < settings.max_iterations {
             let fresh = renew;
-            norm = self.solve_increment(system, renew)?;
+            let source = match (renew, std::mem::take(&mut at_hand)) {
+                (false, _) => Source::Kept,
+                (true, true) => Source::AtHand,
+                (true, false) => Source::New,
+            };
+            norm = self.solve_increment(system, source)?;
             if renew {
                 contraction.renewed = true;
                 (renew, stale) = (settings.refresh == Refresh::EveryIteration, false);

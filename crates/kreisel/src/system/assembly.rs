@@ -1,46 +1,14 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use std::ops::Range;
-
 use super::motion::{
     TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
-use super::{ElementEntry, JointEntry, NodeMotion, System};
-use crate::dae::{Point, Reactions, Tangent, TangentWeights};
+use super::{JointEntry, NodeMotion, System};
+use crate::dae::{Point, Tangent, TangentWeights};
 use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, STIFFNESS_ONLY};
 use crate::joint::{LocalGradient, MOST_ROWS};
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
-
-/// Elements and joints whose blocks of an iteration matrix fit into the second-level cache.
-const PARTS_AT_HAND: usize = 256;
-
-/// Parts that are assembled one after the other: joints with the elements that they were read with, as long as the blocks of
-/// these are at hand.
-#[derive(Debug)]
-pub(super) struct Round {
-    elements: Range<usize>,
-    joints: Range<usize>,
-    /// End of the nodes that these parts and those before them meet: behind it, blocks of a matrix need not be clear yet.
-    node_end: usize,
-}
-
-impl Round {
-    /// Deals out all parts.
-    pub fn all(elements: &[ElementEntry], joints: &[JointEntry]) -> Vec<Self> {
-        let count = (elements.len() + joints.len()).div_ceil(PARTS_AT_HAND);
-        let part = |parts: usize, round: usize| round * parts / count..(round + 1) * parts / count;
-        let mut node_end = 0;
-        let round = |round: usize| {
-            let (elements_here, joints_here) = (part(elements.len(), round), part(joints.len(), round));
-            let of_elements = elements[elements_here.clone()].iter().flat_map(|entry| &entry.nodes);
-            let of_joints = joints[joints_here.clone()].iter().flat_map(|entry| &entry.nodes);
-            node_end = of_elements.chain(of_joints).fold(node_end, |end, node| end.max(node.0 + 1));
-            Self { elements: elements_here, joints: joints_here, node_end }
-        };
-        (0..count).map(round).collect()
-    }
-}
 
 impl System {
     /// Adds wrenches in body axes to the rows of their nodes.
@@ -76,7 +44,7 @@ impl System {
     }
 
     /// Writes a joint's rows of B: by themselves, or with their transpose to where the derivatives of forces are folded.
-    fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
+    pub(super) fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
         let places = match &out.fold {
             Some(fold) if !fold.gradient.is_empty() => &fold.gradient,
             _ => return self.write_rows(part, gradient, &mut out.gradient),
@@ -130,87 +98,6 @@ impl System {
         .acceleration
     }
 
-    pub(super) fn assemble_tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        let mut tangent = LocalTangent::zeros(0);
-        let found = self.found(at.memory);
-        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
-        let places = places.as_deref();
-        let mut gradient = LocalGradient::zeros();
-        let (nodes, mut cleared) = (self.nodes.len(), 0);
-        for Round { elements, joints, node_end } in &self.rounds {
-            if out.fold.is_some() {
-                out.stiffness.clear_columns(cleared..*node_end);
-                out.stiffness.clear_columns(nodes + joints.start..nodes + joints.end);
-                cleared = *node_end;
-            }
-            let (elements, joints) = (&self.elements[elements.clone()], &self.joints[joints.clone()]);
-            self.add_element_tangents(elements, at, weights, places, &mut tangent, out);
-            self.add_joint_tangents(joints, at, weights, places, (&mut gradient, &mut tangent), out);
-        }
-        if out.fold.is_some() {
-            let end = out.stiffness.pattern().column_group_count();
-            out.stiffness.clear_columns(cleared..nodes);
-            out.stiffness.clear_columns(nodes + self.joints.len()..end);
-        }
-        self.add_slip_tangents(at, weights, places, &mut tangent, out);
-        self.add_crowd_tangents(at, weights, out);
-        if self.shape.reactions == Reactions::General {
-            self.add_reactions(out);
-        }
-    }
-
-    fn add_element_tangents(
-        &self,
-        elements: &[ElementEntry],
-        at: &Point,
-        weights: TangentWeights,
-        places: Option<&[BlockId]>,
-        tangent: &mut LocalTangent,
-        out: &mut Tangent,
-    ) {
-        for entry in self.on_of_elements(elements, at) {
-            let nodes = &entry.nodes[..];
-            self.with_element(entry, at, |motion| {
-                tangent.reset(nodes.len());
-                entry.element.tangent(motion, weights, tangent);
-                let residual = || {
-                    let mut forces = LocalForces::zeros();
-                    match weights.remembered_forces {
-                        true => entry.element.remembered_residual(motion, &mut forces),
-                        false => entry.element.residual(motion, &mut forces),
-                    }
-                    forces.wrenches
-                };
-                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-                self.add_tangent(&part, tangent, residual, weights, out);
-                self.add_state_tangent(entry, motion, weights, out);
-            });
-        }
-    }
-
-    fn add_joint_tangents(
-        &self,
-        joints: &[JointEntry],
-        at: &Point,
-        weights: TangentWeights,
-        places: Option<&[BlockId]>,
-        (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
-        out: &mut Tangent,
-    ) {
-        for entry in self.on_of_joints(joints, at) {
-            self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-                gradient.reset(entry.rows.len(), motion.nodes.len());
-                if weights.stiffness {
-                    let multipliers = &at.multipliers[entry.rows.clone()];
-                    self.add_joint_tangent(entry, motion, multipliers, places, (gradient, tangent), out);
-                } else {
-                    entry.joint.gradient(motion, gradient);
-                    self.write_gradient(&entry.holonomic_rows(motion.nodes), gradient, out);
-                }
-            });
-        }
-    }
-
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
         let found = self.found(at.memory);
@@ -229,30 +116,6 @@ impl System {
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, out);
             });
-        }
-    }
-
-    fn add_joint_tangent(
-        &self,
-        entry: &JointEntry,
-        motion: &Motion,
-        multipliers: &[f64],
-        places: Option<&[BlockId]>,
-        (gradient, tangent): (&mut LocalGradient, &mut LocalTangent),
-        out: &mut Tangent,
-    ) {
-        let nodes = &entry.nodes[..];
-        tangent.reset(nodes.len());
-        entry.joint.linearize(motion, multipliers, gradient, tangent);
-        let rows = entry.holonomic_rows(motion.nodes);
-        self.write_gradient(&rows, gradient, out);
-        let reaction = || reaction(gradient, multipliers, nodes.len());
-        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-        self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
-        if out.gradient_rate_wanted {
-            let mut rate = LocalGradient::zeros();
-            entry.joint.rate_gradient(motion, &mut rate);
-            self.add_rate_gradient(&rows, [gradient, &rate], &mut out.gradient_rate);
         }
     }
 
@@ -351,13 +214,12 @@ impl JointEntry {
         Rows { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
     }
 
-    /// B V + Φ_t.
-    pub(super) fn write_rates(&self, motion: &Motion, out: &mut [f64]) {
+    /// Writes Φ_t, over zeros.
+    pub(super) fn write_time_rates(&self, motion: &Motion, out: &mut [f64]) {
         if self.joint.is_rheonomic() {
             let (rates, _) = self.joint.time_derivatives(motion);
             out.copy_from_slice(&rates[..out.len()]);
         }
-        self.joint.add_rates(motion, out);
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use super::assembly::Round;
 use super::crowd::{CrowdEntry, Kept};
+use super::pass::Round;
 use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
 use super::{ElementEntry, JointEntry, Node, SwitchId, System};

@@ -8,16 +8,17 @@ mod blame;
 mod builder;
 mod crowd;
 mod motion;
+mod pass;
 mod slip;
 mod state;
 mod switch;
 
-use assembly::Round;
 pub use builder::{AssemblyError, SystemBuilder};
 pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
 use motion::twist_between;
 pub use motion::{NodeMotion, join, split};
+use pass::{Round, Wanted};
 use state::{Links, StateEntry};
 use switch::Switch;
 pub use switch::{SwitchError, SwitchId};
@@ -340,36 +341,6 @@ impl JointEntry {
     }
 }
 
-impl System {
-    /// The equations, and the hidden constraints B v + Φ_t if they are asked for.
-    fn evaluate_parts(&self, at: &Point, out: &mut Equations, mut rates: Option<&mut [f64]>) {
-        for entry in self.elements_on(at) {
-            let nodes = &entry.nodes[..];
-            self.with_element(entry, at, |motion| {
-                let mut forces = LocalForces::zeros();
-                entry.element.residual(motion, &mut forces);
-                self.add_forces(nodes, motion.nodes, &forces.wrenches, out.equilibrium);
-                self.add_rates(entry, motion, out.state_rates);
-            });
-        }
-        for entry in self.joints_on(at) {
-            let nodes = &entry.nodes[..];
-            self.with_motion(nodes, at, &entry.memory, |motion| {
-                let mut forces = LocalForces::zeros();
-                let (rows, wrenches) = (entry.rows.clone(), &mut forces.wrenches[..nodes.len()]);
-                let violation = &mut out.violation[rows.clone()];
-                entry.joint.evaluate(motion, &at.multipliers[rows.clone()], violation, wrenches);
-                if let Some(rates) = rates.as_deref_mut() {
-                    entry.write_rates(motion, &mut rates[rows]);
-                }
-                self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
-            });
-        }
-        self.evaluate_slips(at, out);
-        self.add_crowd_forces(at, out.equilibrium);
-    }
-}
-
 impl Dae for System {
     fn shape(&self) -> Shape {
         self.shape.clone()
@@ -392,7 +363,7 @@ impl Dae for System {
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.evaluate_parts(at, out, None);
+        self.assemble(at, Wanted { equations: Some(out), ..Wanted::default() });
     }
 
     fn evaluate_with_rates(
@@ -403,7 +374,7 @@ impl Dae for System {
         _rheonomic: bool,
         rates: &mut [f64],
     ) {
-        self.evaluate_parts(at, out, Some(rates));
+        self.assemble(at, Wanted { equations: Some(out), rates: Some(rates), derivatives: None });
     }
 
     fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -442,7 +413,18 @@ impl Dae for System {
     }
 
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        self.assemble_tangent(at, weights, out);
+        self.assemble(at, Wanted { derivatives: Some((weights, out)), ..Wanted::default() });
+    }
+
+    fn evaluate_with_tangent(
+        &self,
+        at: &Point,
+        out: &mut Equations,
+        rates: Option<&mut [f64]>,
+        weights: TangentWeights,
+        tangent: &mut Tangent,
+    ) {
+        self.assemble(at, Wanted { equations: Some(out), rates, derivatives: Some((weights, tangent)) });
     }
 
     fn has_dear_tangent(&self) -> bool {

@@ -1,0 +1,257 @@
+//! One pass over all elements and joints: for the equations, for their derivatives, or for both.
+//!
+//! An iteration that renews its matrix needs both at the same point. Found together they share the motion of the nodes, and
+//! large machines pass through memory once.
+
+use std::ops::Range;
+
+use super::assembly::{LocalPart, reaction};
+use super::{ElementEntry, JointEntry, System};
+use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
+use crate::element::{LocalForces, LocalTangent, Motion, STIFFNESS_ONLY};
+use crate::joint::LocalGradient;
+use crate::solve::block::BlockId;
+
+/// Elements and joints whose blocks of an iteration matrix fit into the second-level cache.
+const PARTS_AT_HAND: usize = 256;
+
+/// Parts that are assembled one after the other: joints with the elements that they were read with, as long as the blocks of
+/// these are at hand.
+#[derive(Debug)]
+pub(super) struct Round {
+    elements: Range<usize>,
+    joints: Range<usize>,
+    /// End of the nodes that these parts and those before them meet: behind it, blocks of a matrix need not be clear yet.
+    node_end: usize,
+}
+
+impl Round {
+    /// Deals out all parts.
+    pub fn all(elements: &[ElementEntry], joints: &[JointEntry]) -> Vec<Self> {
+        let count = (elements.len() + joints.len()).div_ceil(PARTS_AT_HAND);
+        let part = |parts: usize, round: usize| round * parts / count..(round + 1) * parts / count;
+        let mut node_end = 0;
+        let round = |round: usize| {
+            let (elements_here, joints_here) = (part(elements.len(), round), part(joints.len(), round));
+            let of_elements = elements[elements_here.clone()].iter().flat_map(|entry| &entry.nodes);
+            let of_joints = joints[joints_here.clone()].iter().flat_map(|entry| &entry.nodes);
+            node_end = of_elements.chain(of_joints).fold(node_end, |end, node| end.max(node.0 + 1));
+            Self { elements: elements_here, joints: joints_here, node_end }
+        };
+        (0..count).map(round).collect()
+    }
+}
+
+/// What a pass is to find.
+#[derive(Default)]
+pub(super) struct Wanted<'w, 'v> {
+    pub equations: Option<&'w mut Equations<'v>>,
+    /// The hidden constraints B v + Φ_t.
+    pub rates: Option<&'w mut [f64]>,
+    pub derivatives: Option<(TangentWeights, &'w mut Tangent)>,
+}
+
+/// The derivatives that a pass adds up.
+struct Derivatives<'w> {
+    weights: TangentWeights,
+    out: &'w mut Tangent,
+    /// Where the blocks are if the pattern has those of pairs that touch besides.
+    places: Option<&'w [BlockId]>,
+    /// Those of one part.
+    tangent: LocalTangent,
+    gradient: LocalGradient,
+    /// End of the nodes whose columns are clear, in a matrix that is folded into.
+    cleared: usize,
+}
+
+impl Derivatives<'_> {
+    /// Clears what the parts of a round add to; `nodes` is the number of all nodes.
+    fn clear(&mut self, round: &Round, nodes: usize) {
+        if self.out.fold.is_some() {
+            let Range { start, end } = round.joints;
+            self.out.stiffness.clear_columns(self.cleared..round.node_end);
+            self.out.stiffness.clear_columns(nodes + start..nodes + end);
+            self.cleared = round.node_end;
+        }
+    }
+
+    /// Clears what no round did.
+    fn clear_the_rest(&mut self, nodes: usize, joints: usize) {
+        if self.out.fold.is_some() {
+            let end = self.out.stiffness.pattern().column_group_count();
+            self.out.stiffness.clear_columns(self.cleared..nodes);
+            self.out.stiffness.clear_columns(nodes + joints..end);
+        }
+    }
+}
+
+impl System {
+    /// Adds up what is wanted at a point.
+    pub(super) fn assemble(&self, at: &Point, wanted: Wanted) {
+        let Wanted { mut equations, mut rates, derivatives } = wanted;
+        let found = derivatives.as_ref().and_then(|_| self.found(at.memory));
+        let pattern = derivatives.as_ref().map(|(_, out)| out.dynamic.pattern());
+        let places = pattern.and_then(|pattern| self.places_in(found.as_ref(), pattern));
+        let mut derivatives = derivatives.map(|(weights, out)| Derivatives {
+            weights,
+            out,
+            places: places.as_deref(),
+            tangent: LocalTangent::zeros(0),
+            gradient: LocalGradient::zeros(),
+            cleared: 0,
+        });
+        for round in &self.rounds {
+            if let Some(derivatives) = &mut derivatives {
+                derivatives.clear(round, self.nodes.len());
+            }
+            for entry in self.on_of_elements(&self.elements[round.elements.clone()], at) {
+                self.add_element(entry, at, equations.as_deref_mut(), derivatives.as_mut());
+            }
+            for entry in self.on_of_joints(&self.joints[round.joints.clone()], at) {
+                let equations = equations.as_deref_mut();
+                self.add_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
+            }
+        }
+        if let Some(equations) = equations {
+            self.evaluate_slips(at, equations);
+            self.add_crowd_forces(at, equations.equilibrium);
+        }
+        if let Some(mut derivatives) = derivatives {
+            derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
+            let Derivatives { weights, out, places, mut tangent, .. } = derivatives;
+            self.add_slip_tangents(at, weights, places, &mut tangent, out);
+            self.add_crowd_tangents(at, weights, out);
+            if self.shape.reactions == Reactions::General {
+                self.add_reactions(out);
+            }
+        }
+    }
+
+    #[inline]
+    fn add_element(
+        &self,
+        entry: &ElementEntry,
+        at: &Point,
+        equations: Option<&mut Equations>,
+        derivatives: Option<&mut Derivatives>,
+    ) {
+        self.with_element(entry, at, |motion| {
+            let forces = equations.map(|out| {
+                let mut forces = LocalForces::zeros();
+                entry.element.residual(motion, &mut forces);
+                self.add_forces(&entry.nodes, motion.nodes, &forces.wrenches, out.equilibrium);
+                self.add_rates(entry, motion, out.state_rates);
+                forces
+            });
+            if let Some(derivatives) = derivatives {
+                self.add_element_tangent(entry, motion, forces, derivatives);
+            }
+        });
+    }
+
+    /// Adds an element's derivatives; its forces may be known.
+    fn add_element_tangent(
+        &self,
+        entry: &ElementEntry,
+        motion: &Motion,
+        forces: Option<LocalForces>,
+        derivatives: &mut Derivatives,
+    ) {
+        let Derivatives { weights, out, places, tangent, .. } = derivatives;
+        tangent.reset(entry.nodes.len());
+        entry.element.tangent(motion, *weights, tangent);
+        let residual = || {
+            let mut found = LocalForces::zeros();
+            match forces {
+                _ if weights.remembered_forces => entry.element.remembered_residual(motion, &mut found),
+                Some(forces) => found = forces,
+                None => entry.element.residual(motion, &mut found),
+            }
+            found.wrenches
+        };
+        let nodes = &entry.nodes[..];
+        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
+        self.add_tangent(&part, tangent, residual, *weights, out);
+        self.add_state_tangent(entry, motion, *weights, out);
+    }
+
+    #[inline]
+    fn add_joint(
+        &self,
+        entry: &JointEntry,
+        at: &Point,
+        equations: Option<&mut Equations>,
+        rates: Option<&mut [f64]>,
+        derivatives: Option<&mut Derivatives>,
+    ) {
+        let nodes = &entry.nodes[..];
+        self.with_motion(nodes, at, &entry.memory, |motion| {
+            let multipliers = &at.multipliers[entry.rows.clone()];
+            let rates = rates.map(|rates| &mut rates[entry.rows.clone()]);
+            let Some(derivatives) = derivatives else {
+                if let Some(out) = equations {
+                    let mut forces = LocalForces::zeros();
+                    let wrenches = &mut forces.wrenches[..nodes.len()];
+                    let violation = &mut out.violation[entry.rows.clone()];
+                    entry.joint.evaluate(motion, multipliers, violation, wrenches);
+                    self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
+                }
+                if let Some(rates) = rates {
+                    entry.write_time_rates(motion, rates);
+                    entry.joint.add_rates(motion, rates);
+                }
+                return;
+            };
+            let Some(out) = equations else {
+                return self.add_joint_tangent(entry, motion, multipliers, None, derivatives);
+            };
+            let violation = &mut out.violation[entry.rows.clone()];
+            self.add_joint_tangent(entry, motion, multipliers, Some(violation), derivatives);
+            // The gradient is at hand: reactions and rates are products with it.
+            let wrenches = reaction(&derivatives.gradient, multipliers, nodes.len());
+            self.add_forces(nodes, motion.nodes, &wrenches, out.equilibrium);
+            if let Some(rates) = rates {
+                entry.write_time_rates(motion, rates);
+                derivatives.gradient.multiply_add(motion.nodes, rates);
+            }
+        });
+    }
+
+    /// Adds a joint's derivatives and writes its violation if that is wanted.
+    fn add_joint_tangent(
+        &self,
+        entry: &JointEntry,
+        motion: &Motion,
+        multipliers: &[f64],
+        violation: Option<&mut [f64]>,
+        derivatives: &mut Derivatives,
+    ) {
+        let Derivatives { weights, out, places, tangent, gradient, .. } = derivatives;
+        let nodes = &entry.nodes[..];
+        let rows = entry.holonomic_rows(motion.nodes);
+        gradient.reset(entry.rows.len(), nodes.len());
+        if !weights.stiffness {
+            if let Some(violation) = violation {
+                entry.joint.violation(motion, violation);
+            }
+            entry.joint.gradient(motion, gradient);
+            return self.write_gradient(&rows, gradient, out);
+        }
+        tangent.reset(nodes.len());
+        match violation {
+            None => entry.joint.linearize(motion, multipliers, gradient, tangent),
+            Some(violation) => {
+                entry.joint.linearize_with_violation(motion, multipliers, violation, gradient, tangent);
+            }
+        }
+        self.write_gradient(&rows, gradient, out);
+        let reaction = || reaction(gradient, multipliers, nodes.len());
+        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
+        self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
+        if out.gradient_rate_wanted {
+            let mut rate = LocalGradient::zeros();
+            entry.joint.rate_gradient(motion, &mut rate);
+            self.add_rate_gradient(&rows, [gradient, &rate], &mut out.gradient_rate);
+        }
+    }
+}
