@@ -13,6 +13,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 /// Columns eliminated at a time; the packed factors of a block stay in registers and first-level cache.
 const BLOCK: usize = 16;
 
+/// Columns of a block that are factored one by one.
+const FEW: usize = 8;
+
 /// Products of more multiplications than this are left to faer, which packs them and uses wider vectors.
 const LARGE: usize = 4000;
 
@@ -68,11 +71,26 @@ impl FrontMut<'_> {
         }
     }
 
-    /// LU of some columns of the panel that earlier columns are already eliminated from.
+    /// LU of some columns of the panel that earlier columns are already eliminated from: a few at a time, which are then
+    /// eliminated from the others at once.
     #[inline(always)]
     fn factor_block(&mut self, block: Range<usize>) {
+        let (pivots, height) = (self.pivots, self.pivots + self.border);
+        let mut first = block.start;
+        while first < block.end {
+            let few = first..(first + FEW).min(block.end);
+            self.factor_few(few.clone());
+            let (done, rest) = self.panel.split_at_mut(few.end * height);
+            let rest = &mut rest[..(block.end - few.end) * height];
+            eliminate_from_columns(done, height, pivots, few.clone(), rest);
+            first = few.end;
+        }
+    }
+
+    #[inline(always)]
+    fn factor_few(&mut self, few: Range<usize>) {
         let height = self.pivots + self.border;
-        for k in block.clone() {
+        for k in few.clone() {
             let candidates = &self.panel[k * height..][..self.pivots];
             let row = pivot_row(candidates, k, self.search_ends[k] as usize);
             self.swaps[k] = row as u32;
@@ -88,7 +106,7 @@ impl FrontMut<'_> {
             let inverse = 1.0 / pivot;
             let column = &mut column[1..];
             column.iter_mut().for_each(|value| *value *= inverse);
-            let rest = &mut rest[..(block.end - k - 1) * height];
+            let rest = &mut rest[..(few.end - k - 1) * height];
             for target in rest.chunks_exact_mut(height) {
                 let target = &mut target[k..];
                 let factor = target[0];
@@ -157,6 +175,12 @@ fn eliminate_from_panel(done: &[f64], height: usize, pivots: usize, block: Range
         let lower = lower.subrows(block.end, height - block.end);
         return matmul(below, Accum::Add, lower, factors.as_ref(), -1.0, Par::Seq);
     }
+    eliminate_from_columns(done, height, pivots, block, rest);
+}
+
+/// The same with loops down the columns.
+#[inline(always)]
+fn eliminate_from_columns(done: &[f64], height: usize, pivots: usize, block: Range<usize>, rest: &mut [f64]) {
     let mut pairs = rest.chunks_exact_mut(2 * height);
     for pair in &mut pairs {
         let (one, other) = pair.split_at_mut(height);

@@ -76,7 +76,7 @@ use self::fallback::Fallback;
 use self::numeric::Numeric;
 use self::ordering::Plan;
 use self::regularize::Shifter;
-use self::symbolic::Symbolic;
+use self::symbolic::{Origin, Symbolic};
 use super::block::{BlockMatrix, BlockPattern};
 
 /// Below this pivot ratio ten digits are gone, and the factors are checked.
@@ -308,9 +308,9 @@ impl SparseLu {
         let mut nodes = Vec::new();
         for (index, front) in self.symbolic.fronts.iter().enumerate() {
             let fails = front.pivot_range().any(|place| self.numeric.ratio(place) < SUSPICIOUS_RATIO);
-            let Some(parent) = front.parent else { continue };
+            let Origin { top_node, parent: Some(parent) } = self.symbolic.origins[index] else { continue };
             if fails && !doubtful[index] {
-                nodes.push(front.top_node);
+                nodes.push(top_node);
             }
             doubtful[parent] |= fails || doubtful[index];
         }
@@ -443,13 +443,15 @@ impl SparseLu {
         };
         let report = self.numeric.factor(&self.symbolic, values, shift, right_side);
         let (worst_group, worst_row) = self.group_and_row(report.worst);
+        // The largest entry is usually on the diagonal, or not much larger: the others are looked at only where that matters.
+        let mut growth = report.largest_magnitude / report.largest_diagonal;
+        if !(growth <= SUSPICIOUS_GROWTH) {
+            let entries = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            growth = if entries > 0.0 { report.largest_magnitude / entries } else { 1.0 };
+        }
         Health {
             smallest_pivot_ratio: report.smallest_ratio,
-            growth: if report.largest_entry > 0.0 {
-                report.largest_magnitude / report.largest_entry
-            } else {
-                1.0
-            },
+            growth,
             residual: None,
             fallback_used: false,
             worst_group,

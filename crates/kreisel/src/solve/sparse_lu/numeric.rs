@@ -34,8 +34,8 @@ pub(super) struct PivotReport {
     /// Place of the smallest ratio in elimination order.
     pub worst: usize,
     pub largest_magnitude: f64,
-    /// Largest entry of the matrix that is a number.
-    pub largest_entry: f64,
+    /// Largest entry on the diagonal of the matrix that is a number.
+    pub largest_diagonal: f64,
 }
 
 impl Numeric {
@@ -95,7 +95,7 @@ impl Numeric {
             smallest_ratio: f64::INFINITY,
             worst: 0,
             largest_magnitude: 0.0,
-            largest_entry: 0.0,
+            largest_diagonal: 0.0,
         };
         for front in &symbolic.fronts {
             let largest = match front.height() {
@@ -111,7 +111,7 @@ impl Numeric {
                 }
                 _ => self.factor_large(symbolic, front, values, shift),
             };
-            report.largest_entry = report.largest_entry.max(largest);
+            report.largest_diagonal = report.largest_diagonal.max(largest);
             self.judge(front, &mut report);
             if solves {
                 self.forward(symbolic, front);
@@ -120,7 +120,7 @@ impl Numeric {
         report
     }
 
-    /// Factors a front in a local matrix with columns of `H` rows; gives the largest entry of the matrix in it.
+    /// Factors a front in a local matrix with columns of `H` rows; gives the largest entry of the matrix on its diagonal.
     #[inline(always)]
     fn factor_small<const H: usize>(
         &mut self,
@@ -129,25 +129,21 @@ impl Numeric {
         values: &[f64],
         shift: &[f64],
     ) -> f64 {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let own = front.pivot_range();
         let mut local = SmallFront::<H>::zeros();
-        for entry in &symbolic.entries[front.entries.clone()] {
-            local.set(entry, values);
+        for entry in &symbolic.entries[front.entries()] {
+            local.set(entry.wide(), values);
         }
-        let largest = local.largest(height);
+        let largest = local.largest_diagonal(pivots);
         if !shift.is_empty() {
             for (k, shift) in shift[own.clone()].iter().enumerate() {
                 *local.diagonal(k) -= shift;
             }
         }
-        for &child in &symbolic.children[front.children.clone()] {
-            let child = &symbolic.fronts[child];
-            local.add_schur(
-                &symbolic.runs[child.runs.clone()],
-                &self.schur[child.schur_range()],
-                child.border,
-            );
+        for &child in &symbolic.children[front.children()] {
+            let child = &symbolic.fronts[child as usize];
+            local.add_schur(&symbolic.runs[child.runs()], &self.schur[child.schur_range()], child.border());
         }
         let magnitude = &mut self.magnitude[own.clone()];
         local.magnitude.iter_mut().zip(&*magnitude).for_each(|(local, passed)| *local = *passed);
@@ -155,7 +151,7 @@ impl Numeric {
         let inverse_pivots = &mut self.inverse_pivots[own.clone()];
         local.eliminate(height, search_ends, &mut self.swaps[own], inverse_pivots);
         magnitude.iter_mut().zip(&local.magnitude).for_each(|(own, local)| *own = *local);
-        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        let rows = &symbolic.border_rows[front.border_rows()];
         for (&row, terms) in rows.iter().zip(&local.magnitude[pivots..]) {
             self.magnitude[row as usize] += terms;
         }
@@ -164,7 +160,7 @@ impl Numeric {
         largest
     }
 
-    /// Factors a front in its place; gives the largest entry of the matrix in it.
+    /// Factors a front in its place; gives the largest entry of the matrix on its diagonal.
     #[inline(always)]
     fn factor_large(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         let largest = self.assemble(symbolic, front, values, shift);
@@ -191,39 +187,39 @@ impl Numeric {
         }
     }
 
-    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks.
+    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks on its diagonal.
     #[inline(always)]
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
         self.schur[front.schur_range()].fill(0.0);
-        let mut largest = 0.0;
-        for entry in &symbolic.entries[front.entries.clone()] {
+        for entry in symbolic.entries[front.entries()].iter().map(|entry| entry.wide()) {
             let block = &values[entry.value..][..entry.rows * entry.columns];
-            largest = block.iter().fold(largest, |largest: f64, value| largest.max(value.abs()));
             let (target, stride) = front.place(entry.row, entry.column);
             for (column, source) in block.chunks_exact(entry.rows.max(1)).enumerate() {
                 self.factors[target + column * stride..][..entry.rows].copy_from_slice(source);
             }
         }
         let diagonal_step = front.height() + 1;
+        let diagonal = self.factors[front.panel..][..front.panel_len()].iter().step_by(diagonal_step);
+        let largest = diagonal.fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
         if !shift.is_empty() {
             for (k, shift) in shift[front.pivot_range()].iter().enumerate() {
                 self.factors[front.panel + k * diagonal_step] -= shift;
             }
         }
-        for &child in &symbolic.children[front.children.clone()] {
-            let child = &symbolic.fronts[child];
-            let runs = &symbolic.runs[child.runs.clone()];
+        for &child in &symbolic.children[front.children()] {
+            let child = &symbolic.fronts[child as usize];
+            let runs = &symbolic.runs[child.runs()];
             let (source, schur) = two_ranges(&mut self.schur, child, front);
             let factors = &mut self.factors[front.panel..];
-            add_schur(front, runs, source, child.border, factors, schur);
+            add_schur(front, runs, source, child.border(), factors, schur);
         }
         largest
     }
 
     #[inline(always)]
     fn eliminate(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let own = front.pivot_range();
         let (panel, right) = self.factors[front.panel..][..front.panel_len() + front.right_len()]
             .split_at_mut(front.panel_len());
@@ -233,7 +229,7 @@ impl Numeric {
         }
         FrontMut {
             pivots,
-            border: front.border,
+            border: front.border(),
             panel,
             right,
             schur: &mut self.schur[front.schur_range()],
@@ -244,26 +240,32 @@ impl Numeric {
         for (k, inverse) in self.inverse_pivots[own].iter_mut().enumerate() {
             *inverse = 1.0 / panel[k * (height + 1)];
         }
-        for (k, magnitude) in magnitude.iter_mut().enumerate() {
-            let column = &panel[k * height..][..k];
-            let lower = panel[k..].iter().step_by(height);
-            *magnitude += lower.zip(column).map(|(lower, upper)| (lower * upper).abs()).sum::<f64>();
+        for first in (0..pivots).step_by(CHUNK) {
+            let end = (first + CHUNK).min(pivots);
+            // The corner at the diagonal, and the rest of the chunk's columns of L.
+            for k in first..end {
+                for j in k + 1..end {
+                    magnitude[j] += (panel[k * height + j] * panel[j * height + k]).abs();
+                }
+            }
+            let lower = &panel[first * height..end * height];
+            let upper = &panel[end * height..];
+            add_terms(lower, height, end, (upper, first, height), &mut magnitude[end..]);
         }
     }
 
     /// Adds what a front subtracts from the diagonal of its border to the magnitudes there.
     #[inline(always)]
     fn pass_magnitudes(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let factors = &self.factors[front.panel..];
         let (panel, right) = factors.split_at(front.panel_len());
-        let rows = &symbolic.border_rows[front.border_rows.clone()];
-        for (i, (&row, column)) in rows.iter().zip(right.chunks_exact(pivots.max(1))).enumerate() {
-            let terms: f64 = column
-                .iter()
-                .zip(panel[pivots + i..].iter().step_by(height))
-                .map(|(upper, lower)| (upper * lower).abs())
-                .sum();
+        let terms = &mut self.local[..front.border()];
+        terms.fill(0.0);
+        for (chunk, lower) in panel.chunks(CHUNK * height.max(1)).enumerate() {
+            add_terms(lower, height, pivots, (right, chunk * CHUNK, pivots), terms);
+        }
+        for (&row, terms) in symbolic.border_rows[front.border_rows()].iter().zip(&*terms) {
             self.magnitude[row as usize] += terms;
         }
     }
@@ -318,7 +320,7 @@ impl Numeric {
     /// behind the front changes only values that are already taken out or never looked at.
     #[inline(always)]
     fn forward_padded<const H: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let panel = &self.factors[front.panel..];
         let own = front.pivot_range();
         let ordered = &mut self.ordered[own.clone()];
@@ -335,7 +337,7 @@ impl Numeric {
                 local[i] -= factor * column[i];
             }
         }
-        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        let rows = &symbolic.border_rows[front.border_rows()];
         for (value, &row) in local[pivots..height].iter().zip(rows) {
             self.ordered[row as usize] += value;
         }
@@ -343,7 +345,7 @@ impl Numeric {
 
     #[inline(always)]
     fn forward_large(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let panel = &self.factors[front.panel..][..front.panel_len()];
         let own = front.pivot_range();
         let ordered = &mut self.ordered[own.clone()];
@@ -359,7 +361,7 @@ impl Numeric {
             subtract(tail, &column[k + 1..], head[k]);
         }
         ordered.iter_mut().zip(&*local).for_each(|(value, local)| *value = *local);
-        let rows = &symbolic.border_rows[front.border_rows.clone()];
+        let rows = &symbolic.border_rows[front.border_rows()];
         for (value, &row) in local[pivots..].iter().zip(rows) {
             self.ordered[row as usize] += value;
         }
@@ -367,7 +369,7 @@ impl Numeric {
 
     #[inline(always)]
     fn backward(&mut self, symbolic: &Symbolic, front: &Front) {
-        match front.pivots {
+        match front.pivots() {
             0..=4 => self.backward_padded::<4>(symbolic, front),
             5..=8 => self.backward_padded::<8>(symbolic, front),
             9..=12 => self.backward_padded::<12>(symbolic, front),
@@ -381,14 +383,14 @@ impl Numeric {
     /// Backward substitution with columns of `P` rows, see [`Self::forward_padded`].
     #[inline(always)]
     fn backward_padded<const P: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let (panel, right) = (&self.factors[front.panel..], &self.factors[front.panel + front.panel_len()..]);
-        let behind = front.pivot_start + pivots;
+        let behind = front.pivot_start() + pivots;
         let (before, after) = self.ordered.split_at_mut(behind);
-        let own = &mut before[front.pivot_start..];
+        let own = &mut before[front.pivot_start()..];
         let mut local = [0.0; P];
         local.iter_mut().zip(&*own).for_each(|(local, value)| *local = *value);
-        for (j, &row) in symbolic.border_rows[front.border_rows.clone()].iter().enumerate() {
+        for (j, &row) in symbolic.border_rows[front.border_rows()].iter().enumerate() {
             let column = &right[j * pivots..][..P];
             let factor = after[row as usize - behind];
             for i in 0..P {
@@ -397,7 +399,7 @@ impl Numeric {
         }
         for k in (0..pivots).rev() {
             let column = &panel[k * height..][..P];
-            let value = local[k] * self.inverse_pivots[front.pivot_start + k];
+            let value = local[k] * self.inverse_pivots[front.pivot_start() + k];
             own[k] = value;
             for i in 0..P {
                 local[i] -= value * column[i];
@@ -407,20 +409,20 @@ impl Numeric {
 
     #[inline(always)]
     fn backward_large(&mut self, symbolic: &Symbolic, front: &Front) {
-        let (pivots, height) = (front.pivots, front.height());
+        let (pivots, height) = (front.pivots(), front.height());
         let factors = &self.factors[front.panel..][..front.panel_len() + front.right_len()];
         let (panel, right) = factors.split_at(front.panel_len());
-        let (before, after) = self.ordered.split_at_mut(front.pivot_start + pivots);
-        let own = &mut before[front.pivot_start..];
-        let rows = &symbolic.border_rows[front.border_rows.clone()];
-        let behind = front.pivot_start + pivots;
+        let (before, after) = self.ordered.split_at_mut(front.pivot_start() + pivots);
+        let own = &mut before[front.pivot_start()..];
+        let rows = &symbolic.border_rows[front.border_rows()];
+        let behind = front.pivot_start() + pivots;
         for (&row, column) in rows.iter().zip(right.chunks_exact(pivots.max(1))) {
             let value = after[row as usize - behind];
             subtract(own, column, value);
         }
         for k in (0..pivots).rev() {
             let column = &panel[k * height..][..=k];
-            let value = own[k] * self.inverse_pivots[front.pivot_start + k];
+            let value = own[k] * self.inverse_pivots[front.pivot_start() + k];
             own[k] = value;
             subtract(&mut own[..k], &column[..k], value);
         }
@@ -489,26 +491,56 @@ fn add_schur(
     factors: &mut [f64],
     schur: &mut [f64],
 ) {
-    let (pivots, border) = (front.pivots, front.border);
+    let (pivots, border) = (front.pivots(), front.border());
     let (panel, right) = factors.split_at_mut(front.panel_len());
-    for columns in runs {
+    for columns in runs.iter().map(|run| run.wide()) {
         for column in 0..columns.len {
             let source = &source[(columns.from + column) * source_size..][..source_size];
             let target = columns.to + column;
             if target < pivots {
                 let panel = &mut panel[target * (pivots + border)..][..pivots + border];
-                runs.iter().for_each(|run| add(&mut panel[run.to..][..run.len], &source[run.from..]));
+                for run in runs.iter().map(|run| run.wide()) {
+                    add(&mut panel[run.to..][..run.len], &source[run.from..]);
+                }
                 continue;
             }
             let right = &mut right[(target - pivots) * pivots..][..pivots];
             let schur = &mut schur[(target - pivots) * border..][..border];
-            for run in runs {
+            for run in runs.iter().map(|run| run.wide()) {
                 if run.to < pivots {
                     add(&mut right[run.to..][..run.len], &source[run.from..]);
                 } else {
                     add(&mut schur[run.to - pivots..][..run.len], &source[run.from..]);
                 }
             }
+        }
+    }
+}
+
+/// Columns of L whose products are added at a time.
+const CHUNK: usize = 4;
+
+/// Adds |L U| on the diagonal, of some columns of L from a row on. The columns of U have their numbers at `upper.1` and a distance
+/// of `upper.2`.
+#[inline(always)]
+fn add_terms(lower: &[f64], height: usize, row: usize, upper: (&[f64], usize, usize), terms: &mut [f64]) {
+    let (upper, first, stride) = upper;
+    let columns = lower.len() / height.max(1);
+    let column = |k: usize| &lower[k * height + row..][..terms.len()];
+    if columns == CHUNK {
+        let (l0, l1, l2, l3) = (column(0), column(1), column(2), column(3));
+        for (i, terms) in terms.iter_mut().enumerate() {
+            let u = &upper[i * stride + first..][..CHUNK];
+            let sum =
+                ((l0[i] * u[0]).abs() + (l1[i] * u[1]).abs()) + ((l2[i] * u[2]).abs() + (l3[i] * u[3]).abs());
+            *terms += sum;
+        }
+        return;
+    }
+    for k in 0..columns {
+        let lower = &lower[k * height + row..];
+        for (i, terms) in terms.iter_mut().enumerate() {
+            *terms += (lower[i] * upper[i * stride + first + k]).abs();
         }
     }
 }

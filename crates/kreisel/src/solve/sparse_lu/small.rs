@@ -32,7 +32,7 @@ impl<const H: usize> SmallFront<H> {
 
     /// Writes a block of the matrix to its place.
     #[inline(always)]
-    pub fn set(&mut self, entry: &Entry, values: &[f64]) {
+    pub fn set(&mut self, entry: Entry<usize>, values: &[f64]) {
         let block = &values[entry.value..][..entry.rows * entry.columns];
         let columns = &mut self.columns[entry.column..][..entry.columns];
         match entry.rows {
@@ -49,25 +49,20 @@ impl<const H: usize> SmallFront<H> {
         }
     }
 
-    /// Largest entry so far; those that are not numbers are passed over.
+    /// Largest of the first entries of the diagonal; those that are not numbers are passed over.
     #[inline(always)]
-    pub fn largest(&self, height: usize) -> f64 {
-        let mut lanes = [0.0; H];
-        for column in &self.columns[..height] {
-            for i in 0..H {
-                lanes[i] = if column[i].abs() > lanes[i] { column[i].abs() } else { lanes[i] };
-            }
-        }
-        lanes.into_iter().fold(0.0, f64::max)
+    pub fn largest_diagonal(&self, pivots: usize) -> f64 {
+        let diagonal = self.columns[..pivots].iter().enumerate().map(|(k, column)| column[k].abs());
+        diagonal.fold(0.0, |largest, entry| if entry > largest { entry } else { largest })
     }
 
     /// Adds the Schur complement of a child whose border has `size` unknowns.
     #[inline(always)]
     pub fn add_schur(&mut self, runs: &[Run], schur: &[f64], size: usize) {
-        for across in runs {
+        for across in runs.iter().map(|run| run.wide()) {
             let sources = schur[across.from * size..].chunks_exact(size.max(1));
             for (column, source) in self.columns[across.to..][..across.len].iter_mut().zip(sources) {
-                for run in runs {
+                for run in runs.iter().map(|run| run.wide()) {
                     match run.len {
                         3 => add::<3>(&mut column[run.to..], &source[run.from..]),
                         6 => add::<6>(&mut column[run.to..], &source[run.from..]),
@@ -98,21 +93,27 @@ impl<const H: usize> SmallFront<H> {
         for (magnitude, k) in self.magnitude.iter_mut().zip(0..pivots) {
             *magnitude += columns[k][k].abs();
         }
+        let (mut terms, mut exchanged) = ([0.0; H], false);
         for (k, (swap, inverse)) in swaps.iter_mut().zip(inverse_pivots).enumerate() {
             let row = pivot_row(&columns[k][..pivots], k, search_ends[k] as usize);
             *swap = row as u32;
             if row != k {
+                exchanged = true;
                 columns.iter_mut().for_each(|column| column.swap(k, row));
             }
             *inverse = 1.0 / columns[k][k];
             if inverse.is_finite() {
-                eliminate_column(&mut columns[k..], k, *inverse);
+                eliminate_column(&mut columns[k..], k, *inverse, &mut terms);
             }
         }
-        for (j, magnitude) in self.magnitude[..height].iter_mut().enumerate() {
-            let upper = columns[j][..j.min(pivots)].iter();
-            *magnitude += upper.zip(&*columns).map(|(upper, lower)| (upper * lower[j]).abs()).sum::<f64>();
+        if exchanged {
+            // Rows met other columns on the way than in the end.
+            for (j, terms) in terms[..height].iter_mut().enumerate() {
+                let upper = columns[j][..j.min(pivots)].iter();
+                *terms = upper.zip(&*columns).map(|(upper, lower)| (upper * lower[j]).abs()).sum::<f64>();
+            }
         }
+        self.magnitude.iter_mut().zip(&terms).for_each(|(magnitude, terms)| *magnitude += terms);
     }
 
     /// Writes the factors of `pivots` unknowns, which take as much as the panel and the right part of the front, and may
@@ -144,9 +145,10 @@ impl<const H: usize> SmallFront<H> {
     }
 }
 
-/// Eliminates pivot `k` from the columns behind the first; leaves L below the diagonal of the first.
+/// Eliminates pivot `k` from the columns behind the first; leaves L below the diagonal of the first. Adds what is subtracted from
+/// the diagonal to `terms`, in magnitudes.
 #[inline(always)]
-fn eliminate_column<const H: usize>(columns: &mut [[f64; H]], k: usize, inverse: f64) {
+fn eliminate_column<const H: usize>(columns: &mut [[f64; H]], k: usize, inverse: f64, terms: &mut [f64; H]) {
     let Some((first, rest)) = columns.split_first_mut() else { return };
     let mut lower = [0.0; H];
     for i in 0..H {
@@ -155,8 +157,10 @@ fn eliminate_column<const H: usize>(columns: &mut [[f64; H]], k: usize, inverse:
     for i in 0..H {
         first[i] = if i > k { lower[i] } else { first[i] };
     }
-    for column in rest {
+    let diagonal = first[k + 1..].iter().zip(&mut terms[k + 1..]);
+    for (column, (lower_here, terms)) in rest.iter_mut().zip(diagonal) {
         let factor = column[k];
+        *terms += (factor * lower_here).abs();
         // In wide fronts whole blocks are zero: bodies do not meet the stabilizers of the next joint.
         if H >= 24 && factor == 0.0 {
             continue;
@@ -203,7 +207,7 @@ mod tests {
         let matrix = DMatrix::from_fn(height, height, |_, _| random.symmetric());
         let mut front = SmallFront::zeros();
         let whole = Entry { value: 0, rows: height, columns: height, row: 0, column: 0 };
-        front.set(&whole, matrix.as_slice());
+        front.set(whole, matrix.as_slice());
         let mut inverse_pivots = vec![0.0; pivots];
         front.eliminate(height, &vec![pivots as u32; pivots], &mut vec![0; pivots], &mut inverse_pivots);
         (matrix, front, inverse_pivots)
@@ -235,7 +239,7 @@ mod tests {
     #[test]
     fn a_vanishing_pivot_leaves_its_column_and_shows_as_an_infinite_inverse() {
         let mut front = SmallFront::<8>::zeros();
-        front.set(&Entry { value: 0, rows: 1, columns: 1, row: 1, column: 1 }, &[2.0]);
+        front.set(Entry { value: 0, rows: 1, columns: 1, row: 1, column: 1 }, &[2.0]);
         let mut inverse_pivots = [0.0; 2];
         front.eliminate(2, &[1, 2], &mut [0; 2], &mut inverse_pivots);
         assert_eq!(inverse_pivots, [f64::INFINITY, 0.5]);

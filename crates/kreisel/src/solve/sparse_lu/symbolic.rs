@@ -21,76 +21,154 @@ const MERGE_SLACK: f64 = 0.06;
 /// With p pivots, b border unknowns and m = p + b, it is kept as `panel` (m × p: `L` and the upper
 /// triangle of the pivot block), `right` (p × b: the rest of `U`) and `schur` (b × b, handed to the
 /// parent), each column by column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Front {
-    /// First pivot, counted in elimination order.
-    pub pivot_start: usize,
-    pub pivots: usize,
-    pub border: usize,
+    // Numbers of half the size: a large machine has many fronts, and passes by all of them in every factorisation and solution.
+    pivot_start: u32,
+    pivots: u32,
+    border: u32,
+    border_start: u32,
+    entries: Range<u32>,
+    children: Range<u32>,
+    runs: Range<u32>,
     /// Place of the panel in the factors; the right part follows it.
     pub panel: usize,
     /// Place of the Schur complement in the work space.
     pub schur: usize,
-    /// Elimination numbers of the border unknowns, in [`Symbolic::border_rows`].
-    pub border_rows: Range<usize>,
-    /// Blocks of the matrix to be copied in, in [`Symbolic::entries`].
-    pub entries: Range<usize>,
-    /// Fronts whose Schur complement is added, in [`Symbolic::children`].
-    pub children: Range<usize>,
-    /// How the border lies in the parent, in [`Symbolic::runs`].
-    pub runs: Range<usize>,
-    /// The last node of the plan that belongs to it.
-    pub top_node: usize,
-    pub parent: Option<usize>,
 }
 
 impl Front {
+    /// First pivot, counted in elimination order.
+    pub fn pivot_start(&self) -> usize {
+        self.pivot_start as usize
+    }
+
+    pub fn pivots(&self) -> usize {
+        self.pivots as usize
+    }
+
+    pub fn border(&self) -> usize {
+        self.border as usize
+    }
+
     pub fn height(&self) -> usize {
-        self.pivots + self.border
+        self.pivots() + self.border()
     }
 
     /// Pivots in elimination order.
     pub fn pivot_range(&self) -> Range<usize> {
-        self.pivot_start..self.pivot_start + self.pivots
+        self.pivot_start()..self.pivot_start() + self.pivots()
+    }
+
+    /// Elimination numbers of the border unknowns, in [`Symbolic::border_rows`].
+    pub fn border_rows(&self) -> Range<usize> {
+        self.border_start as usize..self.border_start as usize + self.border()
+    }
+
+    /// Blocks of the matrix to be copied in, in [`Symbolic::entries`].
+    pub fn entries(&self) -> Range<usize> {
+        wide(&self.entries)
+    }
+
+    /// Fronts whose Schur complement is added, in [`Symbolic::children`].
+    pub fn children(&self) -> Range<usize> {
+        wide(&self.children)
+    }
+
+    /// How the border lies in the parent, in [`Symbolic::runs`].
+    pub fn runs(&self) -> Range<usize> {
+        wide(&self.runs)
     }
 
     /// Where an entry of the pivot rows or columns stands in the factors, and the distance to its neighbour in the row.
     pub fn place(&self, row: usize, column: usize) -> (usize, usize) {
-        match column.checked_sub(self.pivots) {
+        match column.checked_sub(self.pivots()) {
             None => (self.panel + column * self.height() + row, self.height()),
-            Some(column) => (self.panel + self.panel_len() + column * self.pivots + row, self.pivots),
+            Some(column) => (self.panel + self.panel_len() + column * self.pivots() + row, self.pivots()),
         }
     }
 
     pub fn panel_len(&self) -> usize {
-        self.height() * self.pivots
+        self.height() * self.pivots()
     }
 
     pub fn right_len(&self) -> usize {
-        self.pivots * self.border
+        self.pivots() * self.border()
     }
 
     pub fn schur_range(&self) -> Range<usize> {
-        self.schur..self.schur + self.border * self.border
+        self.schur..self.schur + self.border() * self.border()
     }
+}
+
+fn wide(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// A range as long as lists with numbers of this size can be: unknowns have such numbers as well.
+fn narrow(range: Range<usize>) -> Range<u32> {
+    range.start as u32..range.end as u32
+}
+
+/// Where a front comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    /// The last node of the plan that belongs to it.
+    pub top_node: usize,
+    /// The front that takes its Schur complement.
+    pub parent: Option<usize>,
 }
 
 /// One block of the matrix and its place in the front.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub value: usize,
-    pub rows: usize,
-    pub columns: usize,
-    pub row: usize,
-    pub column: usize,
+pub(super) struct Entry<N = u32> {
+    pub value: N,
+    pub rows: N,
+    pub columns: N,
+    pub row: N,
+    pub column: N,
+}
+
+impl Entry {
+    /// The same in numbers that are indices.
+    #[inline(always)]
+    pub fn wide(self) -> Entry<usize> {
+        Entry {
+            value: self.value as usize,
+            rows: self.rows as usize,
+            columns: self.columns as usize,
+            row: self.row as usize,
+            column: self.column as usize,
+        }
+    }
+}
+
+impl Entry<usize> {
+    pub fn narrow(self) -> Entry {
+        Entry {
+            value: self.value as u32,
+            rows: self.rows as u32,
+            columns: self.columns as u32,
+            row: self.row as u32,
+            column: self.column as u32,
+        }
+    }
 }
 
 /// Consecutive border unknowns of a front that are consecutive in its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub from: usize,
-    pub to: usize,
-    pub len: usize,
+pub(super) struct Run<N = u32> {
+    pub from: N,
+    pub to: N,
+    pub len: N,
+}
+
+impl Run {
+    /// The same in numbers that are indices.
+    #[inline(always)]
+    pub fn wide(self) -> Run<usize> {
+        Run { from: self.from as usize, to: self.to as usize, len: self.len as usize }
+    }
 }
 
 /// Everything about a factorisation that does not depend on numbers.
@@ -98,9 +176,11 @@ pub(super) struct Run {
 pub(super) struct Symbolic {
     /// Fronts in elimination order: children before parents.
     pub fronts: Vec<Front>,
+    /// For each front.
+    pub origins: Vec<Origin>,
     pub border_rows: Vec<u32>,
     pub entries: Vec<Entry>,
-    pub children: Vec<usize>,
+    pub children: Vec<u32>,
     pub runs: Vec<Run>,
     /// For each place in elimination order, the unknown that stands there.
     pub unknown_at: Vec<u32>,
@@ -309,6 +389,7 @@ impl<'a> Builder<'a> {
             pattern,
             symbolic: Symbolic {
                 fronts: Vec::new(),
+                origins: Vec::new(),
                 border_rows: Vec::new(),
                 entries: Vec::new(),
                 children: Vec::new(),
@@ -349,19 +430,9 @@ impl<'a> Builder<'a> {
             }
         }
         self.front_of_top[top] = symbolic.fronts.len();
-        symbolic.fronts.push(Front {
-            pivot_start,
-            pivots,
-            border: 0,
-            panel: 0,
-            schur: 0,
-            border_rows: 0..0,
-            entries: 0..0,
-            children: 0..0,
-            runs: 0..0,
-            top_node: top,
-            parent: None,
-        });
+        let (pivot_start, pivots) = (pivot_start as u32, pivots as u32);
+        symbolic.fronts.push(Front { pivot_start, pivots, ..Front::default() });
+        symbolic.origins.push(Origin { top_node: top, parent: None });
         self.pivot_groups.push(groups);
     }
 
@@ -378,11 +449,11 @@ impl<'a> Builder<'a> {
             symbolic.border_rows.extend(rows.map(|row| row as u32));
         }
         let front = &mut symbolic.fronts[index];
-        front.border_rows = first..symbolic.border_rows.len();
-        front.border = front.border_rows.len();
+        front.border_start = first as u32;
+        front.border = (symbolic.border_rows.len() - first) as u32;
         front.panel = symbolic.factor_len;
         symbolic.factor_len += front.panel_len() + front.right_len();
-        symbolic.work += work(front.pivots, front.border);
+        symbolic.work += work(front.pivots(), front.border());
         symbolic.largest_front = symbolic.largest_front.max(front.height());
         self.border_groups.push(groups);
     }
@@ -393,7 +464,7 @@ impl<'a> Builder<'a> {
         let mut children: Vec<Few<usize>> = vec![Few::new(); front_count];
         for (index, &top) in order.iter().enumerate() {
             let parent = parent_of(top).map(|parent| self.front_of_top[parent]);
-            self.symbolic.fronts[index].parent = parent;
+            self.symbolic.origins[index].parent = parent;
             if let Some(parent) = parent {
                 children[parent].push(index);
             }
@@ -406,10 +477,10 @@ impl<'a> Builder<'a> {
             let first = self.symbolic.children.len();
             for &child in children {
                 self.add_runs(child, index, &local);
-                self.symbolic.children.push(child);
+                self.symbolic.children.push(child as u32);
             }
-            self.symbolic.fronts[index].children = first..self.symbolic.children.len();
-            let border = self.symbolic.fronts[index].border;
+            self.symbolic.fronts[index].children = narrow(first..self.symbolic.children.len());
+            let border = self.symbolic.fronts[index].border();
             self.symbolic.fronts[index].schur = places.take(border * border);
             for &child in children {
                 places.give_back(self.symbolic.fronts[child].schur_range());
@@ -437,28 +508,30 @@ impl<'a> Builder<'a> {
             }
             for (block, row) in self.pattern.column_blocks(group) {
                 if self.start_of_group[row] >= start && rows_of(row) > 0 {
-                    self.symbolic.entries.push(Entry {
+                    let entry = Entry {
                         value: self.pattern.value_range(block).start,
                         rows: rows_of(row),
                         columns: rows_of(group),
                         row: local[row],
                         column: local[group],
-                    });
+                    };
+                    self.symbolic.entries.push(entry.narrow());
                 }
             }
             for &(value, column) in &self.blocks_of_row[group] {
                 if self.start_of_group[column] >= end && rows_of(column) > 0 {
-                    self.symbolic.entries.push(Entry {
+                    let entry = Entry {
                         value,
                         rows: rows_of(group),
                         columns: rows_of(column),
                         row: local[group],
                         column: local[column],
-                    });
+                    };
+                    self.symbolic.entries.push(entry.narrow());
                 }
             }
         }
-        self.symbolic.fronts[index].entries = first..self.symbolic.entries.len();
+        self.symbolic.fronts[index].entries = narrow(first..self.symbolic.entries.len());
     }
 
     fn add_runs(&mut self, child: usize, parent: usize, local: &[usize]) {
@@ -466,14 +539,14 @@ impl<'a> Builder<'a> {
         let first = self.symbolic.runs.len();
         let mut from = 0;
         for &group in &self.border_groups[child] {
-            let (to, len) = (local[group], self.pattern.row_range(group).len());
+            let (to, len) = (local[group] as u32, self.pattern.row_range(group).len() as u32);
             match self.symbolic.runs[first..].last_mut() {
                 Some(run) if run.to + run.len == to && to != pivots => run.len += len,
                 _ => self.symbolic.runs.push(Run { from, to, len }),
             }
             from += len;
         }
-        self.symbolic.fronts[child].runs = first..self.symbolic.runs.len();
+        self.symbolic.fronts[child].runs = narrow(first..self.symbolic.runs.len());
     }
 
     fn finish(self) -> Symbolic {
