@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod common;
+
 use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::element::{
     Axes, Body, CoordinateForce, EndStop, LinearSpring, MarkerForce, NodeId, Quantity, RegularizedFriction,
@@ -150,6 +152,75 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
             assert!((exact - differenced).abs() < 1e-7, "{groups:?}: curvature {exact}, {differenced}");
         }
         check_gradient(&system, &at, &exact.gradient);
+    }
+}
+
+/// The equations and hidden constraints of a system, one after the other.
+fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Vec<f64> {
+    let (mut equilibrium, mut violation) =
+        (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
+    let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
+    let mut rates = vec![0.0; shape.constraint_count()];
+    let out = &mut Equations {
+        equilibrium: &mut equilibrium,
+        violation: &mut violation,
+        slip: &mut slip,
+        state_rates: &mut state_rates,
+    };
+    fill(out, &mut rates);
+    [equilibrium, violation, slip, state_rates, rates].concat()
+}
+
+/// Reactions and hidden constraints are then products with the gradient: they are the same but for roundings.
+#[test]
+fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
+    let driven = common::model("four-bar", &[], &Default::default());
+    let tangled = [[Group::Se3, Group::Se3], [Group::So3xR3, Group::Se3], [Group::So3xR3, Group::So3xR3]];
+    let systems = tangled.map(|groups| tangle(groups)).into_iter().chain([(driven.system, driven.initial)]);
+    for (system, initial) in systems {
+        let (shape, couplings) = (system.shape(), system.couplings());
+        let mut next = noise(11);
+        let mut numbers = |count: usize| (0..count).map(|_| next()).collect::<Vec<f64>>();
+        let (acceleration, multipliers) =
+            (numbers(shape.velocity_count()), numbers(shape.constraint_count()));
+        let (velocity, slip_multipliers) = (numbers(shape.velocity_count()), numbers(shape.slip_count()));
+        let (states, memory) = (numbers(shape.state_count()), vec![0.0; shape.memory]);
+        let at = Point {
+            time: 0.3,
+            configuration: &initial.configuration,
+            velocity: &velocity,
+            acceleration: &acceleration,
+            multipliers: &multipliers,
+            slip_multipliers: &slip_multipliers,
+            states: &states,
+            memory: &memory,
+        };
+        for stiffness in [false, true] {
+            let weights = TangentWeights { mass: 3.0, damping: 2.0, stiffness, remembered_forces: false };
+            let [mut apart, mut together] = [(); 2].map(|()| Tangent::zeros(&couplings));
+            let expected = equations(&shape, |out, rates| {
+                let room = &mut BlockMatrix::zeros(Arc::clone(&couplings.constraint_node));
+                system.evaluate_with_rates(&at, out, room, shape.rheonomic, rates);
+            });
+            system.tangent(&at, weights, &mut apart);
+            let found = equations(&shape, |out, rates| {
+                system.evaluate_with_tangent(&at, out, Some(rates), weights, &mut together);
+            });
+            let size = expected.iter().fold(1.0, |size: f64, value| size.max(value.abs()));
+            for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+                // A dozen roundings of terms of the size of the largest.
+                let error = (expected - found).abs();
+                assert!(error < 1e-14 * size, "equation {index}: {expected} {found}");
+            }
+            for (one, other) in [
+                (&apart.dynamic, &together.dynamic),
+                (&apart.stiffness, &together.stiffness),
+                (&apart.gradient, &together.gradient),
+                (&apart.gradient_rate, &together.gradient_rate),
+            ] {
+                assert_eq!(one.values(), other.values());
+            }
+        }
     }
 }
 

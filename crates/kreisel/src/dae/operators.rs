@@ -136,6 +136,27 @@ impl TangentOperators {
             }
         }
     }
+
+    /// `a` T with the operator of a node with six coordinates, column by column.
+    #[inline]
+    fn product(&self, node: usize, a: &Matrix6) -> [[f64; 6]; 6] {
+        let Operator { form, start, .. } = self.nodes[node];
+        let (columns, _) = self.values.get(start..).unwrap_or_default().as_chunks::<6>();
+        let mut product = a.data.0;
+        // Rotations stand before translations: [A 0; C A] on SE(3), [A 0; 0 1] on SO(3)×R³.
+        match (form, columns) {
+            (Form::Full, [t0, t1, t2, t3, t4, t5, ..]) => {
+                product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 6>(a, column)));
+                product[3..].copy_from_slice(&[t3, t4, t5].map(|column| combine::<3, 6>(a, column)));
+            }
+            (Form::Rotation, [t0, t1, t2, ..]) => {
+                product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 3>(a, column)));
+            }
+            _ => {}
+        }
+        product
+    }
+
     /// Column `index` of `a` T with the operator of a node, in the leading columns of the node's dimension.
     #[inline]
     fn column_of_product(&self, node: usize, a: &Matrix6, index: usize) -> [f64; 6] {
@@ -180,10 +201,11 @@ pub(crate) struct Fold {
     pub moved: bool,
     /// A factor of all.
     pub factor: f64,
-    /// Places of the blocks of B, which is then written there at once; none if it is wanted in [`super::Tangent::gradient`].
+    /// Places of the blocks of B, which is then written there at once; none if it is wanted in [`super::Tangent::gradient`] only.
     pub gradient: Vec<GradientPlace>,
-    /// Whether the dynamic part is wanted by itself as well, in [`super::Tangent::dynamic`].
-    pub dynamic_wanted: bool,
+    /// Whether the dynamic part and B are wanted by themselves as well, in [`super::Tangent::dynamic`] and
+    /// [`super::Tangent::gradient`].
+    pub parts_wanted: bool,
 }
 
 impl Fold {
@@ -197,7 +219,7 @@ impl Fold {
         rows: usize,
         target: &mut [f64],
     ) {
-        let (plain, multiplied) = if self.moved { (stiffness, dynamic) } else { (dynamic, stiffness) };
+        let (plain, multiplied) = self.plain_and_multiplied(dynamic, stiffness);
         for (index, target) in target.chunks_exact_mut(rows.max(1)).enumerate() {
             let mut sum = plain.map_or([0.0; 6], |plain| plain.data.0[index]);
             if let Some(multiplied) = multiplied {
@@ -207,4 +229,47 @@ impl Fold {
             target.iter_mut().zip(sum).for_each(|(target, value)| *target += self.factor * value);
         }
     }
+
+    /// The same for two nodes with six coordinates.
+    #[inline]
+    pub fn add_six(
+        &self,
+        column: usize,
+        dynamic: Option<&Matrix6>,
+        stiffness: Option<&Matrix6>,
+        target: &mut [f64; 36],
+    ) {
+        let (plain, multiplied) = self.plain_and_multiplied(dynamic, stiffness);
+        if let Some(plain) = plain {
+            let values = plain.data.0.as_flattened();
+            target.iter_mut().zip(values).for_each(|(target, value)| *target += self.factor * value);
+        }
+        if let Some(multiplied) = multiplied {
+            let product = self.operators.product(column, multiplied);
+            let values = product.as_flattened();
+            target.iter_mut().zip(values).for_each(|(target, value)| *target += self.factor * value);
+        }
+    }
+
+    /// What is added as it is, and what is multiplied by the operators before.
+    #[inline]
+    fn plain_and_multiplied<'a>(
+        &self,
+        dynamic: Option<&'a Matrix6>,
+        stiffness: Option<&'a Matrix6>,
+    ) -> (Option<&'a Matrix6>, Option<&'a Matrix6>) {
+        if self.moved { (stiffness, dynamic) } else { (dynamic, stiffness) }
+    }
+}
+
+/// Sum of the columns `FROM` to `TO` of a matrix with factors.
+#[inline(always)]
+fn combine<const FROM: usize, const TO: usize>(matrix: &Matrix6, factors: &[f64; 6]) -> [f64; 6] {
+    let mut sum = [0.0; 6];
+    for k in FROM..TO {
+        for i in 0..6 {
+            sum[i] += factors[k] * matrix.data.0[k][i];
+        }
+    }
+    sum
 }

@@ -172,18 +172,20 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
     }
 
     /// [`Workspace::fold_forces`].
-    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) {
+    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
         let matrix = self.settings.iteration_matrix;
-        self.work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, true), out);
+        self.work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, true), out)
     }
 
-    /// All of the matrix but the derivatives of forces by the motion of nodes.
-    fn write_constraints(&mut self, out: &mut BlockMatrix) {
+    /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
+    fn write_constraints(&mut self, has_gradient: bool, out: &mut BlockMatrix) {
         let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
         let exact = matrix.is_complete();
         let work = &*self.work;
-        let operators = (!work.moved).then_some(&work.operators);
-        work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
+        if !has_gradient {
+            let operators = (!work.moved).then_some(&work.operators);
+            work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
+        }
         self.add_hidden_rows(exact, out);
         work.add_slip_rows(&self.coefficients, matrix, out);
         work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
@@ -217,8 +219,8 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         if self.folds() {
-            self.fold(Besides::Nothing, out);
-            return self.write_constraints(out);
+            let has_gradient = self.fold(Besides::Nothing, out);
+            return self.write_constraints(has_gradient, out);
         }
         let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
         let (work, coefficients) = (&mut *self.work, &self.coefficients);
@@ -227,7 +229,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.differentiate(self.dae, self.trial, coefficients, matrix);
         let operators = matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
-        self.write_constraints(out);
+        self.write_constraints(false, out);
     }
 
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
@@ -236,9 +238,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
             return self.matrix(matrix);
         }
         self.work.move_to(self.base, self.trial);
-        self.fold(Besides::EquationsAndRates, matrix);
+        let has_gradient = self.fold(Besides::EquationsAndRates, matrix);
         self.write_residual(residual);
-        self.write_constraints(matrix);
+        self.write_constraints(has_gradient, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -368,7 +368,7 @@ impl Workspace {
     /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
     ///
     /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
-    /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves. Otherwise B goes to the matrix if
+    /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves as well. B goes to the matrix if
     /// it has no operator; gives whether it did. The equations are evaluated in the same pass if they are wanted.
     pub fn fold_forces<D: Dae + ?Sized>(
         &mut self,
@@ -389,11 +389,11 @@ impl Workspace {
         if !self.moved {
             self.operators.evaluate(&shape.space, increment);
         }
-        let gradient_too = self.moved && !parts_wanted && shape.reactions == Reactions::Gradient;
+        let gradient_too = self.moved && shape.reactions == Reactions::Gradient;
         if parts_wanted {
             self.tangent.dynamic.fill(0.0);
         }
-        if !gradient_too {
+        if parts_wanted || !gradient_too {
             self.tangent.gradient.fill(0.0);
         }
         self.tangent.clear_the_rest();
@@ -404,7 +404,7 @@ impl Workspace {
             operators: std::mem::take(&mut self.operators),
             moved: self.moved,
             factor: 1.0 / coefficients.scale,
-            dynamic_wanted: parts_wanted,
+            parts_wanted,
         });
         self.fold_parts(dae, &trial.point(), besides, weights);
         std::mem::swap(&mut self.tangent.stiffness, out);

@@ -119,6 +119,15 @@ impl<'a> PlainPair<'a> {
                 _ => {}
             }
         }
+        if force == Vector3::zeros() {
+            for (side, torque) in torques.iter().enumerate() {
+                if let Some(node) = self.pair.nodes[side] {
+                    let mut turns = out[node].fixed_rows_mut::<3>(0);
+                    turns += torque;
+                }
+            }
+            return;
+        }
         let on_second = self.rotation.tr_mul(&force);
         torques[0] += force.cross(&self.point);
         torques[1] += self.arm.cross(&on_second);

@@ -4,7 +4,7 @@ use super::motion::{
     TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
 use super::{JointEntry, NodeMotion, System};
-use crate::dae::{Point, Tangent, TangentWeights};
+use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
 use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, STIFFNESS_ONLY};
 use crate::joint::{LocalGradient, MOST_ROWS};
 use crate::lie::{Group, Matrix6, Vector6};
@@ -27,43 +27,46 @@ impl System {
 
     /// Adds a joint's rows, given by body twists, to blocks in the coordinates of its nodes.
     pub(super) fn write_rows(&self, part: &Rows, gradient: &LocalGradient, out: &mut BlockMatrix) {
-        let row_count = part.count;
-        for (index, (node, &block)) in part.nodes.iter().zip(part.blocks).enumerate() {
-            let group = self.nodes[node.0].group;
+        for (index, &block) in part.blocks.iter().enumerate() {
             let target = out.block_values_mut(block);
-            for (r, row) in gradient.rows.iter().take(row_count).enumerate() {
-                let mut values = [0.0; 6];
-                // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
-                let count = group.dimension();
-                add_force(group, &part.motions[index], &row[index], &mut values[..count]);
-                for (target, value) in target[r..].iter_mut().step_by(row_count).zip(&values[..count]) {
-                    *target += value;
-                }
+            let node = self.joint_node(part, gradient, index);
+            match part.count {
+                1 => add_rows::<1>(&node, target),
+                2 => add_rows::<2>(&node, target),
+                3 => add_rows::<3>(&node, target),
+                4 => add_rows::<4>(&node, target),
+                5 => add_rows::<5>(&node, target),
+                _ => add_rows::<MOST_ROWS>(&node, target),
             }
         }
     }
 
-    /// Writes a joint's rows of B: by themselves, or with their transpose to where the derivatives of forces are folded.
+    /// Writes a joint's rows of B: with their transpose to where the derivatives of forces are folded, and by themselves where
+    /// they are wanted.
     pub(super) fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
-        let places = match &out.fold {
-            Some(fold) if !fold.gradient.is_empty() => &fold.gradient,
-            _ => return self.write_rows(part, gradient, &mut out.gradient),
+        let Some(fold) = out.fold.as_ref().filter(|fold| !fold.gradient.is_empty()) else {
+            return self.write_rows(part, gradient, &mut out.gradient);
         };
-        for (index, (node, block)) in part.nodes.iter().zip(part.blocks).enumerate() {
-            let group = self.nodes[node.0].group;
-            let (count, place) = (group.dimension(), places[block.index()]);
-            let mut values = [[0.0; 6]; MOST_ROWS];
-            for (values, row) in values.iter_mut().zip(&gradient.rows).take(part.count) {
-                add_force(group, &part.motions[index], &row[index], &mut values[..count]);
-            }
-            let values = &values[..part.count];
-            let columns = out.stiffness.block_values_mut(place.row).chunks_exact_mut(part.count.max(1));
-            for (c, column) in columns.enumerate() {
-                column.iter_mut().zip(values).for_each(|(target, row)| *target = row[c]);
-            }
-            let transposed = out.stiffness.block_values_mut(place.column).chunks_exact_mut(count.max(1));
-            transposed.zip(values).for_each(|(column, row)| column.copy_from_slice(&row[..count]));
+        if fold.parts_wanted {
+            self.write_rows(part, gradient, &mut out.gradient);
         }
+        for (index, block) in part.blocks.iter().enumerate() {
+            let places = fold.gradient[block.index()];
+            let node = self.joint_node(part, gradient, index);
+            match part.count {
+                1 => set_rows::<1>(&node, places, &mut out.stiffness),
+                2 => set_rows::<2>(&node, places, &mut out.stiffness),
+                3 => set_rows::<3>(&node, places, &mut out.stiffness),
+                4 => set_rows::<4>(&node, places, &mut out.stiffness),
+                5 => set_rows::<5>(&node, places, &mut out.stiffness),
+                _ => set_rows::<MOST_ROWS>(&node, places, &mut out.stiffness),
+            }
+        }
+    }
+
+    fn joint_node<'a>(&self, part: &Rows<'a>, gradient: &'a LocalGradient, index: usize) -> JointNode<'a> {
+        let group = self.nodes[part.nodes[index].0].group;
+        JointNode { group, motion: &part.motions[index], gradient, index }
     }
 
     /// d/dt (B v + Φ_t) − B v̇ of one joint.
@@ -209,6 +212,61 @@ pub(super) struct Rows<'a> {
     pub count: usize,
 }
 
+/// One of the nodes of a joint.
+struct JointNode<'a> {
+    group: Group,
+    motion: &'a NodeMotion,
+    gradient: &'a LocalGradient,
+    index: usize,
+}
+
+impl JointNode<'_> {
+    /// The joint's rows by the coordinates of the node.
+    #[inline(always)]
+    fn rows<const R: usize>(&self) -> [[f64; 6]; R] {
+        let mut rows = [[0.0; 6]; R];
+        for (values, row) in rows.iter_mut().zip(&self.gradient.rows) {
+            let row = &row[self.index];
+            match self.group {
+                Group::Se3 => *values = row.data.0[0],
+                // A row times P is Pᵀ times the row's transpose: the same as for a wrench.
+                group => add_force(group, self.motion, row, &mut values[..group.dimension()]),
+            }
+        }
+        rows
+    }
+}
+
+/// Adds the rows of a joint with `R` of them to a block.
+#[inline]
+fn add_rows<const R: usize>(node: &JointNode, target: &mut [f64]) {
+    let rows = node.rows::<R>();
+    for (c, column) in target.as_chunks_mut::<R>().0.iter_mut().enumerate() {
+        for r in 0..R {
+            column[r] += rows[r][c];
+        }
+    }
+}
+
+/// Writes the rows of a joint with `R` of them and their transpose to a matrix.
+#[inline]
+fn set_rows<const R: usize>(node: &JointNode, places: GradientPlace, out: &mut BlockMatrix) {
+    let rows = node.rows::<R>();
+    for (c, column) in out.block_values_mut(places.row).as_chunks_mut::<R>().0.iter_mut().enumerate() {
+        for r in 0..R {
+            column[r] = rows[r][c];
+        }
+    }
+    let transposed = out.block_values_mut(places.column);
+    match node.group.dimension() {
+        6 => transposed.as_chunks_mut::<6>().0.iter_mut().zip(rows).for_each(|(column, row)| *column = row),
+        count => {
+            let columns = transposed.chunks_exact_mut(count.max(1));
+            columns.zip(&rows).for_each(|(column, row)| column.copy_from_slice(&row[..count]));
+        }
+    }
+}
+
 impl JointEntry {
     pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
         Rows { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
@@ -268,13 +326,13 @@ fn add_derivatives(
         }
         return;
     };
-    if let Some(dynamic) = dynamic.filter(|_| fold.dynamic_wanted) {
+    if let Some(dynamic) = dynamic.filter(|_| fold.parts_wanted) {
         add_block(&mut out.dynamic, block, dynamic);
     }
     let (place, matrix) = (fold.places[block.index()], &mut out.stiffness);
     match matrix.block_values_mut(place).as_mut_array::<36>() {
         // Known sizes make a few vector operations of the loops.
-        Some(target) => fold.add(column.0, dynamic, stiffness, 6, target),
+        Some(target) => fold.add_six(column.0, dynamic, stiffness, target),
         None => {
             let rows = matrix.pattern().shape_of(place).0;
             fold.add(column.0, dynamic, stiffness, rows, matrix.block_values_mut(place));

@@ -12,8 +12,8 @@ use crate::element::{LocalForces, LocalTangent, Motion, STIFFNESS_ONLY};
 use crate::joint::LocalGradient;
 use crate::solve::block::BlockId;
 
-/// Elements and joints whose blocks of an iteration matrix fit into the second-level cache.
-const PARTS_AT_HAND: usize = 256;
+/// Elements and joints that fit into the second-level cache with their blocks of an iteration matrix.
+const PARTS_AT_HAND: usize = 96;
 
 /// Parts that are assembled one after the other: joints with the elements that they were read with, as long as the blocks of
 /// these are at hand.
@@ -144,7 +144,7 @@ impl System {
                 forces
             });
             if let Some(derivatives) = derivatives {
-                self.add_element_tangent(entry, motion, forces, derivatives);
+                self.add_element_tangent(entry, motion, forces.as_ref(), derivatives);
             }
         });
     }
@@ -154,7 +154,7 @@ impl System {
         &self,
         entry: &ElementEntry,
         motion: &Motion,
-        forces: Option<LocalForces>,
+        forces: Option<&LocalForces>,
         derivatives: &mut Derivatives,
     ) {
         let Derivatives { weights, out, places, tangent, .. } = derivatives;
@@ -164,7 +164,7 @@ impl System {
             let mut found = LocalForces::zeros();
             match forces {
                 _ if weights.remembered_forces => entry.element.remembered_residual(motion, &mut found),
-                Some(forces) => found = forces,
+                Some(forces) => return forces.wrenches,
                 None => entry.element.residual(motion, &mut found),
             }
             found.wrenches
