@@ -162,19 +162,6 @@ const NEAR: f64 = 10.0;
 /// error that an old matrix leaves.
 const CHEAP: f64 = 4.0;
 
-/// A correction that a line search looks at.
-#[derive(Clone, Copy, Debug)]
-struct Judged {
-    /// Norm of the residual before it.
-    merit: f64,
-    /// Its size in units of the tolerances.
-    norm: f64,
-    /// Whether it was found with a matrix of another point.
-    stale: bool,
-    /// Whether the next one will have a new matrix, which may be made with the residual.
-    renew: bool,
-}
-
 /// Where the factors for an increment come from.
 #[derive(Clone, Copy, Debug)]
 enum Source {
@@ -297,15 +284,11 @@ impl Newton {
         self.merit()
     }
 
-    /// Evaluates the residual and, for an iteration that renews it, the matrix, which is not factored yet.
-    fn evaluate_for_next<S: NonlinearSystem + ?Sized>(
+    /// Evaluates the residual and renews the matrix, which is not factored yet.
+    fn evaluate_with_matrix<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        renew: bool,
     ) -> Result<f64, NewtonFailure> {
-        if !renew {
-            return self.evaluate(system);
-        }
         self.has_factors = false;
         system.residual_and_matrix(&mut self.residual, &mut self.matrix);
         self.counts.matrices += 1;
@@ -383,7 +366,7 @@ impl Newton {
         let mut stale = kept;
         let mut renew = !kept;
         let mut contraction = Contraction::default();
-        let mut merit = self.evaluate_for_next(system, renew)?;
+        let mut merit = if renew { self.evaluate_with_matrix(system)? } else { self.evaluate(system)? };
         let mut at_hand = renew;
         let mut iterations = 0;
         let mut norm = f64::INFINITY;
@@ -423,15 +406,10 @@ impl Newton {
                 self.memory.take(&contraction, iterations, kept, self.solver.factor_price());
                 return Ok(iterations);
             }
-            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically. Near
-            // the tolerance a rate that was not measured is no reason for one.
-            let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
-            renew |= fresh && norm > NEAR && norm * rate * rate > 1.0;
             let outcome = if settings.line_search {
-                let judged = Judged { merit, norm, stale, renew };
-                self.search(system, judged).map_err(|failure| failure.after(iterations))?
+                self.search(system, merit, norm, stale).map_err(|failure| failure.after(iterations))?
             } else {
-                Some((1.0, self.evaluate_for_next(system, renew)?))
+                Some((1.0, self.evaluate(system)?))
             };
             let Some((fraction, new_merit)) = outcome else {
                 // A kept matrix led uphill: take the correction back and renew the matrix there.
@@ -442,11 +420,14 @@ impl Newton {
                 continue;
             };
             merit = new_merit;
-            at_hand = renew && fraction == 1.0;
             if fraction < 1.0 {
                 contraction.restart();
             }
             stale = settings.refresh != Refresh::EveryIteration;
+            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically. Near
+            // the tolerance a rate that was not measured is no reason for one.
+            let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
+            renew |= fresh && norm > NEAR && norm * rate * rate > 1.0;
         }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
@@ -473,11 +454,13 @@ impl Newton {
     fn search<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        Judged { merit, norm, stale, renew }: Judged,
+        merit: f64,
+        norm: f64,
+        stale: bool,
     ) -> Result<Option<(f64, f64)>, NewtonFailure> {
         let mut fraction = 1.0;
         for cut in 0.. {
-            let new_merit = match self.evaluate_for_next(system, renew && cut == 0) {
+            let new_merit = match self.evaluate(system) {
                 Ok(merit) => merit,
                 Err(failure) if cut == MOST_CUTS => return Err(failure),
                 Err(_) => f64::INFINITY,

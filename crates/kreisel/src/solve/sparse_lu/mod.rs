@@ -144,7 +144,8 @@ pub enum SparseLuError {
 pub struct Health {
     /// Smallest |pivot| divided by the magnitudes it was added up from; 10⁻ᵏ means k digits lost there.
     pub smallest_pivot_ratio: f64,
-    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest entry of A.
+    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest diagonal entry of A, or by its largest entry of all where
+    /// that would be reason for a check.
     pub growth: f64,
     /// Relative residual of a system with known solution, if the pivots gave reason to solve one.
     pub residual: Option<f64>,
@@ -445,7 +446,7 @@ impl SparseLu {
         let (worst_group, worst_row) = self.group_and_row(report.worst);
         // The largest entry is usually on the diagonal, or not much larger: the others are looked at only where that matters.
         let mut growth = report.largest_magnitude / report.largest_diagonal;
-        if !(growth <= SUSPICIOUS_GROWTH) {
+        if growth.is_nan() || growth > SUSPICIOUS_GROWTH {
             let entries = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
             growth = if entries > 0.0 { report.largest_magnitude / entries } else { 1.0 };
         }

@@ -187,7 +187,8 @@ impl Numeric {
         }
     }
 
-    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks on its diagonal.
+    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks on
+    /// its diagonal.
     #[inline(always)]
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
