@@ -266,10 +266,8 @@ impl Fold {
 #[inline(always)]
 fn combine<const FROM: usize, const TO: usize>(matrix: &Matrix6, factors: &[f64; 6]) -> [f64; 6] {
     let mut sum = [0.0; 6];
-    for k in FROM..TO {
-        for i in 0..6 {
-            sum[i] += factors[k] * matrix.data.0[k][i];
-        }
+    for (column, factor) in matrix.data.0[FROM..TO].iter().zip(&factors[FROM..TO]) {
+        sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
     }
     sum
 }
