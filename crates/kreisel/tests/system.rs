@@ -176,7 +176,7 @@ fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Ve
 fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
     let driven = common::model("four-bar", &[], &Default::default());
     let tangled = [[Group::Se3, Group::Se3], [Group::So3xR3, Group::Se3], [Group::So3xR3, Group::So3xR3]];
-    let systems = tangled.map(|groups| tangle(groups)).into_iter().chain([(driven.system, driven.initial)]);
+    let systems = tangled.map(tangle).into_iter().chain([(driven.system, driven.initial)]);
     for (system, initial) in systems {
         let (shape, couplings) = (system.shape(), system.couplings());
         let mut next = noise(11);
