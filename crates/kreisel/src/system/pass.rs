@@ -57,9 +57,9 @@ struct Derivatives<'w> {
     out: &'w mut Tangent,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
-    /// Those of one part.
-    tangent: LocalTangent,
-    gradient: LocalGradient,
+    /// Those of one part. They stand on the stack of [`System::assemble`]: thousands of numbers that nobody is to copy.
+    tangent: &'w mut LocalTangent,
+    gradient: &'w mut LocalGradient,
     /// End of the nodes whose columns are clear, in a matrix that is folded into.
     cleared: usize,
 }
@@ -88,18 +88,25 @@ impl Derivatives<'_> {
 impl System {
     /// Adds up what is wanted at a point.
     pub(super) fn assemble(&self, at: &Point, wanted: Wanted) {
-        let Wanted { mut equations, mut rates, derivatives } = wanted;
-        let found = derivatives.as_ref().and_then(|_| self.found(at.memory));
-        let pattern = derivatives.as_ref().map(|(_, out)| out.dynamic.pattern());
-        let places = pattern.and_then(|pattern| self.places_in(found.as_ref(), pattern));
-        let mut derivatives = derivatives.map(|(weights, out)| Derivatives {
-            weights,
-            out,
-            places: places.as_deref(),
-            tangent: LocalTangent::zeros(0),
-            gradient: LocalGradient::zeros(),
-            cleared: 0,
-        });
+        let Wanted { equations, rates, derivatives } = wanted;
+        let Some((weights, out)) = derivatives else {
+            return self.pass(at, equations, rates, None);
+        };
+        let found = self.found(at.memory);
+        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
+        let (tangent, gradient) = (&mut LocalTangent::zeros(0), &mut LocalGradient::zeros());
+        let places = places.as_deref();
+        let derivatives = Derivatives { weights, out, places, tangent, gradient, cleared: 0 };
+        self.pass(at, equations, rates, Some(derivatives));
+    }
+
+    fn pass(
+        &self,
+        at: &Point,
+        mut equations: Option<&mut Equations>,
+        mut rates: Option<&mut [f64]>,
+        mut derivatives: Option<Derivatives>,
+    ) {
         for round in &self.rounds {
             if let Some(derivatives) = &mut derivatives {
                 derivatives.clear(round, self.nodes.len());
@@ -118,8 +125,8 @@ impl System {
         }
         if let Some(mut derivatives) = derivatives {
             derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
-            let Derivatives { weights, out, places, mut tangent, .. } = derivatives;
-            self.add_slip_tangents(at, weights, places, &mut tangent, out);
+            let Derivatives { weights, out, places, tangent, .. } = derivatives;
+            self.add_slip_tangents(at, weights, places, tangent, out);
             self.add_crowd_tangents(at, weights, out);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);
@@ -208,7 +215,7 @@ impl System {
             let violation = &mut out.violation[entry.rows.clone()];
             self.add_joint_tangent(entry, motion, multipliers, Some(violation), derivatives);
             // The gradient is at hand: reactions and rates are products with it.
-            let wrenches = reaction(&derivatives.gradient, multipliers, nodes.len());
+            let wrenches = reaction(derivatives.gradient, multipliers, nodes.len());
             self.add_forces(nodes, motion.nodes, &wrenches, out.equilibrium);
             if let Some(rates) = rates {
                 entry.write_time_rates(motion, rates);
