@@ -1,5 +1,7 @@
 //! Values of a table read with their types: the layer between the tree and the parts.
 
+use std::borrow::Cow;
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::error::{Mistake, ModelError, ModelErrors};
@@ -188,7 +190,7 @@ impl<'a> Field<'a> {
 
     /// A text with its indices in braces replaced.
     pub(crate) fn text(self) -> Result<Text, ModelError> {
-        self.context.substitute(self.raw_text()?)
+        self.context.substitute(self.raw_text()?).map(Cow::into_owned)
     }
 
     pub(crate) fn boolean(self) -> Result<bool, ModelError> {

@@ -5,7 +5,8 @@
 //! the user wrote gives an error at its place.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 
@@ -404,10 +405,17 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
     Ok(())
 }
 
+/// Defaults by key and text, each read once: parts that are repeated thousands of times ask for the same ones.
+static DEFAULTS: LazyLock<Mutex<HashMap<[&str; 2], Arc<Value>>>> = LazyLock::new(Mutex::default);
+
 /// The value that a default in a kind's table means.
-pub(crate) fn default_value(key: &str, text: &'static str) -> Value {
-    let file: Arc<SourceFile> = SourceFile::new(format!("the default of `{key}`"), text);
-    value::parse_value(&file).unwrap_or_else(|error| panic!("a kind declares a wrong default: {error}"))
+pub(crate) fn default_value(key: &'static str, text: &'static str) -> Arc<Value> {
+    let mut known = DEFAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = || {
+        let file: Arc<SourceFile> = SourceFile::new(format!("the default of `{key}`"), text);
+        value::parse_value(&file).unwrap_or_else(|error| panic!("a kind declares a wrong default: {error}"))
+    };
+    known.entry([key, text]).or_insert_with(|| Arc::new(read())).clone()
 }
 
 fn read_number_or(

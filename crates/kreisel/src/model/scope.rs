@@ -1,6 +1,7 @@
 //! What names mean at a place of a model: parameters, the counter of a repeated part, and the prefix and
 //! placement of an included file.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -126,10 +127,10 @@ impl Context {
     }
 
     /// Replaces `{i}`, `{i+1}` and other whole-number expressions in braces.
-    pub fn substitute(&self, text: &Text) -> Result<Text, ModelError> {
+    pub fn substitute<'t>(&self, text: &'t Text) -> Result<Cow<'t, Text>, ModelError> {
         let content = text.content();
         if !content.contains(['{', '}']) {
-            return Ok(text.clone());
+            return Ok(Cow::Borrowed(text));
         }
         let mut replaced = String::with_capacity(content.len());
         let mut position = 0;
@@ -146,7 +147,7 @@ impl Context {
             position = start + length + 1;
         }
         replaced.push_str(&content[position..]);
-        Ok(text.with_content(replaced))
+        Ok(Cow::Owned(text.with_content(replaced)))
     }
 
     fn whole_number(&self, text: &Text) -> Result<String, ModelError> {
@@ -227,7 +228,7 @@ pub struct MeasuredExpression {
 impl MeasuredExpression {
     /// Expression in the context of a part.
     pub fn new(text: &Text, context: &Context, dimension: Dimension) -> Result<Self, ModelError> {
-        Ok(Self { text: context.substitute(text)?, context: context.clone(), dimension })
+        Ok(Self { text: context.substitute(text)?.into_owned(), context: context.clone(), dimension })
     }
 
     /// Where it stands in the file.
