@@ -129,10 +129,14 @@ impl Binary {
     }
 }
 
+/// Nodes that are looked through faster than a map is asked: most expressions have no more.
+const FEW: usize = 16;
+
 /// Operations in an order in which they can be evaluated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
+    /// Nodes behind the first few.
     known: HashMap<Node, NodeId>,
 }
 
@@ -151,12 +155,15 @@ impl Graph {
     }
 
     fn insert(&mut self, node: Node) -> NodeId {
-        if let Some(&id) = self.known.get(&node) {
-            return id;
+        let few = &self.nodes[..self.nodes.len().min(FEW)];
+        if let Some(place) = few.iter().position(|known| *known == node) {
+            return NodeId(place as u32);
         }
-        let id = NodeId(u32::try_from(self.nodes.len()).expect("the number of tokens is limited"));
-        self.nodes.push(node);
-        self.known.insert(node, id);
+        let new = NodeId(u32::try_from(self.nodes.len()).expect("the number of tokens is limited"));
+        let id = if self.nodes.len() < FEW { new } else { *self.known.entry(node).or_insert(new) };
+        if id == new {
+            self.nodes.push(node);
+        }
         id
     }
 
