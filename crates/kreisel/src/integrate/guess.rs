@@ -1,6 +1,6 @@
 //! First guess of a step: which polynomial through the last values of a and λ is followed.
 //!
-//! Smooth motions are best guessed by a parabola, shaken ones by nothing at all: each further value multiplies what
+//! Smooth motions are best guessed by a cubic, shaken ones by nothing at all: each further value multiplies what
 //! changes its sign from step to step. So the last step decides: the guess that would have been best there is taken.
 
 use super::parameters::Parameters;
@@ -19,14 +19,17 @@ pub enum Guess {
     Line,
     /// The parabola through the last three.
     Parabola,
+    /// The cubic through the last four.
+    Cubic,
 }
 
-/// Steps of one size after which a parabola has its three values.
+/// Steps of one size after which a parabola has its three values, and a cubic its four.
 const STEPS_OF_PARABOLA: u64 = 3;
+const STEPS_OF_CUBIC: u64 = 4;
 
 impl Guess {
     /// All of them, in the order of their numbers in saved states.
-    const ALL: [Self; 4] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola];
+    const ALL: [Self; 5] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola, Self::Cubic];
 
     /// The guess with this number in a saved state.
     pub(super) fn from_number([number]: [u8; 1]) -> Option<Self> {
@@ -39,37 +42,43 @@ impl Guess {
         let equidistant = state.step == step && state.equal_steps >= STEPS_OF_PARABOLA;
         match (predictor, state.guess) {
             (Predictor::ZeroAcceleration, _) => Self::Zero,
+            (Predictor::Adaptive, Self::Cubic) if equidistant && state.equal_steps < STEPS_OF_CUBIC => {
+                Self::Parabola
+            }
             (Predictor::Adaptive, guess) if equidistant => guess,
             (Predictor::LinearAcceleration | Predictor::Adaptive, _) if known => Self::Line,
             _ => Self::Constant,
         }
     }
 
-    /// The next value after the last three, the last one first; `ahead` is the new step in units of the last.
+    /// The next value after the last four, the last one first; `ahead` is the new step in units of the last.
     #[inline]
-    pub(super) fn follow(self, [last, previous, earlier]: [f64; 3], ahead: f64) -> f64 {
+    pub(super) fn follow(self, [last, previous, earlier, earliest]: [f64; 4], ahead: f64) -> f64 {
         match self {
             Self::Zero | Self::Constant => last,
             Self::Line => last + ahead * (last - previous),
             Self::Parabola => 3.0 * (last - previous) + earlier,
+            Self::Cubic => 4.0 * (last + earlier) - 6.0 * previous - earliest,
         }
     }
 
-    /// The guess that would have been best for a step, from a after it and the three values before, the last one first.
+    /// The guess that would have been best for a step, from a after it and the four values before, the last one first.
     pub(super) fn best(
         parameters: &Parameters,
         acceleration: &[f64],
         next: &[f64],
-        [last, previous, earlier]: [&[f64]; 3],
+        [last, previous, earlier, earliest]: [&[f64]; 4],
     ) -> Self {
-        let mut squares = [0.0; 4];
+        let mut squares = [0.0; 5];
         // v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq. (37d)].
         let zero = (1.0 - parameters.alpha_f()) / (1.0 - parameters.alpha_m());
         for i in 0..next.len() {
             let first = next[i] - last[i];
             let second = first - (last[i] - previous[i]);
             let third = second - (last[i] - 2.0 * previous[i] + earlier[i]);
-            for (square, error) in squares.iter_mut().zip([zero * acceleration[i], first, second, third]) {
+            let fourth = third - (last[i] - 3.0 * (previous[i] - earlier[i]) - earliest[i]);
+            let errors = [zero * acceleration[i], first, second, third, fourth];
+            for (square, error) in squares.iter_mut().zip(errors) {
                 *square += error * error;
             }
         }
@@ -83,24 +92,26 @@ impl Guess {
 mod tests {
     use super::*;
 
-    fn best(values: [f64; 4]) -> Guess {
-        let [earlier, previous, last, next] = values.map(|value| [value]);
+    fn best(values: [f64; 5]) -> Guess {
+        let [earliest, earlier, previous, last, next] = values.map(|value| [value]);
         let parameters = Parameters::chung_hulbert(0.8).unwrap();
-        Guess::best(&parameters, &next, &next, [&last, &previous, &earlier])
+        Guess::best(&parameters, &next, &next, [&last, &previous, &earlier, &earliest])
     }
 
     #[test]
     fn the_guess_that_would_have_been_right_is_found() {
-        assert_eq!(best([7.0, 3.0, 2.0, 2.0]), Guess::Constant);
-        assert_eq!(best([7.0, 3.0, 4.0, 5.0]), Guess::Line);
-        assert_eq!(best([1.0, 4.0, 9.0, 16.0]), Guess::Parabola);
-        assert_eq!(best([-1.0, 1.0, -1.0, 1.0]), Guess::Zero);
+        assert_eq!(best([9.0, 7.0, 3.0, 2.0, 2.0]), Guess::Constant);
+        assert_eq!(best([9.0, 7.0, 3.0, 4.0, 5.0]), Guess::Line);
+        assert_eq!(best([9.0, 1.0, 4.0, 9.0, 16.0]), Guess::Parabola);
+        assert_eq!(best([0.0, 1.0, 8.0, 27.0, 64.0]), Guess::Cubic);
+        assert_eq!(best([1.0, -1.0, 1.0, -1.0, 1.0]), Guess::Zero);
     }
 
     #[test]
-    fn lines_and_parabolas_are_followed() {
-        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 1.0), 7.0);
-        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0], 0.5), 6.0);
-        assert_eq!(Guess::Parabola.follow([9.0, 4.0, 1.0], 1.0), 16.0);
+    fn lines_parabolas_and_cubics_are_followed() {
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0, 100.0], 1.0), 7.0);
+        assert_eq!(Guess::Line.follow([5.0, 3.0, 100.0, 100.0], 0.5), 6.0);
+        assert_eq!(Guess::Parabola.follow([9.0, 4.0, 1.0, 100.0], 1.0), 16.0);
+        assert_eq!(Guess::Cubic.follow([64.0, 27.0, 8.0, 1.0], 1.0), 125.0);
     }
 }

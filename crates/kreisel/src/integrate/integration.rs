@@ -357,6 +357,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             *next = (force_level - alpha_m * a) / (1.0 - alpha_m);
         }
         pass_on([
+            &mut state.earliest_algorithmic_acceleration,
             &mut state.earlier_algorithmic_acceleration,
             &mut state.previous_algorithmic_acceleration,
             &mut state.algorithmic_acceleration,
@@ -368,6 +369,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.shown_velocity.copy_from_slice(&state.velocity);
         previous.multipliers.copy_from_slice(&state.multipliers);
         pass_on([
+            &mut state.earliest_multipliers,
             &mut state.earlier_multipliers,
             &mut state.previous_multipliers,
             &mut state.multipliers,
@@ -379,9 +381,13 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         state.accept_states(trial, parameters);
         self.formulation.accept(state);
         // The last buffer holds what was the earliest value.
-        let before =
-            [&state.previous_algorithmic_acceleration, &state.earlier_algorithmic_acceleration, next]
-                .map(|values| &values[..]);
+        let before = [
+            &state.previous_algorithmic_acceleration,
+            &state.earlier_algorithmic_acceleration,
+            &state.earliest_algorithmic_acceleration,
+            next,
+        ]
+        .map(|values| &values[..]);
         state.guess = Guess::best(parameters, &state.acceleration, &state.algorithmic_acceleration, before);
         if self.settings.method == Method::Bdf2 {
             state.accept_past(&previous.velocity, &trial.increment, step);

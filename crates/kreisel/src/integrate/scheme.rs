@@ -153,8 +153,9 @@ impl Trial {
         let with_multipliers = predictor != Predictor::ZeroAcceleration;
         for (i, lambda) in self.multipliers.iter_mut().enumerate() {
             let (last, previous) = (state.multipliers[i], state.previous_multipliers[i]);
-            let earlier = state.earlier_multipliers[i];
-            *lambda = if with_multipliers { guess.follow([last, previous, earlier], ahead) } else { 0.0 };
+            let (earlier, earliest) = (state.earlier_multipliers[i], state.earliest_multipliers[i]);
+            let followed = guess.follow([last, previous, earlier, earliest], ahead);
+            *lambda = if with_multipliers { followed } else { 0.0 };
         }
         for (psi, last) in self.slip_multipliers.iter_mut().zip(&state.slip_multipliers) {
             *psi = if with_multipliers { *last } else { 0.0 };
@@ -166,7 +167,8 @@ impl Trial {
             } else {
                 let previous = state.previous_algorithmic_acceleration[i];
                 let earlier = state.earlier_algorithmic_acceleration[i];
-                let a_next = guess.follow([a, previous, earlier], ahead);
+                let earliest = state.earliest_algorithmic_acceleration[i];
+                let a_next = guess.follow([a, previous, earlier, earliest], ahead);
                 (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
             };
             self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));

@@ -106,8 +106,8 @@ pub enum Start {
 /// First guess of Newton's iteration in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predictor {
-    /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant, along a line or along a
-    /// parabola through their last values. The first steps, and those of changing size, follow the line.
+    /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant, along a line, a
+    /// parabola or a cubic through their last values. The first steps, and those of changing size, follow the line.
     #[default]
     Adaptive,
     /// a and λ go on along the line through their last two values; a first step begins with constant ones.

@@ -173,10 +173,12 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     }
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.earlier_algorithmic_acceleration = state.algorithmic_acceleration.clone();
+    state.earliest_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
     state.start_states(now.state_rates, second_derivatives.as_deref(), &settings.parameters, settings.step);
     state.previous_multipliers = now.multipliers.clone();
     state.earlier_multipliers = now.multipliers.clone();
+    state.earliest_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
     state.slip_multipliers = now.slip_multipliers;
     // M a belongs to the time before.

@@ -43,6 +43,8 @@ pub struct State {
     pub previous_algorithmic_acceleration: Vec<f64>,
     /// The one before that, for the first guess of the next step.
     pub earlier_algorithmic_acceleration: Vec<f64>,
+    /// And the one before that.
+    pub earliest_algorithmic_acceleration: Vec<f64>,
     /// M a of the last step for methods that balance forces at two times; empty with others and at the start.
     pub inertia_force: Vec<f64>,
     /// M a before the last step, for a change of step size; as long as `inertia_force`.
@@ -53,6 +55,8 @@ pub struct State {
     pub previous_multipliers: Vec<f64>,
     /// The ones before those, for the same.
     pub earlier_multipliers: Vec<f64>,
+    /// And the ones before those.
+    pub earliest_multipliers: Vec<f64>,
     /// How the next step is guessed.
     pub guess: Guess,
     /// Multipliers ψ_n of the nonholonomic constraints.
@@ -131,7 +135,7 @@ pub struct MatrixPoint {
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {
@@ -260,7 +264,7 @@ impl State {
         Ok(state)
     }
 
-    fn arrays(&self) -> [&Vec<f64>; 23] {
+    fn arrays(&self) -> [&Vec<f64>; 25] {
         [
             &self.configuration,
             &self.velocity,
@@ -269,11 +273,13 @@ impl State {
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
             &self.earlier_algorithmic_acceleration,
+            &self.earliest_algorithmic_acceleration,
             &self.inertia_force,
             &self.previous_inertia_force,
             &self.multipliers,
             &self.previous_multipliers,
             &self.earlier_multipliers,
+            &self.earliest_multipliers,
             &self.slip_multipliers,
             &self.stabilizers,
             &self.states,
@@ -288,7 +294,7 @@ impl State {
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 23] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 25] {
         [
             &mut self.configuration,
             &mut self.velocity,
@@ -297,11 +303,13 @@ impl State {
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
             &mut self.earlier_algorithmic_acceleration,
+            &mut self.earliest_algorithmic_acceleration,
             &mut self.inertia_force,
             &mut self.previous_inertia_force,
             &mut self.multipliers,
             &mut self.previous_multipliers,
             &mut self.earlier_multipliers,
+            &mut self.earliest_multipliers,
             &mut self.slip_multipliers,
             &mut self.stabilizers,
             &mut self.states,
@@ -367,7 +375,9 @@ mod tests {
             control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
             configuration: vec![1.0, f64::MIN_POSITIVE],
             velocity: vec![-0.0],
+            earliest_algorithmic_acceleration: vec![0.5],
             multipliers: vec![1e300],
+            earliest_multipliers: vec![-2.0],
             merged: Merged { step: Some(vec![3, 7]), start: None },
             matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
             ..Default::default()
@@ -411,11 +421,11 @@ mod tests {
         longer.push(0);
         assert_eq!(State::from_bytes(&longer), Err(StateError::Damaged));
         let mut huge = bytes.clone();
-        // The length of the first array, after mark, version, 14 numbers, two counts and two bytes.
-        huge[142..150].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The length of the first array, after mark, version, 15 numbers, two counts and two bytes.
+        huge[150..158].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(State::from_bytes(&huge), Err(StateError::Damaged));
         let mut newer = bytes;
-        newer[8] = 10;
-        assert!(matches!(State::from_bytes(&newer), Err(StateError::Version { found: 10, .. })));
+        newer[8] = 11;
+        assert!(matches!(State::from_bytes(&newer), Err(StateError::Version { found: 11, .. })));
     }
 }

@@ -37,8 +37,10 @@ const LONGEST_TRUST: f64 = 64.0;
 pub struct Memory {
     /// Slowest rate at which increments shrank lately with a matrix of an earlier solve.
     pub rate: f64,
-    /// Constant C of the quadratic contraction with a matrix of the same solve.
+    /// Constant C of the quadratic contraction with a matrix of the same solve; it grows while nobody measures it.
     pub constant: f64,
+    /// The constant when it was measured last.
+    pub measured: f64,
     /// What the matrix in use and the iterations with it have cost, in iterations.
     pub spent: f64,
     /// How many solves used it; none if the next one is to renew it.
@@ -56,6 +58,7 @@ impl Default for Memory {
         Self {
             rate: UNKNOWN_RATE,
             constant: UNKNOWN_RATE,
+            measured: UNKNOWN_RATE,
             spent: 0.0,
             uses: 0.0,
             pause: 0.0,
@@ -67,13 +70,14 @@ impl Default for Memory {
 
 impl Memory {
     /// Its numbers, to be saved.
-    pub fn numbers(&self) -> [f64; 7] {
-        [self.rate, self.constant, self.spent, self.uses, self.pause, self.last_pause, self.trust]
+    pub fn numbers(&self) -> [f64; 8] {
+        let Self { rate, constant, measured, spent, uses, pause, last_pause, trust } = *self;
+        [rate, constant, measured, spent, uses, pause, last_pause, trust]
     }
 
     /// The memory with these numbers.
-    pub fn from_numbers([rate, constant, spent, uses, pause, last_pause, trust]: [f64; 7]) -> Self {
-        Self { rate, constant, spent, uses, pause, last_pause, trust }
+    pub fn from_numbers([rate, constant, measured, spent, uses, pause, last_pause, trust]: [f64; 8]) -> Self {
+        Self { rate, constant, measured, spent, uses, pause, last_pause, trust }
     }
 
     /// Whether the last increment, of this size, may be round-off: it is above the tolerance although a fresh matrix has been
@@ -111,12 +115,14 @@ impl Memory {
             true => LONGEST_TRUST,
             false => (self.trust - 1.0).max(0.0),
         };
+        self.constant *= AGEING;
         if contraction.renewed {
-            self.constant = contraction.next_constant(AGEING * self.constant);
+            if let Some(constant) = contraction.measured_constant(self.measured) {
+                (self.constant, self.measured) = (constant, constant);
+            }
             (self.spent, self.uses) = (price + iterations, 1.0);
         } else {
             self.rate = contraction.next_rate(self.rate);
-            self.constant *= AGEING;
             (self.spent, self.uses) = (self.spent + iterations, self.uses + 1.0);
         }
         match (kept, contraction.renewed) {
@@ -214,12 +220,12 @@ impl Contraction {
         largest.max(remembered).min(UNKNOWN_RATE)
     }
 
-    /// The constant C for the next solve, of which `last` is what this one counted on.
-    fn next_constant(&self, last: f64) -> f64 {
+    /// The constant C for the next solve if this one measured it; `last` is what was measured before.
+    fn measured_constant(&self, last: f64) -> Option<f64> {
         // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was no
         // measurement; otherwise increments in other directions may contract slower than the last ones.
         let remembered = if last < UNKNOWN_RATE { FORGETTING * last } else { 0.0 };
-        self.constant.map_or(last, |constant| (SAFETY * constant).max(remembered))
+        self.constant.map(|constant| (SAFETY * constant).max(remembered))
     }
 }
 
@@ -285,6 +291,20 @@ mod tests {
         memory.take(&contraction, 2, false, 6.0);
         assert_eq!(memory.constant, SAFETY * 1e-9);
         assert!(!memory.doubts(&contraction, 10.0));
+    }
+
+    /// C has grown a hundredfold because nobody measured it; what is remembered is what it was.
+    #[test]
+    fn a_measurement_is_held_back_by_the_last_one_and_not_by_its_age() {
+        let mut memory = Memory { constant: 1e-4, measured: 1e-6, ..Memory::default() };
+        let mut contraction = Contraction { renewed: true, ..Contraction::default() };
+        contraction.measure(1e3, true);
+        contraction.measure(0.1, false);
+        memory.take(&contraction, 2, false, 6.0);
+        assert_eq!((memory.constant, memory.measured), (FORGETTING * 1e-6, FORGETTING * 1e-6));
+        let alone = Contraction { renewed: true, ..Contraction::default() };
+        memory.take(&alone, 1, false, 6.0);
+        assert_eq!((memory.constant, memory.measured), (AGEING * FORGETTING * 1e-6, FORGETTING * 1e-6));
     }
 
     #[test]
