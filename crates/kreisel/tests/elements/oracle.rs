@@ -125,7 +125,7 @@ impl Between {
         match self.coordinate {
             Coordinate::Translation(axis) => times(&transposed(&first), &way)[axis],
             Coordinate::Direction(i, j) => relative[i][j],
-            Coordinate::Angle => relative[1][0].atan2(relative[0][0]),
+            Coordinate::Angle => angle_of(relative[1][0], relative[0][0]),
             Coordinate::Distance => dot(&way, &way).sqrt(),
             other => {
                 let Coordinate::RotationVector(axis) = other else { panic!("{other:?} is not tested") };
@@ -168,6 +168,16 @@ const ARCSINE: [f64; 9] = [
     6435.0 / 557_056.0,
 ];
 
+/// Angle of the point (x, y), from the smaller of the two coordinates divided by the larger.
+///
+/// Second derivatives of the crate's `atan2` divide by cubes of x and lose half their digits at a quarter turn.
+fn angle_of<T: Number>(y: T, x: T) -> T {
+    if x.re().abs() >= y.re().abs() {
+        return y.atan2(x);
+    }
+    -(x / y).atan() + std::f64::consts::FRAC_PI_2.copysign(y.re())
+}
+
 /// Axis times angle of a rotation that is less than half a turn.
 fn rotation_vector<T: Number>(r: &M3<T>) -> V3<T> {
     let twice = [r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]];
@@ -179,7 +189,7 @@ fn rotation_vector<T: Number>(r: &M3<T>) -> V3<T> {
         return each(&twice, |component| component * series / 2.0);
     }
     let twice_sine = square.sqrt() * 2.0;
-    let angle = twice_sine.atan2(twice_cosine);
+    let angle = angle_of(twice_sine, twice_cosine);
     each(&twice, |component| component * angle / twice_sine)
 }
 
