@@ -100,6 +100,7 @@ impl System {
         self.pass(at, equations, rates, Some(derivatives));
     }
 
+    /// Visits all parts, round after round, for whatever is not `None`.
     fn pass(
         &self,
         at: &Point,
