@@ -165,6 +165,7 @@ impl Numeric {
     fn factor_large(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         let largest = self.assemble(symbolic, front, values, shift);
         self.eliminate(symbolic, front);
+        self.pass_schur(symbolic, front);
         self.pass_magnitudes(symbolic, front);
         largest
     }
@@ -187,12 +188,11 @@ impl Numeric {
         }
     }
 
-    /// Adds up the matrix blocks of a front and the Schur complements of its children; gives the largest entry of the blocks on
-    /// its diagonal.
+    /// Adds up the rows and columns of the pivots of a front from matrix blocks and the Schur complements of its children; gives
+    /// the largest entry of the blocks on its diagonal.
     #[inline(always)]
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
-        self.schur[front.schur_range()].fill(0.0);
         for entry in symbolic.entries[front.entries()].iter().map(|entry| entry.wide()) {
             let block = &values[entry.value..][..entry.rows * entry.columns];
             let (target, stride) = front.place(entry.row, entry.column);
@@ -210,12 +210,20 @@ impl Numeric {
         }
         for &child in &symbolic.children[front.children()] {
             let child = &symbolic.fronts[child as usize];
-            let runs = &symbolic.runs[child.runs()];
-            let (source, schur) = two_ranges(&mut self.schur, child, front);
             let factors = &mut self.factors[front.panel..];
-            add_schur(front, runs, source, child.border(), factors, schur);
+            add_to_pivots(front, &symbolic.runs[child.runs()], &self.schur[child.schur_range()], factors);
         }
         largest
+    }
+
+    /// Adds to the Schur complement of a front what those of its children have for it.
+    #[inline(always)]
+    fn pass_schur(&mut self, symbolic: &Symbolic, front: &Front) {
+        for &child in &symbolic.children[front.children()] {
+            let child = &symbolic.fronts[child as usize];
+            let (source, schur) = two_ranges(&mut self.schur, child, front);
+            add_to_schur(front, &symbolic.runs[child.runs()], source, schur);
+        }
     }
 
     #[inline(always)]
@@ -482,39 +490,51 @@ fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [
     }
 }
 
-/// Adds the Schur complement of a child to the front of its parent; `factors` begins at its panel.
+/// Adds the Schur complement of a child to the rows and columns of its parent's pivots; `factors` begins at the panel.
 #[inline(always)]
-fn add_schur(
-    front: &Front,
-    runs: &[Run],
-    source: &[f64],
-    source_size: usize,
-    factors: &mut [f64],
-    schur: &mut [f64],
-) {
-    let (pivots, border) = (front.pivots(), front.border());
+fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64]) {
+    let (pivots, height, size) = (front.pivots(), front.height(), square_size(runs));
     let (panel, right) = factors.split_at_mut(front.panel_len());
+    let pivot_runs = &runs[..runs.partition_point(|run| (run.to as usize) < pivots)];
     for columns in runs.iter().map(|run| run.wide()) {
-        for column in 0..columns.len {
-            let source = &source[(columns.from + column) * source_size..][..source_size];
-            let target = columns.to + column;
-            if target < pivots {
-                let panel = &mut panel[target * (pivots + border)..][..pivots + border];
-                for run in runs.iter().map(|run| run.wide()) {
-                    add(&mut panel[run.to..][..run.len], &source[run.from..]);
-                }
-                continue;
+        let sources = source[columns.from * size..].chunks_exact(size).take(columns.len);
+        match columns.to.checked_sub(pivots) {
+            None => {
+                let targets = panel[columns.to * height..].chunks_exact_mut(height);
+                targets.zip(sources).for_each(|(target, source)| add_runs(runs, 0, source, target));
             }
-            let right = &mut right[(target - pivots) * pivots..][..pivots];
-            let schur = &mut schur[(target - pivots) * border..][..border];
-            for run in runs.iter().map(|run| run.wide()) {
-                if run.to < pivots {
-                    add(&mut right[run.to..][..run.len], &source[run.from..]);
-                } else {
-                    add(&mut schur[run.to - pivots..][..run.len], &source[run.from..]);
-                }
+            Some(first) => {
+                let targets = right[first * pivots..].chunks_exact_mut(pivots);
+                targets.zip(sources).for_each(|(target, source)| add_runs(pivot_runs, 0, source, target));
             }
         }
+    }
+}
+
+/// Adds the Schur complement of a child to that of its parent.
+#[inline(always)]
+fn add_to_schur(front: &Front, runs: &[Run], source: &[f64], schur: &mut [f64]) {
+    let (pivots, border, size) = (front.pivots(), front.border(), square_size(runs));
+    let runs = &runs[runs.partition_point(|run| (run.to as usize) < pivots)..];
+    for columns in runs.iter().map(|run| run.wide()) {
+        let sources = source[columns.from * size..].chunks_exact(size).take(columns.len);
+        let targets = schur[(columns.to - pivots) * border..].chunks_exact_mut(border);
+        targets.zip(sources).for_each(|(target, source)| add_runs(runs, pivots, source, target));
+    }
+}
+
+/// Unknowns in a border that these runs make up.
+#[inline(always)]
+fn square_size(runs: &[Run]) -> usize {
+    runs.last().map_or(1, |run| (run.from + run.len) as usize)
+}
+
+/// Adds a column of a child to one of its parent that begins with row `first`.
+#[inline(always)]
+fn add_runs(runs: &[Run], first: usize, source: &[f64], target: &mut [f64]) {
+    for run in runs.iter().map(|run| run.wide()) {
+        let (target, source) = (&mut target[run.to - first..][..run.len], &source[run.from..][..run.len]);
+        target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
     }
 }
 
@@ -544,9 +564,4 @@ fn add_terms(lower: &[f64], height: usize, row: usize, upper: (&[f64], usize, us
             *terms += (lower[i] * upper[i * stride + first + k]).abs();
         }
     }
-}
-
-#[inline(always)]
-fn add(target: &mut [f64], source: &[f64]) {
-    target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
 }
