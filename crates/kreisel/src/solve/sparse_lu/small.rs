@@ -93,12 +93,12 @@ impl<const H: usize> SmallFront<H> {
         for (magnitude, k) in self.magnitude.iter_mut().zip(0..pivots) {
             *magnitude += columns[k][k].abs();
         }
-        let (mut terms, mut exchanged) = ([0.0; H], false);
+        let (mut terms, mut exchanged) = ([0.0; H], 0_u64);
         for (k, (swap, inverse)) in swaps.iter_mut().zip(inverse_pivots).enumerate() {
             let row = pivot_row(&columns[k][..pivots], k, search_ends[k] as usize);
             *swap = row as u32;
             if row != k {
-                exchanged = true;
+                exchanged |= 1 << k | 1 << row;
                 columns.iter_mut().for_each(|column| column.swap(k, row));
             }
             *inverse = 1.0 / columns[k][k];
@@ -106,12 +106,12 @@ impl<const H: usize> SmallFront<H> {
                 eliminate_column(&mut columns[k..], k, *inverse, &mut terms);
             }
         }
-        if exchanged {
-            // Rows met other columns on the way than in the end.
-            for (j, terms) in terms[..height].iter_mut().enumerate() {
-                let upper = columns[j][..j.min(pivots)].iter();
-                *terms = upper.zip(&*columns).map(|(upper, lower)| (upper * lower[j]).abs()).sum::<f64>();
-            }
+        // Exchanged rows met other columns on the way than in the end.
+        while exchanged != 0 {
+            let j = exchanged.trailing_zeros() as usize;
+            exchanged &= exchanged - 1;
+            let upper = columns[j][..j.min(pivots)].iter();
+            terms[j] = upper.zip(&*columns).map(|(upper, lower)| (upper * lower[j]).abs()).sum::<f64>();
         }
         self.magnitude.iter_mut().zip(&terms).for_each(|(magnitude, terms)| *magnitude += terms);
     }
