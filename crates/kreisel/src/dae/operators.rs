@@ -1,5 +1,7 @@
 //! Tangent operators of the nodes, and how a system multiplies its derivatives by them.
 
+use std::ops::Range;
+
 use crate::lie::{Group, Matrix3, Matrix6, Space};
 use crate::solve::block::BlockId;
 use crate::solve::kernel::{Block, Target, add, add_product};
@@ -9,10 +11,23 @@ use crate::solve::kernel::{Block, Target, add, add_product};
 enum Form {
     /// R^k: the identity.
     Identity,
-    /// SO(3)×R³: that of SO(3), and the identity for the position.
+    /// SO(3)×R³: [A 0; 0 1] with A of SO(3).
     Rotation,
+    /// SE(3): [A 0; C A].
+    Motion,
     /// Any matrix.
     Full,
+}
+
+impl Form {
+    /// Leading columns that are stored, of those that an operator of this size has: large machines pass by all of them.
+    fn stored(self, size: usize) -> usize {
+        match self {
+            Self::Identity => 0,
+            Self::Rotation | Self::Motion => 3,
+            Self::Full => size,
+        }
+    }
 }
 
 /// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
@@ -30,20 +45,36 @@ struct Operator {
     size: usize,
 }
 
+impl Operator {
+    /// Where its columns are stored.
+    #[inline(always)]
+    fn range(&self) -> Range<usize> {
+        self.start..self.start + self.form.stored(self.size) * self.size
+    }
+}
+
 impl TangentOperators {
     pub fn new(space: &Space) -> Self {
+        Self::with_form_of_motions(space, Form::Motion)
+    }
+
+    /// Operators to which any matrix can be added.
+    pub fn general(space: &Space) -> Self {
+        Self::with_form_of_motions(space, Form::Full)
+    }
+
+    fn with_form_of_motions(space: &Space, of_motions: Form) -> Self {
         let mut total = 0;
         let operator = |node| {
             let group = space.group(node);
             let form = match group {
                 Group::Vector(_) => Form::Identity,
                 Group::So3xR3 => Form::Rotation,
-                Group::So3 | Group::Se3 => Form::Full,
+                Group::So3 => Form::Full,
+                Group::Se3 => of_motions,
             };
             let (start, size) = (total, group.dimension());
-            if !matches!(form, Form::Identity) {
-                total += size * size;
-            }
+            total += form.stored(size) * size;
             Operator { form, start, size }
         };
         let nodes = (0..space.factor_count()).map(operator).collect();
@@ -52,9 +83,9 @@ impl TangentOperators {
 
     /// Evaluates the operators at an increment.
     pub fn evaluate(&mut self, space: &Space, increment: &[f64]) {
-        for (node, &Operator { form, start, size }) in self.nodes.iter().enumerate() {
-            if !matches!(form, Form::Identity) {
-                let out = &mut self.values[start..start + size * size];
+        for (node, operator) in self.nodes.iter().enumerate() {
+            if !matches!(operator.form, Form::Identity) {
+                let out = &mut self.values[operator.range()];
                 space.tangent_operator(node, &increment[space.velocity_range(node)], out);
             }
         }
@@ -62,29 +93,44 @@ impl TangentOperators {
 
     /// Evaluates the inverses of the operators at an increment; false if one does not exist.
     pub fn evaluate_inverse(&mut self, space: &Space, increment: &[f64]) -> bool {
-        self.nodes.iter().enumerate().all(|(node, &Operator { form, start, size })| {
-            let out = match form {
-                Form::Identity => return true,
-                Form::Rotation | Form::Full => &mut self.values[start..start + size * size],
-            };
+        self.nodes.iter().enumerate().all(|(node, operator)| {
+            if matches!(operator.form, Form::Identity) {
+                return true;
+            }
+            let out = &mut self.values[operator.range()];
             space.inverse_tangent_operator(node, &increment[space.velocity_range(node)], out).is_ok()
         })
     }
 
-    /// Multiplies the parts of the nodes by their operators.
-    pub fn multiply(&self, values: &mut [f64]) {
-        let mut first = 0;
-        for &Operator { form, start, size } in &self.nodes {
-            let part = &mut values[first..first + size];
-            first += size;
-            if matches!(form, Form::Identity) {
+    /// Multiplies the parts of the nodes by their operators, and hands out the products with their places.
+    #[inline]
+    pub fn for_each_product(&self, values: &[f64], mut take: impl FnMut(usize, &[f64])) {
+        let mut end = 0;
+        for operator in &self.nodes {
+            let first = end;
+            end += operator.size;
+            let part = &values[first..end];
+            if matches!(operator.form, Form::Identity) {
+                take(first, part);
                 continue;
             }
             let mut product = [0.0; 6];
-            for (column, factor) in self.values[start..].chunks_exact(size).zip(&*part) {
+            let columns = &self.values[operator.range()];
+            for (column, factor) in columns.chunks_exact(operator.size).zip(part) {
                 product.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
             }
-            part.copy_from_slice(&product[..size]);
+            match (operator.form, part) {
+                (Form::Motion, &[_, _, _, x, y, z]) => {
+                    for (column, factor) in columns.chunks_exact(6).zip([x, y, z]) {
+                        product[3..].iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
+                    }
+                }
+                (Form::Rotation, &[_, _, _, ref position @ ..]) => {
+                    product[3..].iter_mut().zip(position).for_each(|(out, value)| *out = *value);
+                }
+                _ => {}
+            }
+            take(first, &product[..operator.size]);
         }
     }
 
@@ -97,43 +143,48 @@ impl TangentOperators {
         }
     }
 
-    /// Adds `factor` times a matrix, column by column, to the operator of a node that turns.
+    /// Adds `factor` times a matrix, column by column, to the operator of a node that turns; general operators only.
     pub fn add(&mut self, node: usize, factor: f64, matrix: &[f64]) {
-        let Operator { form, start, size } = self.nodes[node];
-        if !matches!(form, Form::Identity) {
-            let values = &mut self.values[start..start + size * size];
-            values.iter_mut().zip(matrix).for_each(|(value, entry)| *value += factor * entry);
-        }
+        let values = &mut self.values[self.nodes[node].range()];
+        values.iter_mut().zip(matrix).for_each(|(value, entry)| *value += factor * entry);
     }
 
     /// One entry of the operator of a node.
     pub fn entry(&self, node: usize, row: usize, column: usize) -> f64 {
         let Operator { form, start, size } = self.nodes[node];
+        if column < form.stored(size) {
+            return self.values[start + column * size + row];
+        }
         match form {
-            Form::Identity => f64::from(u8::from(row == column)),
-            Form::Rotation | Form::Full => self.values[start + column * size + row],
+            Form::Motion if row < 3 => 0.0,
+            Form::Motion => self.values[start + (column - 3) * size + row - 3],
+            Form::Identity | Form::Rotation | Form::Full => f64::from(u8::from(row == column)),
         }
     }
 
     /// `target += factor · a T` with the operator of a node.
     pub fn add_product(&self, node: usize, target: Target, factor: f64, a: Block) {
-        let Operator { form, start, size } = self.nodes[node];
-        match form {
-            Form::Identity => add(target, factor, a),
-            Form::Full => {
-                let operator = Block { values: &self.values[start..start + size * size], rows: size };
-                add_product(target, factor, a, operator);
-            }
-            Form::Rotation => {
-                let (rotation, position) = target.values.split_at_mut(3 * target.stride);
-                let (of_rotation, of_position) = a.values.split_at(3 * a.rows);
-                // Columns of six of which three rows count: `a` has three columns here.
-                let operator = Block { values: &self.values[start..start + 3 * size], rows: size };
-                let left = Block { values: of_rotation, rows: a.rows };
-                add_product(Target { values: rotation, stride: target.stride }, factor, left, operator);
-                let right = Block { values: of_position, rows: a.rows };
-                add(Target { values: position, stride: target.stride }, factor, right);
-            }
+        let operator = &self.nodes[node];
+        let whole = Block { values: &self.values[operator.range()], rows: operator.size };
+        if matches!(operator.form, Form::Identity) {
+            return add(target, factor, a);
+        }
+        if matches!(operator.form, Form::Full) {
+            return add_product(target, factor, a, whole);
+        }
+        let stride = target.stride;
+        let (rotation, position) = target.values.split_at_mut(3 * stride);
+        let (rotation, position) = (Target { values: rotation, stride }, Target { values: position, stride });
+        let (of_rotation, of_position) = a.values.split_at(3 * a.rows);
+        let of_rotation = Block { values: of_rotation, rows: a.rows };
+        let of_position = Block { values: of_position, rows: a.rows };
+        if matches!(operator.form, Form::Motion) {
+            add_product(rotation, factor, a, whole);
+            // Columns of six of which three rows count: what is multiplied has three columns here.
+            add_product(position, factor, of_position, whole);
+        } else {
+            add_product(rotation, factor, of_rotation, whole);
+            add(position, factor, of_position);
         }
     }
 
@@ -143,11 +194,13 @@ impl TangentOperators {
         let Operator { form, start, .. } = self.nodes[node];
         let (columns, _) = self.values.get(start..).unwrap_or_default().as_chunks::<6>();
         let mut product = a.data.0;
-        // Rotations stand before translations: [A 0; C A] on SE(3), [A 0; 0 1] on SO(3)×R³.
         match (form, columns) {
-            (Form::Full, [t0, t1, t2, t3, t4, t5, ..]) => {
+            (Form::Motion, [t0, t1, t2, ..]) => {
                 product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 6>(a, column)));
-                product[3..].copy_from_slice(&[t3, t4, t5].map(|column| combine::<3, 6>(a, column)));
+                product[3..].copy_from_slice(&[t0, t1, t2].map(|column| combine::<3, 6>(a, column)));
+            }
+            (Form::Full, [t0, t1, t2, t3, t4, t5, ..]) => {
+                product = [t0, t1, t2, t3, t4, t5].map(|column| combine::<0, 6>(a, column));
             }
             (Form::Rotation, [t0, t1, t2, ..]) => {
                 product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 3>(a, column)));
@@ -160,15 +213,15 @@ impl TangentOperators {
     /// Column `index` of `a` T with the operator of a node, in the leading columns of the node's dimension.
     #[inline]
     fn column_of_product(&self, node: usize, a: &Matrix6, index: usize) -> [f64; 6] {
-        let Operator { form, start, size } = self.nodes[node];
-        // Rotations stand before translations, and only SE(3) has more than the rotation: [A 0; C A].
-        let rows = match (form, index < 3) {
-            (Form::Full, true) => 0..size,
-            (Form::Full, false) if size == 6 => 3..6,
-            (Form::Rotation, true) => 0..3,
+        let operator = &self.nodes[node];
+        let (rows, stored) = match (operator.form, index < 3) {
+            (Form::Full, _) => (0..operator.size, index),
+            (Form::Motion, true) => (0..6, index),
+            (Form::Motion, false) => (3..6, index - 3),
+            (Form::Rotation, true) => (0..3, index),
             _ => return a.data.0[index],
         };
-        let factors = &self.values[start + index * size..][rows.clone()];
+        let factors = &self.values[operator.range()][stored * operator.size..];
         let mut sum = [0.0; 6];
         for (column, factor) in a.data.0[rows].iter().zip(factors) {
             sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
@@ -262,12 +315,104 @@ impl Fold {
     }
 }
 
-/// Sum of the columns `FROM` to `TO` of a matrix with factors.
+/// Sum of the columns `FROM` to `TO` of a matrix with the first factors.
 #[inline(always)]
 fn combine<const FROM: usize, const TO: usize>(matrix: &Matrix6, factors: &[f64; 6]) -> [f64; 6] {
     let mut sum = [0.0; 6];
-    for (column, factor) in matrix.data.0[FROM..TO].iter().zip(&factors[FROM..TO]) {
+    for (column, factor) in matrix.data.0[FROM..TO].iter().zip(factors) {
         sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lie::Vector6;
+
+    const GROUPS: [Group; 4] = [Group::Se3, Group::So3xR3, Group::So3, Group::Vector(2)];
+    const INCREMENT: [f64; 17] =
+        [0.4, -0.3, 0.8, 0.2, 0.5, -0.7, -0.1, 0.6, 0.3, 1.0, -2.0, 0.4, 0.7, -0.2, 0.1, 0.3, 0.9];
+
+    /// The whole matrix of a node, column by column.
+    fn whole(space: &Space, node: usize, inverse: bool) -> Vec<f64> {
+        let (size, x) = (space.group(node).dimension(), &INCREMENT[space.velocity_range(node)]);
+        let mut out = vec![0.0; size * size];
+        if inverse {
+            space.inverse_tangent_operator(node, x, &mut out).unwrap();
+        } else {
+            space.tangent_operator(node, x, &mut out);
+        }
+        out
+    }
+
+    /// Operators of every form that a space can have, with their whole matrices.
+    fn each(check: impl Fn(&Space, &TangentOperators, &dyn Fn(usize) -> Vec<f64>)) {
+        let space = Space::new(GROUPS);
+        for mut operators in [TangentOperators::new(&space), TangentOperators::general(&space)] {
+            operators.evaluate(&space, &INCREMENT);
+            check(&space, &operators, &|node| whole(&space, node, false));
+            assert!(operators.evaluate_inverse(&space, &INCREMENT));
+            check(&space, &operators, &|node| whole(&space, node, true));
+        }
+    }
+
+    #[test]
+    fn stored_columns_stand_for_the_whole_matrix() {
+        each(|space, operators, whole| {
+            for node in 0..space.factor_count() {
+                let size = space.group(node).dimension();
+                for (place, value) in whole(node).into_iter().enumerate() {
+                    assert_eq!(operators.entry(node, place % size, place / size), value, "{node} {place}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn products_with_vectors_are_those_of_the_whole_matrix() {
+        let values: Vec<f64> = (1..18).map(|i| f64::from(i).sqrt()).collect();
+        each(|space, operators, whole| {
+            let mut seen = 0;
+            operators.for_each_product(&values, |first, product| {
+                let node =
+                    (0..space.factor_count()).find(|&n| space.velocity_range(n).start == first).unwrap();
+                let (matrix, part) = (whole(node), &values[space.velocity_range(node)]);
+                for (row, value) in product.iter().enumerate() {
+                    let terms = part.iter().enumerate().map(|(k, x)| matrix[k * part.len() + row] * x);
+                    assert!((value - terms.sum::<f64>()).abs() < 1e-14, "{node} {row}");
+                }
+                seen += product.len();
+            });
+            assert_eq!(seen, values.len());
+        });
+    }
+
+    #[test]
+    fn products_with_blocks_are_those_of_the_whole_matrix() {
+        let a = Matrix6::from_fn(|row, column| (1.0 + row as f64).powf(0.3 * column as f64));
+        each(|space, operators, whole| {
+            for node in 0..space.factor_count() {
+                let (size, matrix) = (space.group(node).dimension(), whole(node));
+                let mut target = vec![0.0; 6 * size];
+                let block = Block { values: &a.as_slice()[..6 * size], rows: 6 };
+                operators.add_product(node, Target { values: &mut target, stride: 6 }, 1.0, block);
+                for index in 0..size {
+                    let mut expected = Vector6::zeros();
+                    for k in 0..size {
+                        expected += matrix[index * size + k] * a.column(k);
+                    }
+                    let added = Vector6::from_column_slice(&target[6 * index..6 * index + 6]);
+                    let column = Vector6::from(operators.column_of_product(node, &a, index));
+                    let of_six = (size == 6).then(|| Vector6::from(operators.product(node, &a)[index]));
+                    for found in [Some(added), Some(column), of_six].into_iter().flatten() {
+                        assert!(
+                            (found - expected).amax() < 1e-13 * expected.amax().max(1.0),
+                            "{node} {index}"
+                        );
+                    }
+                }
+            }
+        });
+    }
 }

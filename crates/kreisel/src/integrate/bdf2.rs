@@ -86,7 +86,7 @@ impl TwoSteps {
             past_velocity: zeros.clone(),
             difference: zeros.clone(),
             moved: zeros,
-            velocity_operators: TangentOperators::new(&shape.space),
+            velocity_operators: TangentOperators::general(&shape.space),
             slope: vec![0.0; largest * largest],
         };
         (Layout::new(shape, couplings, copies, []), steps)

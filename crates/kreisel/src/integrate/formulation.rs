@@ -177,11 +177,16 @@ impl Formulation {
         }
     }
 
+    /// a at the end of a step, if it does not follow from v̇.
+    pub fn algorithmic_acceleration(&self) -> Option<&[f64]> {
+        match self {
+            Self::UpdatedLagrangian(local) => Some(local.algorithmic_acceleration()),
+            _ => None,
+        }
+    }
+
     /// Takes into the state what the next step needs of this one.
     pub fn accept(&mut self, state: &mut State) {
-        if let Self::UpdatedLagrangian(local) = self {
-            state.algorithmic_acceleration.copy_from_slice(local.algorithmic_acceleration());
-        }
         if let Some(force_level) = self.force_level() {
             force_level.accept(state);
         }

@@ -61,30 +61,45 @@ impl Guess {
             Self::Cubic => 4.0 * (last + earlier) - 6.0 * previous - earliest,
         }
     }
+}
 
-    /// The guess that would have been best for a step, from a after it and the four values before, the last one first.
-    pub(super) fn best(
-        parameters: &Parameters,
+/// How wrong each guess would have been for a step.
+pub(super) struct GuessErrors {
+    squares: [f64; 5],
+    /// v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq. (37d)].
+    zero: f64,
+}
+
+impl GuessErrors {
+    pub fn new(parameters: &Parameters) -> Self {
+        let zero = (1.0 - parameters.alpha_f()) / (1.0 - parameters.alpha_m());
+        Self { squares: [0.0; 5], zero }
+    }
+
+    /// Adds those of some coordinates, from v̇ and a after the step and the four values of a before, the last one first.
+    pub fn add(
+        &mut self,
         acceleration: &[f64],
         next: &[f64],
         [last, previous, earlier, earliest]: [&[f64]; 4],
-    ) -> Self {
-        let mut squares = [0.0; 5];
-        // v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq. (37d)].
-        let zero = (1.0 - parameters.alpha_f()) / (1.0 - parameters.alpha_m());
+    ) {
         for i in 0..next.len() {
             let first = next[i] - last[i];
             let second = first - (last[i] - previous[i]);
             let third = second - (last[i] - 2.0 * previous[i] + earlier[i]);
             let fourth = third - (last[i] - 3.0 * (previous[i] - earlier[i]) - earliest[i]);
-            let errors = [zero * acceleration[i], first, second, third, fourth];
-            for (square, error) in squares.iter_mut().zip(errors) {
+            let errors = [self.zero * acceleration[i], first, second, third, fourth];
+            for (square, error) in self.squares.iter_mut().zip(errors) {
                 *square += error * error;
             }
         }
-        let smallest = squares.iter().copied().fold(f64::INFINITY, f64::min);
-        let place = squares.iter().rposition(|square| *square == smallest);
-        place.map_or(Self::Constant, |place| Self::ALL[place])
+    }
+
+    /// The guess that would have been best.
+    pub fn best_guess(&self) -> Guess {
+        let smallest = self.squares.iter().copied().fold(f64::INFINITY, f64::min);
+        let place = self.squares.iter().rposition(|square| *square == smallest);
+        place.map_or(Guess::Constant, |place| Guess::ALL[place])
     }
 }
 
@@ -95,7 +110,9 @@ mod tests {
     fn best(values: [f64; 5]) -> Guess {
         let [earliest, earlier, previous, last, next] = values.map(|value| [value]);
         let parameters = Parameters::chung_hulbert(0.8).unwrap();
-        Guess::best(&parameters, &next, &next, [&last, &previous, &earlier, &earliest])
+        let mut errors = GuessErrors::new(&parameters);
+        errors.add(&next, &next, [&last, &previous, &earlier, &earliest]);
+        errors.best_guess()
     }
 
     #[test]

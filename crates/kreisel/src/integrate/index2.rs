@@ -245,14 +245,18 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
-        work.scratch.copy_from_slice(&increment[..trial.increment.len()]);
+        let scratch = &mut work.scratch;
         if work.moved {
-            work.operators.multiply(&mut work.scratch);
+            let keep = |first: usize, part: &[f64]| scratch[first..][..part.len()].copy_from_slice(part);
+            work.operators.for_each_product(increment, keep);
+        } else {
+            scratch.copy_from_slice(&increment[..trial.increment.len()]);
         }
         trial.increment.iter_mut().zip(&work.scratch).for_each(|(sum, x)| *sum += fraction * x);
         // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         let changes = &mut work.constraint_scratch;
         work.layout.gather(Kind::Stabilizer, 0, increment, changes);
+        trial.changed = true;
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {

@@ -142,16 +142,19 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients) = (&mut *self.trial, &self.coefficients);
-        let of_nodes = &mut self.work.scratch;
-        of_nodes.copy_from_slice(&increment[..trial.increment.len()]);
+        let of_nodes = &increment[..trial.increment.len()];
+        let mut change = |first: usize, part: &[f64]| {
+            for (i, value) in part.iter().enumerate() {
+                let change = fraction * value;
+                trial.increment[first + i] += change;
+                trial.velocity[first + i] += coefficients.velocity * change;
+                trial.acceleration[first + i] += coefficients.acceleration * change;
+            }
+        };
         if self.work.moved {
-            self.work.operators.multiply(of_nodes);
-        }
-        for (i, value) in of_nodes.iter().enumerate() {
-            let change = fraction * value;
-            trial.increment[i] += change;
-            trial.velocity[i] += coefficients.velocity * change;
-            trial.acceleration[i] += coefficients.acceleration * change;
+            self.work.operators.for_each_product(of_nodes, &mut change);
+        } else {
+            change(0, of_nodes);
         }
         let changes = &mut self.work.constraint_scratch;
         self.work.layout.gather(Kind::Holonomic, 0, increment, changes);

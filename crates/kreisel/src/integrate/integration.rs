@@ -3,7 +3,7 @@
 use super::begin::compliance;
 use super::error::{StateError, StepError};
 use super::formulation::{Formulation, Step};
-use super::guess::Guess;
+use super::guess::{Guess, GuessErrors};
 use super::kkt::{Kkt, KktFailure};
 use super::prepare::Unprepared;
 use super::redundancy::Redundancy;
@@ -341,27 +341,52 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         }
     }
 
-    /// Takes the trial values as the new state.
-    pub(super) fn accept(&mut self, step: f64) {
+    /// Finds a at the end of a step, into the scratch space, and the guess that would have been best for it.
+    fn next_algorithmic_acceleration(&mut self) -> Guess {
         let parameters = &self.settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let (state, trial, next) = (&self.state, &self.trial, &mut self.work.scratch);
+        let mut errors = GuessErrors::new(parameters);
+        for first in (0..next.len()).step_by(AT_A_TIME) {
+            let places = first..(first + AT_A_TIME).min(next.len());
+            let (v_dot, last) = (&trial.acceleration[places.clone()], &state.acceleration[places.clone()]);
+            let a = &state.algorithmic_acceleration[places.clone()];
+            let next = &mut next[places.clone()];
+            match self.formulation.algorithmic_acceleration() {
+                Some(own) => next.copy_from_slice(&own[places.clone()]),
+                None => {
+                    for (i, next) in next.iter_mut().enumerate() {
+                        let force_level = (1.0 - alpha_f) * v_dot[i] + alpha_f * last[i];
+                        *next = (force_level - alpha_m * a[i]) / (1.0 - alpha_m);
+                    }
+                }
+            }
+            let before = [
+                &state.algorithmic_acceleration,
+                &state.previous_algorithmic_acceleration,
+                &state.earlier_algorithmic_acceleration,
+                &state.earliest_algorithmic_acceleration,
+            ];
+            errors.add(v_dot, next, before.map(|values| &values[places.clone()]));
+        }
+        errors.best_guess()
+    }
+
+    /// Takes the trial values as the new state.
+    pub(super) fn accept(&mut self, step: f64) {
+        self.state.guess = self.next_algorithmic_acceleration();
         let (state, trial, previous) = (&mut self.state, &mut self.trial, &mut self.previous);
         // Values change places wherever they can: large machines wait for memory, not for numbers.
         previous.time = state.time;
         std::mem::swap(&mut previous.configuration, &mut state.configuration);
         let space = &self.work.shape.space;
         space.compose_exp(&previous.configuration, &trial.increment, &mut state.configuration);
-        let next = &mut self.work.scratch;
-        for (i, (next, a)) in next.iter_mut().zip(&state.algorithmic_acceleration).enumerate() {
-            let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
-            *next = (force_level - alpha_m * a) / (1.0 - alpha_m);
-        }
         pass_on([
             &mut state.earliest_algorithmic_acceleration,
             &mut state.earlier_algorithmic_acceleration,
             &mut state.previous_algorithmic_acceleration,
             &mut state.algorithmic_acceleration,
-            next,
+            &mut self.work.scratch,
         ]);
         pass_on([&mut previous.shown_velocity, &mut state.shown_velocity]);
         pass_on([&mut previous.velocity, &mut state.velocity, &mut trial.velocity]);
@@ -378,22 +403,16 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         pass_on([&mut previous.slip_multipliers, &mut state.slip_multipliers, &mut trial.slip_multipliers]);
         previous.states.copy_from_slice(&state.states);
         previous.state_rates.copy_from_slice(&state.state_rates);
-        state.accept_states(trial, parameters);
+        state.accept_states(trial, &self.settings.parameters);
         self.formulation.accept(state);
-        // The last buffer holds what was the earliest value.
-        let before = [
-            &state.previous_algorithmic_acceleration,
-            &state.earlier_algorithmic_acceleration,
-            &state.earliest_algorithmic_acceleration,
-            next,
-        ]
-        .map(|values| &values[..]);
-        state.guess = Guess::best(parameters, &state.acceleration, &state.algorithmic_acceleration, before);
         if self.settings.method == Method::Bdf2 {
             state.accept_past(&previous.velocity, &trial.increment, step);
         }
         std::mem::swap(&mut self.last_increment, &mut trial.increment);
-        state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
+        // The state may be one of another method at first.
+        if trial.changed || self.steps == 0 {
+            state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
+        }
         if !state.memory.is_empty() {
             let mut memory = std::mem::take(&mut state.memory);
             self.dae.remember(&state.point(trial.time, &trial.memory), &mut memory);
@@ -441,6 +460,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.acceleration.copy_from_slice(&point.acceleration);
         trial.multipliers.copy_from_slice(&point.multipliers);
         trial.slip_multipliers.copy_from_slice(&point.slip_multipliers);
+        trial.changed = true;
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
         trial.slip_multiplier_changes.copy_from_slice(&point.slip_multiplier_changes);
@@ -455,6 +475,9 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let _ = self.formulation.restore(&mut self.newton, step, velocity, memory);
     }
 }
+
+/// Coordinates whose values are passed on while they are in the cache.
+const AT_A_TIME: usize = 1024;
 
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()

@@ -78,6 +78,8 @@ pub(super) struct Trial {
     pub multiplier_changes: Vec<f64>,
     /// ψ̃ − ψ with `soi2`; zero otherwise.
     pub slip_multiplier_changes: Vec<f64>,
+    /// Whether stabilizers, corrections and changes may be other than zero.
+    pub changed: bool,
     pub states: Vec<f64>,
     /// ċ at the end of the step; zero for algebraic states.
     pub state_rates: Vec<f64>,
@@ -106,6 +108,7 @@ impl Trial {
             slip_multipliers: vec![0.0; shape.slip_count()],
             multiplier_changes: vec![0.0; shape.constraint_count()],
             slip_multiplier_changes: vec![0.0; shape.slip_count()],
+            changed: false,
             states: vec![0.0; shape.state_count()],
             state_rates: vec![0.0; shape.state_count()],
             algebraic: shape.algebraic_states().collect(),
@@ -137,13 +140,15 @@ impl Trial {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (beta, gamma) = (parameters.beta(), parameters.gamma());
         self.time = state.time + step;
-        for values in [
-            &mut self.stabilizers,
-            &mut self.correction,
-            &mut self.multiplier_changes,
-            &mut self.slip_multiplier_changes,
-        ] {
-            values.fill(0.0);
+        if std::mem::replace(&mut self.changed, false) {
+            for values in [
+                &mut self.stabilizers,
+                &mut self.correction,
+                &mut self.multiplier_changes,
+                &mut self.slip_multiplier_changes,
+            ] {
+                values.fill(0.0);
+            }
         }
         self.memory.copy_from_slice(&state.memory);
         self.has_matrix = false;

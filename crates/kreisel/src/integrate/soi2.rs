@@ -308,6 +308,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
             trial.acceleration[i] += fraction * coefficients.acceleration * y;
         }
         work.layout.gather_nodes(1, increment, &mut work.scratch);
+        trial.changed = true;
         for (i, w) in work.scratch.iter().enumerate() {
             trial.increment[i] += fraction * w;
             trial.correction[i] += fraction * w;

@@ -306,17 +306,18 @@ impl Space {
         Ok(())
     }
 
-    /// Writes the matrix T(x) of one factor, column by column; `x` is that factor's part.
+    /// Writes the matrix T(x) of one factor, as many of its first columns as there is room for; `x` is that factor's part.
     pub fn tangent_operator(&self, factor: usize, x: &[f64], out: &mut [f64]) {
         match self.groups[factor] {
             Group::Vector(k) => write_identity(k, out),
-            Group::So3 => out.copy_from_slice(so3::tangent_operator(&vector3(x)).as_slice()),
+            Group::So3 => write_first(so3::tangent_operator(&vector3(x)).as_slice(), out),
             Group::So3xR3 => write_rotational(&so3::tangent_operator(&vector3(x)), out),
-            Group::Se3 => out.copy_from_slice(se3::tangent_operator(&vector6(x)).as_slice()),
+            Group::Se3 => write_first(se3::tangent_operator(&vector6(x)).as_slice(), out),
         }
     }
 
-    /// Writes the matrix T⁻¹(x) of one factor, column by column; an error where the rotation angle is 2π, 4π, ….
+    /// Writes the matrix T⁻¹(x) of one factor, as many of its first columns as there is room for; an error where the rotation
+    /// angle is 2π, 4π, ….
     pub fn inverse_tangent_operator(
         &self,
         factor: usize,
@@ -325,9 +326,9 @@ impl Space {
     ) -> Result<(), LieError> {
         match self.groups[factor] {
             Group::Vector(k) => write_identity(k, out),
-            Group::So3 => out.copy_from_slice(so3::inverse_tangent_operator(&vector3(x))?.as_slice()),
+            Group::So3 => write_first(so3::inverse_tangent_operator(&vector3(x))?.as_slice(), out),
             Group::So3xR3 => write_rotational(&so3::inverse_tangent_operator(&vector3(x))?, out),
-            Group::Se3 => out.copy_from_slice(se3::inverse_tangent_operator(&vector6(x))?.as_slice()),
+            Group::Se3 => write_first(se3::inverse_tangent_operator(&vector6(x))?.as_slice(), out),
         }
         Ok(())
     }
@@ -424,6 +425,10 @@ fn write_rotational(rotation: &Matrix3, out: &mut [f64]) {
     for (column, values) in out.chunks_exact_mut(6).take(3).enumerate() {
         values[..3].copy_from_slice(rotation.column(column).as_slice());
     }
+}
+
+fn write_first(values: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
 }
 
 fn write_identity(k: usize, out: &mut [f64]) {
