@@ -3,6 +3,7 @@
 //! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's first
 //! frame may stand on the ground or on a node.
 
+use std::collections::VecDeque;
 use std::f64::consts::TAU;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl FramePair {
 }
 
 /// One coordinate in a row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
     /// Factor c_k.
     pub factor: f64,
@@ -106,7 +107,7 @@ impl Term {
 }
 
 /// One equation: Σ c_k x_k − f(t) = 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The coordinates with their factors.
     pub terms: SmallVec<[Term; 1]>,
@@ -121,6 +122,17 @@ pub enum Target {
     Constant(f64),
     /// A function of time.
     Law(Arc<dyn TimeLaw>),
+}
+
+impl PartialEq for Target {
+    /// Functions are the same only if they are one.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Constant(one), Self::Constant(other)) => one == other,
+            (Self::Law(one), Self::Law(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 impl Row {
@@ -160,13 +172,16 @@ pub struct CoupledCoordinate {
     pub start: f64,
 }
 
+/// Sets of rows that are looked through for the same: as many as a machine usually has kinds of joints.
+const KNOWN_ROWS: usize = 8;
+
 /// A joint made of rows of coordinates.
 #[derive(Clone, Debug)]
 pub struct CoordinateJoint {
     // In their place: large machines wait for memory that is reached through pointers.
     nodes: SmallVec<[NodeId; 2]>,
     pairs: SmallVec<[FramePair; 1]>,
-    rows: Vec<Row>,
+    rows: Arc<[Row]>,
     /// Whether every row locks or leads one displacement, cosine or angle, which has a short way of its own.
     plain: bool,
 }
@@ -177,7 +192,23 @@ impl CoordinateJoint {
         debug_assert!(rows.len() <= MOST_ROWS, "a joint has at most {MOST_ROWS} equations");
         let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
         let plain = rows.iter().all(single) && pairs.len() <= 2;
-        Self { nodes: nodes.into_iter().collect(), pairs: pairs.into_iter().collect(), rows, plain }
+        Self {
+            nodes: nodes.into_iter().collect(),
+            pairs: pairs.into_iter().collect(),
+            rows: rows.into(),
+            plain,
+        }
+    }
+
+    /// Takes the rows of an earlier joint where they are the same: those of a thousand hinges then stay in the cache. `known`
+    /// holds the last few that differ.
+    pub(crate) fn share_rows(&mut self, known: &mut VecDeque<Arc<[Row]>>) {
+        if let Some(rows) = known.iter().find(|rows| **rows == self.rows) {
+            self.rows = Arc::clone(rows);
+            return;
+        }
+        known.truncate(KNOWN_ROWS - 1);
+        known.push_front(Arc::clone(&self.rows));
     }
 
     /// A joint of rows between two frames, each on a node or on the ground.
@@ -557,5 +588,30 @@ impl Joint for CoordinateJoint {
             Target::Constant(_) => None,
         });
         laws.flat_map(|law| law.corners(from, to)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joint::lower_pair;
+
+    #[test]
+    fn joints_with_the_same_rows_share_them_and_others_do_not() {
+        let mut known = VecDeque::new();
+        let mut joint = |rows: Vec<Row>| {
+            let mut joint = CoordinateJoint::between([None, Some(NodeId(0))], [Pose::identity(); 2], rows);
+            joint.share_rows(&mut known);
+            joint.rows
+        };
+        let (ball, hinge, far) = (lower_pair::spherical, lower_pair::revolute, lower_pair::distance);
+        let first = joint(ball());
+        assert!(!Arc::ptr_eq(&first, &joint(hinge())));
+        assert!(Arc::ptr_eq(&first, &joint(ball())));
+        assert!(!Arc::ptr_eq(&joint(far(1.0)), &joint(far(2.0))));
+        // Bars of all lengths are not remembered for ever.
+        (0..100).for_each(|length| drop(joint(far(f64::from(length)))));
+        assert!(!Arc::ptr_eq(&first, &joint(ball())));
+        assert!(known.len() <= KNOWN_ROWS);
     }
 }

@@ -231,7 +231,8 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         _ => frames(&reader, part.kind(), &sides)?,
     };
     let initial = initial_relative(sides.map(|side| side.body), offsets);
-    let joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
+    let mut joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
+    joint.share_rows(&mut assembler.joint_rows);
     warn_of_misfit(assembler, name, &joint);
     let coordinates = coordinates(kind);
     let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
