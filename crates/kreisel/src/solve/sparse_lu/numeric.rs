@@ -493,7 +493,7 @@ fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [
 /// Adds the Schur complement of a child to the rows and columns of its parent's pivots; `factors` begins at the panel.
 #[inline(always)]
 fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64]) {
-    let (pivots, height, size) = (front.pivots(), front.height(), square_size(runs));
+    let (pivots, height, size) = (front.pivots(), front.height(), column_len(runs));
     let (panel, right) = factors.split_at_mut(front.panel_len());
     let pivot_runs = &runs[..runs.partition_point(|run| (run.to as usize) < pivots)];
     for columns in runs.iter().map(|run| run.wide()) {
@@ -504,7 +504,7 @@ fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64
                 targets.zip(sources).for_each(|(target, source)| add_runs(runs, 0, source, target));
             }
             Some(first) => {
-                let targets = right[first * pivots..].chunks_exact_mut(pivots);
+                let targets = right[first * pivots..].chunks_exact_mut(pivots.max(1));
                 targets.zip(sources).for_each(|(target, source)| add_runs(pivot_runs, 0, source, target));
             }
         }
@@ -514,19 +514,19 @@ fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64
 /// Adds the Schur complement of a child to that of its parent.
 #[inline(always)]
 fn add_to_schur(front: &Front, runs: &[Run], source: &[f64], schur: &mut [f64]) {
-    let (pivots, border, size) = (front.pivots(), front.border(), square_size(runs));
+    let (pivots, border, size) = (front.pivots(), front.border(), column_len(runs));
     let runs = &runs[runs.partition_point(|run| (run.to as usize) < pivots)..];
     for columns in runs.iter().map(|run| run.wide()) {
         let sources = source[columns.from * size..].chunks_exact(size).take(columns.len);
-        let targets = schur[(columns.to - pivots) * border..].chunks_exact_mut(border);
+        let targets = schur[(columns.to - pivots) * border..].chunks_exact_mut(border.max(1));
         targets.zip(sources).for_each(|(target, source)| add_runs(runs, pivots, source, target));
     }
 }
 
-/// Unknowns in a border that these runs make up.
+/// Length of a column of the Schur complement that these runs make up; one if it is empty.
 #[inline(always)]
-fn square_size(runs: &[Run]) -> usize {
-    runs.last().map_or(1, |run| (run.from + run.len) as usize)
+fn column_len(runs: &[Run]) -> usize {
+    runs.last().map_or(1, |run| (run.from + run.len).max(1) as usize)
 }
 
 /// Adds a column of a child to one of its parent that begins with row `first`.

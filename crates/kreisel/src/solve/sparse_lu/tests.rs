@@ -152,6 +152,34 @@ fn the_same_matrix_gives_the_same_bits() {
     assert_eq!(solution_of(&mut solver_of(&sample), &sample), first);
 }
 
+/// Groups without unknowns among fronts that are too large to be small: in a border by themselves, and as only pivots.
+#[test]
+fn large_fronts_may_have_groups_without_unknowns() {
+    let sizes = [30, 0, 30, 25, 0, 0, 60];
+    let pairs = [(0, 1), (1, 2), (2, 3), (3, 4), (3, 6), (4, 5), (4, 6), (2, 6), (5, 6), (0, 6)];
+    let blocks = pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]);
+    let pattern = Arc::new(BlockPattern::new(&sizes, &sizes, blocks.chain((0..sizes.len()).map(|i| (i, i)))));
+    let mut matrix = BlockMatrix::zeros(pattern.clone());
+    let mut random = Random::new(4);
+    for (block, row, column) in pattern.blocks() {
+        let dominance = if row == column { 100.0 } else { 0.0 };
+        let mut block = matrix.block_mut(block);
+        block.iter_mut().for_each(|value| *value = random.symmetric());
+        (0..block.nrows().min(block.ncols())).for_each(|i| block[(i, i)] += dominance);
+    }
+    let known = random_vector(pattern.row_count(), 11);
+    for kind in [Role::Primary, Role::Multiplier] {
+        let roles = sizes.map(|size| if size == 0 { kind } else { Role::Primary });
+        let mut solver = SparseLu::new(pattern.clone(), &roles).unwrap();
+        solver.factor(&matrix).unwrap();
+        let mut solution = vec![0.0; known.len()];
+        matrix.multiply_add(1.0, &known, &mut solution);
+        solver.solve(&mut solution);
+        let error = solution.iter().zip(&known).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-13, "{error:e}");
+    }
+}
+
 #[test]
 fn groups_without_unknowns_and_empty_patterns_are_accepted() {
     let pattern = BlockPattern::new(&[2, 0, 1, 0], &[2, 0, 1, 0], [(0, 0), (1, 0), (2, 0), (0, 2), (3, 1)]);
