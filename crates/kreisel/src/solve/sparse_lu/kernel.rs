@@ -37,8 +37,8 @@ pub(super) struct FrontMut<'a> {
 }
 
 impl FrontMut<'_> {
-    /// Eliminates the pivots block by block: leaves `L` and `U` in `panel` and `right`, and minus the product of what is left of
-    /// and above it in `schur`.
+    /// Eliminates the pivots block by block: leaves `L` and `U` in `panel` and `right`, and writes minus the product of the
+    /// border's part of both to `schur`.
     ///
     /// A pivot of exactly zero leaves its column as it is; the caller sees it on the diagonal.
     #[inline(always)]

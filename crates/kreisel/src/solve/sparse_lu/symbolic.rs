@@ -274,7 +274,7 @@ fn merge(tree: &Tree, own_size: &[usize], border_size: &[usize], forced: &[bool]
 /// The given nodes, ascending, so that each comes after its children, with the children of one parent together.
 ///
 /// Of these, the one that needs most memory beside the Schur complement it leaves comes first: what its descendants need is
-/// free again when the others follow (Liu 1986), and what is still to be read stays in the cache.
+/// free again when the others follow [Liu1986], and what is still to be read stays in the cache.
 fn postorder(tops: &[usize], parent: impl Fn(usize) -> Option<usize>, border_size: &[usize]) -> Vec<usize> {
     let mut children: Vec<Few<usize>> = vec![Few::new(); border_size.len()];
     let mut waiting = Vec::new();
