@@ -165,26 +165,21 @@ impl TangentOperators {
     /// `target += factor · a T` with the operator of a node.
     pub fn add_product(&self, node: usize, target: Target, factor: f64, a: Block) {
         let operator = &self.nodes[node];
-        let whole = Block { values: &self.values[operator.range()], rows: operator.size };
-        if matches!(operator.form, Form::Identity) {
-            return add(target, factor, a);
-        }
-        if matches!(operator.form, Form::Full) {
-            return add_product(target, factor, a, whole);
-        }
-        let stride = target.stride;
-        let (rotation, position) = target.values.split_at_mut(3 * stride);
-        let (rotation, position) = (Target { values: rotation, stride }, Target { values: position, stride });
-        let (of_rotation, of_position) = a.values.split_at(3 * a.rows);
-        let of_rotation = Block { values: of_rotation, rows: a.rows };
-        let of_position = Block { values: of_position, rows: a.rows };
-        if matches!(operator.form, Form::Motion) {
-            add_product(rotation, factor, a, whole);
-            // Columns of six of which three rows count: what is multiplied has three columns here.
-            add_product(position, factor, of_position, whole);
-        } else {
-            add_product(rotation, factor, of_rotation, whole);
-            add(position, factor, of_position);
+        let stored = Block { values: &self.values[operator.range()], rows: operator.size };
+        match operator.form {
+            Form::Identity => add(target, factor, a),
+            Form::Full => add_product(target, factor, a, stored),
+            // Columns of six, of which three rows count where what is multiplied by them has three columns.
+            Form::Rotation => {
+                let ([rotation, position], [of_rotation, of_position]) = halves(target, a);
+                add_product(rotation, factor, of_rotation, stored);
+                add(position, factor, of_position);
+            }
+            Form::Motion => {
+                let ([rotation, position], [_, of_position]) = halves(target, a);
+                add_product(rotation, factor, a, stored);
+                add_product(position, factor, of_position, stored);
+            }
         }
     }
 
@@ -313,6 +308,18 @@ impl Fold {
     ) -> (Option<&'a Matrix6>, Option<&'a Matrix6>) {
         if self.moved { (stiffness, dynamic) } else { (dynamic, stiffness) }
     }
+}
+
+/// The columns of rotations and those of positions, of a product and of its first factor.
+#[inline(always)]
+fn halves<'t, 'a>(target: Target<'t>, a: Block<'a>) -> ([Target<'t>; 2], [Block<'a>; 2]) {
+    let (stride, rows) = (target.stride, a.rows);
+    let (rotation, position) = target.values.split_at_mut(3 * stride);
+    let (of_rotation, of_position) = a.values.split_at(3 * rows);
+    (
+        [rotation, position].map(|values| Target { values, stride }),
+        [of_rotation, of_position].map(|values| Block { values, rows }),
+    )
 }
 
 /// Sum of the columns `FROM` to `TO` of a matrix with the first factors.
