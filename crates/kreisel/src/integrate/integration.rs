@@ -122,6 +122,9 @@ pub struct Integration<'d, D: ?Sized> {
 /// Unknowns up to which a condition number is found by singular values.
 const LARGEST_EXACT: usize = 60;
 
+/// Coordinates whose values are passed on while they are in the cache.
+const AT_A_TIME: usize = 1024;
+
 impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     /// The system.
     pub fn dae(&self) -> &'d D {
@@ -475,9 +478,6 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let _ = self.formulation.restore(&mut self.newton, step, velocity, memory);
     }
 }
-
-/// Coordinates whose values are passed on while they are in the cache.
-const AT_A_TIME: usize = 1024;
 
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
