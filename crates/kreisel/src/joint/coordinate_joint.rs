@@ -172,8 +172,24 @@ pub struct CoupledCoordinate {
     pub start: f64,
 }
 
-/// Sets of rows that are looked through for the same: as many as a machine usually has kinds of joints.
-const KNOWN_ROWS: usize = 8;
+/// The last few different sets of rows.
+#[derive(Debug, Default)]
+pub(crate) struct KnownRows(VecDeque<Arc<[Row]>>);
+
+impl KnownRows {
+    /// As many as a machine usually has kinds of joints.
+    const MOST: usize = 8;
+
+    /// Gives a joint the rows of an earlier one where they are the same: those of a thousand hinges then stay in the cache.
+    pub fn share(&mut self, joint: &mut CoordinateJoint) {
+        if let Some(rows) = self.0.iter().find(|rows| **rows == joint.rows) {
+            joint.rows = Arc::clone(rows);
+            return;
+        }
+        self.0.truncate(Self::MOST - 1);
+        self.0.push_front(Arc::clone(&joint.rows));
+    }
+}
 
 /// A joint made of rows of coordinates.
 #[derive(Clone, Debug)]
@@ -198,17 +214,6 @@ impl CoordinateJoint {
             rows: rows.into(),
             plain,
         }
-    }
-
-    /// Takes the rows of an earlier joint where they are the same: those of a thousand hinges then stay in the cache. `known`
-    /// holds the last few that differ.
-    pub(crate) fn share_rows(&mut self, known: &mut VecDeque<Arc<[Row]>>) {
-        if let Some(rows) = known.iter().find(|rows| **rows == self.rows) {
-            self.rows = Arc::clone(rows);
-            return;
-        }
-        known.truncate(KNOWN_ROWS - 1);
-        known.push_front(Arc::clone(&self.rows));
     }
 
     /// A joint of rows between two frames, each on a node or on the ground.
@@ -598,10 +603,10 @@ mod tests {
 
     #[test]
     fn joints_with_the_same_rows_share_them_and_others_do_not() {
-        let mut known = VecDeque::new();
+        let mut known = KnownRows::default();
         let mut joint = |rows: Vec<Row>| {
             let mut joint = CoordinateJoint::between([None, Some(NodeId(0))], [Pose::identity(); 2], rows);
-            joint.share_rows(&mut known);
+            known.share(&mut joint);
             joint.rows
         };
         let (ball, hinge, far) = (lower_pair::spherical, lower_pair::revolute, lower_pair::distance);
@@ -612,6 +617,6 @@ mod tests {
         // Bars of all lengths are not remembered for ever.
         (0..100).for_each(|length| drop(joint(far(f64::from(length)))));
         assert!(!Arc::ptr_eq(&first, &joint(ball())));
-        assert!(known.len() <= KNOWN_ROWS);
+        assert!(known.0.len() <= KnownRows::MOST);
     }
 }

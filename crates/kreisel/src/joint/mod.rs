@@ -19,6 +19,7 @@ mod rolling;
 mod velocity_coupling;
 
 pub use coordinate::Coordinate;
+pub(crate) use coordinate_joint::KnownRows;
 pub use coordinate_joint::{
     CoordinateJoint, CoupledCoordinate, FramePair, Row, Target, Term, TimeLaw, pair_between,
 };

@@ -1,7 +1,7 @@
 //! Collects the parts of a machine by name while its document is read.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::beam::{BeamEntry, Station};
@@ -19,7 +19,7 @@ use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, NodeId, SignalFunction};
 use crate::integrate::{Parameters, Settings};
-use crate::joint::{Coordinate, Frame, Joint, Relative, Row};
+use crate::joint::{Coordinate, Frame, Joint, KnownRows, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference, SourceFile};
@@ -43,8 +43,7 @@ pub struct Assembler {
     used_markers: RefCell<HashSet<String>>,
     joints: Vec<JointEntry>,
     joints_by_name: HashMap<String, usize>,
-    /// The last few different equations of joints, see [`crate::joint::CoordinateJoint::share_rows`].
-    pub(super) joint_rows: VecDeque<Arc<[Row]>>,
+    pub(super) known_rows: KnownRows,
     springs: Vec<SpringEntry>,
     forces: Vec<ForceEntry>,
     inputs: Vec<InputEntry>,
@@ -82,7 +81,7 @@ impl Assembler {
             ground_markers: Vec::new(),
             joints: Vec::new(),
             joints_by_name: HashMap::new(),
-            joint_rows: VecDeque::new(),
+            known_rows: KnownRows::default(),
             springs: Vec::new(),
             forces: Vec::new(),
             inputs: Vec::new(),

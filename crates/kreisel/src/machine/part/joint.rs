@@ -232,7 +232,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     };
     let initial = initial_relative(sides.map(|side| side.body), offsets);
     let mut joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
-    joint.share_rows(&mut assembler.joint_rows);
+    assembler.known_rows.share(&mut joint);
     warn_of_misfit(assembler, name, &joint);
     let coordinates = coordinates(kind);
     let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
