@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::function::Failure;
-use kreisel::element::NodeId;
+use kreisel::kinematics::NodeId;
 use kreisel::machine::{About, Machine, RunError};
 use kreisel::modes::Settings;
 use kreisel::solve::block::BlockMatrix;

@@ -3,7 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: force
-use kreisel::element::{Element, LocalForces, Motion, NodeId, Power};
+use kreisel::element::Element;
+use kreisel::kinematics::{LocalForces, Motion, NodeId, Power};
 use kreisel::lie::Vector3;
 
 /// Drag −c |v| v at the centre of mass of a body.

@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: joint
-use kreisel::element::{Motion, NodeId};
-use kreisel::joint::{Joint, LocalGradient};
+use kreisel::joint::Joint;
+use kreisel::kinematics::{LocalGradient, Motion, NodeId};
 use kreisel::lie::{Vector3, Vector6};
 
 /// The body's origin stays on the curve z = x²/(2 r), y = 0 of the world.

@@ -51,6 +51,7 @@ pub mod dae;
 pub mod element;
 pub mod integrate;
 pub mod joint;
+pub mod kinematics;
 pub mod lie;
 pub mod machine;
 pub mod model;

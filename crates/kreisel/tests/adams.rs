@@ -9,14 +9,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kreisel::dae::Point;
-use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring, NodeId};
+use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
 use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Settings, State};
-use kreisel::joint::{Coordinate, CoordinateJoint, lower_pair};
+use kreisel::joint::{CoordinateJoint, lower_pair};
+use kreisel::kinematics::{Coordinate, NodeId, split};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use kreisel::machine::{Machine, part};
 use kreisel::model::Document;
 use kreisel::solve::newton::Refresh;
-use kreisel::system::{System, SystemBuilder, split};
+use kreisel::system::{System, SystemBuilder};
 use serde_json::Value;
 
 fn data() -> Option<Value> {

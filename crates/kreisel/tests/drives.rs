@@ -9,11 +9,10 @@ use std::f64::consts::TAU;
 use common::read;
 use kreisel::dae::Point;
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
-use kreisel::joint::{Coordinate, Frame, Relative};
+use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use kreisel::machine::{JointEntry, Machine};
 use kreisel::solve::newton::{Refresh, Stop};
-use kreisel::system::{NodeMotion, split};
 
 const G: f64 = 9.80665;
 

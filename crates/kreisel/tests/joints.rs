@@ -10,12 +10,13 @@ use kreisel::element::{Body, CoordinateForce, LinearSpring};
 use kreisel::integrate::{
     Control, GeneralizedAlpha, Initial, Integration, Method, Parameters, Settings, State,
 };
-use kreisel::joint::{Coordinate, CoordinateJoint, Row, lower_pair};
+use kreisel::joint::{CoordinateJoint, Row, lower_pair};
+use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};
 use kreisel::machine::{Machine, part};
 use kreisel::model::Document;
 use kreisel::solve::block::BlockMatrix;
-use kreisel::system::{System, SystemBuilder, join};
+use kreisel::system::{System, SystemBuilder};
 
 /// Displacement of the screw per turn and per radian.
 const LEAD: f64 = 0.3;
@@ -467,7 +468,7 @@ fn record(kind: &Kind, group: Group, method: Method, step: f64) -> Record {
         run.advance(0.1 * f64::from(sample)).unwrap();
         let values = Values::of(run.state());
         for node in 0..2 {
-            let motion = system.motion(kreisel::element::NodeId(node), &values.point());
+            let motion = system.motion(kreisel::kinematics::NodeId(node), &values.point());
             record.motion.extend(motion.pose.position.iter().chain(motion.rotation.iter()));
             record.velocity.extend(motion.velocity.iter());
         }

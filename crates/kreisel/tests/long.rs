@@ -7,8 +7,8 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
 
 use kreisel::dae::Point;
-use kreisel::element::NodeId;
 use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
 use kreisel::machine::{Machine, RunEnding, SettingTexts, point_of};
 use kreisel::system::System;

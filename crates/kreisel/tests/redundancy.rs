@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::dae::{Dae, Point, Scales};
-use kreisel::element::{Body, NodeId};
+use kreisel::element::Body;
 use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Redundancy, Settings};
-use kreisel::joint::{Coordinate, CoordinateJoint, Row, lower_pair};
+use kreisel::joint::{CoordinateJoint, Row, lower_pair};
+use kreisel::kinematics::{Coordinate, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use kreisel::solve::block::BlockMatrix;
 use kreisel::system::{System, SystemBuilder};

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::dae::{Couplings, Dae, Equations, Point, Shape, StateGroup, Tangent, TangentWeights};
-use kreisel::element::{Body, Element, LocalForces, Motion, NodeId, StateId};
+use kreisel::element::{Body, Element, StateId};
 use kreisel::integrate::{
     Control, ErrorControl, GeneralizedAlpha, Initial, Method, Parameters, Settings, StartError, State,
 };
-use kreisel::joint::{CoordinateJoint, FramePair, lower_pair};
+use kreisel::joint::{CoordinateJoint, lower_pair};
+use kreisel::kinematics::{FramePair, LocalForces, Motion, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, Space, UnitQuaternion, Vector3, Vector6};
 use kreisel::problem::DrivenTop;
 use kreisel::problem::driven_top::DrivenSolution;

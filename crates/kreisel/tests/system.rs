@@ -6,10 +6,11 @@ mod common;
 
 use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::element::{
-    Axes, Body, CoordinateForce, EndStop, LinearSpring, MarkerForce, NodeId, Quantity, RegularizedFriction,
+    Axes, Body, CoordinateForce, EndStop, LinearSpring, MarkerForce, Quantity, RegularizedFriction,
 };
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
-use kreisel::joint::{Coordinate, CoordinateJoint, Row, lower_pair};
+use kreisel::joint::{CoordinateJoint, Row, lower_pair};
+use kreisel::kinematics::{Coordinate, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use kreisel::problem::HeavyTop;
 use kreisel::solve::block::BlockMatrix;

@@ -5,7 +5,7 @@ use super::run::{file_names, identity, value};
 use super::{CommandError, Ending, say};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
-use kreisel::element::NodeId;
+use kreisel::kinematics::NodeId;
 use kreisel::machine::{About, Machine, MachineModes};
 use kreisel::modes::{Mode, Settings};
 use kreisel::results::{

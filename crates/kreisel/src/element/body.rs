@@ -7,10 +7,10 @@
 //! m (U̇ + Ω × U) − m Rᵀγ                        [ArnoldCardonaBruls2015, Eqs. (22)]
 //! ```
 
-use super::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId};
+use super::Element;
 use crate::dae::TangentWeights;
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, join, split};
 use crate::lie::{Matrix3, Vector3, skew};
-use crate::system::{join, split};
 
 /// Inertia of a node whose frame stands at the centre of mass.
 #[derive(Clone, Debug)]

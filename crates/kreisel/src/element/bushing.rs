@@ -12,10 +12,12 @@
 
 use nalgebra::SMatrix;
 
-use super::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use super::Element;
 use crate::dae::TangentWeights;
-use crate::joint::frame::{PairMatrix, PairVector};
-use crate::joint::{Coordinate, FramePair, Relative, pair_between};
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{
+    Coordinate, Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
+};
 use crate::lie::{Matrix6, Pose, Vector6};
 
 /// Coordinates of a bushing, rotation first.

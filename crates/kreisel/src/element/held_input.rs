@@ -1,7 +1,8 @@
 //! A number from outside of the machine, kept in its memory.
 
-use super::{Element, LocalForces, LocalTangent, Motion, NodeId};
+use super::Element;
 use crate::dae::TangentWeights;
+use crate::kinematics::{LocalForces, LocalTangent, Motion, NodeId};
 
 /// Remembers how much an input differs from its initial value; it pushes nothing.
 ///

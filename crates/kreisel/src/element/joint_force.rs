@@ -3,15 +3,13 @@
 //! A force f(t, signals) along the coordinate x adds −f ∇x to the residual: it pushes the second frame forward and the
 //! first one back, and does the power f ẋ.
 
-use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
-use super::{
-    Element, LocalForces, LocalStateTangent, LocalTangent, MOST_NODES, Motion, NodeId, Power, Quantity,
-    Signal, StateId,
-};
+use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
 use crate::dae::TangentWeights;
-use crate::joint::frame::PairMatrix;
-use crate::joint::{Coordinate, FramePair};
+use crate::kinematics::frame::PairMatrix;
+use crate::kinematics::{
+    Coordinate, FramePair, LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, STIFFNESS_ONLY,
+};
 use crate::lie::Vector6;
 
 /// A force along a coordinate, by a function of time and of measured quantities.

@@ -16,10 +16,12 @@ use std::ops::Range;
 use nalgebra::SMatrix;
 
 use super::contact::{Friction, Rub, motion_by_twists};
-use super::{Element, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, Power, StateId};
+use super::{Element, LocalStateTangent, StateId};
 use crate::dae::TangentWeights;
-use crate::joint::frame::{PairMatrix, PairVector};
-use crate::joint::{Coordinate, FramePair, Relative, pair_between};
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{
+    Coordinate, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
+};
 use crate::lie::{Pose, Vector3, skew};
 
 /// Against what a joint's friction acts.

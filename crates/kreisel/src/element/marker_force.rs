@@ -1,14 +1,10 @@
 //! A force and a torque at a marker, constant or by functions of time and of measured quantities.
 
-use super::local::STIFFNESS_ONLY;
 use super::signal::Signals;
-use super::{
-    Element, LocalForces, LocalStateTangent, LocalTangent, MOST_NODES, MOST_SIGNALS, Motion, NodeId, Power,
-    Quantity, Signal, StateId,
-};
+use super::{Element, LocalStateTangent, MOST_SIGNALS, Quantity, Signal, StateId};
 use crate::dae::TangentWeights;
+use crate::kinematics::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, STIFFNESS_ONLY, join};
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, skew};
-use crate::system::join;
 
 /// In which axes the components of a force are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

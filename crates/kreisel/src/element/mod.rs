@@ -4,10 +4,10 @@ pub mod beam;
 mod body;
 mod bushing;
 pub mod contact;
+mod differences;
 mod held_input;
 mod joint_force;
 mod joint_friction;
-mod local;
 mod marker_force;
 mod signal;
 mod spring;
@@ -19,8 +19,6 @@ pub use bushing::Bushing;
 pub use held_input::HeldInput;
 pub use joint_force::JointForce;
 pub use joint_friction::{Bearing, JointFriction, Rubbing};
-pub use local::{Energies, LocalForces, LocalTangent, Motion, Power};
-pub(crate) use local::{STIFFNESS_ONLY, shift_pose};
 pub use marker_force::{Axes, MarkerForce};
 pub use signal::{MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
@@ -29,21 +27,15 @@ pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
 pub use state_equations::StateEquations;
 
 use crate::dae::TangentWeights;
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
 use crate::lie::Vector6;
-
-/// Handle of a node of a [`crate::system::System`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub usize);
-
-/// Most nodes that one element or joint may touch.
-pub const MOST_NODES: usize = 4;
 
 /// What pushes: adds forces to the nodes it touches.
 ///
-/// Everything is in body twists (see [`crate::system::NodeMotion`]); the system turns it into the coordinates of the
+/// Everything is in body twists (see [`crate::kinematics::NodeMotion`]); the system turns it into the coordinates of the
 /// node's group. Forces have the sign of the equilibrium M v̇ + g = 0: what pushes a node forward is negative.
 pub trait Element: Send + Sync {
-    /// Nodes in the order of this element's local rows, [`MOST_NODES`] at most.
+    /// Nodes in the order of this element's local rows, [`crate::kinematics::MOST_NODES`] at most.
     fn nodes(&self) -> &[NodeId];
 
     /// Adds the residual: one wrench (torque, force) in body axes per node.
@@ -57,7 +49,7 @@ pub trait Element: Send + Sync {
 
     /// Adds the residual's derivatives; the default takes differences.
     fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        local::difference_tangent(self, at, weights, out);
+        differences::difference_tangent(self, at, weights, out);
     }
 
     /// States that the element reads, [`MOST_STATES`] at most; those it gives rates come first.
@@ -95,7 +87,7 @@ pub trait Element: Send + Sync {
 
     /// Adds the derivative of [`Element::load`] by the configuration; the default takes differences.
     fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        local::difference_load_stiffness(self, at, out);
+        differences::difference_load_stiffness(self, at, out);
     }
 
     /// Stored energies, for conservation tests and energy plots.

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{LocalTangent, MOST_NODES, Motion, StateId};
+use super::StateId;
 use crate::dae::TangentWeights;
-use crate::joint::{Coordinate, FramePair};
+use crate::kinematics::{Coordinate, FramePair, LocalTangent, MOST_NODES, Motion};
 use crate::lie::Vector6;
 
 /// A measured quantity.

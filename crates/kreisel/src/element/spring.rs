@@ -6,10 +6,12 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use super::Element;
 use crate::dae::TangentWeights;
-use crate::joint::frame::PairMatrix;
-use crate::joint::{Coordinate, FramePair, pair_between};
+use crate::kinematics::frame::PairMatrix;
+use crate::kinematics::{
+    Coordinate, Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, pair_between,
+};
 use crate::lie::Pose;
 
 /// Force against a coordinate and its derivatives.
@@ -61,7 +63,7 @@ impl CoordinateForce {
         Self { nodes, pair, coordinate, laws }
     }
 
-    fn evaluate(&self, at: &Motion) -> (crate::joint::Relative, f64, ForceValue) {
+    fn evaluate(&self, at: &Motion) -> (crate::kinematics::Relative, f64, ForceValue) {
         let relative = self.pair.relative(at);
         let near = at.memory.first().copied().unwrap_or(0.0);
         let (value, rate) = (self.coordinate.value(&relative, near), self.coordinate.rate(&relative));

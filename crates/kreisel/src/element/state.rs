@@ -1,10 +1,9 @@
 //! What an element does with states: it reads them, lets them change, and reads the multipliers of joints.
 
-use super::local::shift_pose;
-use super::{Element, LocalForces, MOST_NODES, Motion};
+use super::Element;
 use crate::dae::TangentWeights;
+use crate::kinematics::{LocalForces, MOST_NODES, Motion, NodeMotion, shift_pose};
 use crate::lie::Vector6;
-use crate::system::NodeMotion;
 
 /// Handle of a first-order or algebraic state of a [`crate::system::System`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,10 +4,9 @@
 //! controller are linear ones with algebraic outputs.
 
 use super::signal::Signals;
-use super::{
-    Element, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, Quantity, Signal, StateId,
-};
+use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
 use crate::dae::TangentWeights;
+use crate::kinematics::{LocalForces, LocalTangent, Motion, NodeId};
 
 /// Equations of some states.
 #[derive(Clone, Debug)]

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use num_dual::{Dual2_64, DualNum, HyperDual64};
 use proptest::prelude::*;
 
-use super::coordinate::Coordinate::{
+use super::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn, lower_pair};
+use crate::kinematics::Coordinate::{
     self, Angle, Direction, Distance, RotationVector, Translation, UniversalAngle,
 };
-use super::{CoordinateJoint, Guide, GuidedBody, Joint, LocalGradient, Row, TimeLaw, Turn, lower_pair};
-use crate::element::{LocalTangent, Motion, NodeId};
+use crate::kinematics::{LocalGradient, LocalTangent, Motion, NodeId, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6};
-use crate::system::NodeMotion;
 
 /// Numbers in which values are written here.
 trait Number: DualNum<Primitive = f64> + Copy {}
@@ -160,7 +159,7 @@ fn any_pose() -> impl Strategy<Value = Pose> {
 }
 
 fn any_twist() -> impl Strategy<Value = Vector6> {
-    (vector(1.0), vector(1.0)).prop_map(|(a, b)| crate::system::join(&a, &b))
+    (vector(1.0), vector(1.0)).prop_map(|(a, b)| crate::kinematics::join(&a, &b))
 }
 
 /// Two bodies with a frame on each.

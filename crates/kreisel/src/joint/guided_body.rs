@@ -13,11 +13,12 @@
 use std::sync::Arc;
 
 use super::coordinate_joint::TimeLaw;
-use super::frame::{Frame, PairMatrix, PairVector, Relative};
-use super::{Joint, LocalGradient, MOST_ROWS, lower_pair};
-use crate::element::{LocalTangent, Motion, NodeId};
+use super::{Joint, lower_pair};
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{
+    Frame, LocalGradient, LocalTangent, MOST_ROWS, Motion, NodeId, NodeMotion, Relative, join,
+};
 use crate::lie::{Matrix6, Pose, UnitQuaternion, Vector3, Vector6};
-use crate::system::{NodeMotion, join};
 
 /// A turn about an axis by an angle that is a function of time.
 #[derive(Clone, Debug)]

@@ -4,10 +4,9 @@
 //! displacement d and rotation R of the second frame in axes of the first, κ = (R e_y)·ḋ = 0. Nothing keeps
 //! the blade on a surface: that is left to other joints.
 
-use super::coordinate_joint::{FramePair, pair_between};
-use super::frame::{PairMatrix, PairVector, Relative};
-use super::{Joint, LocalGradient};
-use crate::element::{LocalTangent, Motion, NodeId};
+use super::Joint;
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{FramePair, LocalGradient, LocalTangent, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Matrix3, Pose, Vector3, skew};
 
 /// A blade on a surface.

@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
+use super::Joint;
 use super::coordinate_joint::{CoordinateJoint, Row};
-use super::{Coordinate, Joint, LocalGradient};
-use crate::element::{LocalTangent, Motion, NodeId};
+use crate::kinematics::{Coordinate, LocalGradient, LocalTangent, Motion, NodeId};
 use crate::lie::Pose;
 
 /// Holds one coordinate between two frames: x − x₀ = 0, with x₀ the value where the lock was switched on.

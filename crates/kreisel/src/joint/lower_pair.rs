@@ -6,8 +6,8 @@
 
 use smallvec::smallvec;
 
-use super::coordinate::Coordinate::{self, Angle, Direction, Distance, Translation};
 use super::coordinate_joint::{Row, Target, Term};
+use crate::kinematics::Coordinate::{self, Angle, Direction, Distance, Translation};
 
 /// z axes stay parallel: two rotations locked.
 const PARALLEL: [Coordinate; 2] = [Direction(0, 2), Direction(1, 2)];

@@ -7,61 +7,24 @@
 
 #[cfg(test)]
 mod contract;
-pub mod coordinate;
 mod coordinate_joint;
-pub mod frame;
 mod guided_body;
 mod knife_edge;
 mod lock;
 pub mod lower_pair;
-mod plain;
 mod rolling;
 mod velocity_coupling;
 
-pub use coordinate::Coordinate;
 pub(crate) use coordinate_joint::KnownRows;
-pub use coordinate_joint::{
-    CoordinateJoint, CoupledCoordinate, FramePair, Row, Target, Term, TimeLaw, pair_between,
-};
-pub use frame::{Frame, Relative};
+pub use coordinate_joint::{CoordinateJoint, CoupledCoordinate, Row, Target, Term, TimeLaw};
 pub use guided_body::{Guide, GuidedBody, Turn};
 pub use knife_edge::KnifeEdge;
 pub use lock::Lock;
 pub use rolling::{Rolling, Wheel};
 pub use velocity_coupling::{Rate, RateTerm, VelocityCoupling};
 
-use crate::element::{LocalTangent, MOST_NODES, Motion, NodeId};
+use crate::kinematics::{LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
-use crate::system::NodeMotion;
-
-/// Most equations that one joint may have.
-pub const MOST_ROWS: usize = 6;
-
-/// Derivatives of a joint's equations with respect to the body twists of its nodes: rows × nodes.
-#[derive(Clone, Debug)]
-pub struct LocalGradient {
-    /// `rows[r][n]` is the derivative of equation r by the twist of node n.
-    pub rows: [[Vector6; MOST_NODES]; MOST_ROWS],
-}
-
-impl LocalGradient {
-    /// Zero derivatives.
-    pub fn zeros() -> Self {
-        Self { rows: [[Vector6::zeros(); MOST_NODES]; MOST_ROWS] }
-    }
-
-    /// Zero derivatives again in the first rows and nodes.
-    pub fn reset(&mut self, row_count: usize, node_count: usize) {
-        self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
-    }
-
-    /// Adds the products of the rows with the twists of the nodes.
-    pub fn multiply_add(&self, nodes: &[NodeMotion], out: &mut [f64]) {
-        for (out, row) in out.iter_mut().zip(&self.rows) {
-            *out += row.iter().zip(nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
-        }
-    }
-}
 
 /// What holds: equations between nodes that reactions keep.
 ///
@@ -234,9 +197,9 @@ fn evaluate_apart<J: Joint + ?Sized>(
 mod differences {
     //! Derivatives by central differences, for joints that give none.
 
-    use super::{LocalGradient, MOST_NODES};
-    use crate::element::{LocalTangent, Motion, shift_pose};
-    use crate::system::NodeMotion;
+    use super::MOST_NODES;
+    use crate::kinematics::LocalGradient;
+    use crate::kinematics::{LocalTangent, Motion, NodeMotion, shift_pose};
 
     const STEP: f64 = 6e-6;
 

@@ -13,10 +13,9 @@
 //! The third component of the velocity is the rate of Φ. A disc that lies flat (s = 0) touches with its whole rim and
 //! has no such point.
 
-use super::coordinate_joint::{FramePair, pair_between};
-use super::frame::{PairMatrix, PairVector, Relative};
-use super::{Joint, LocalGradient};
-use crate::element::{LocalTangent, Motion, NodeId};
+use super::Joint;
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{FramePair, LocalGradient, LocalTangent, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Matrix3, Pose, Vector3, skew};
 
 /// What rolls.

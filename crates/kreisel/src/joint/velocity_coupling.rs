@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::coordinate::Coordinate;
-use super::coordinate_joint::{FramePair, TimeLaw};
-use super::frame::{PairMatrix, PairVector, Relative};
-use super::{Joint, LocalGradient, MOST_ROWS};
-use crate::element::{LocalTangent, Motion, NodeId};
+use super::Joint;
+use super::coordinate_joint::TimeLaw;
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{
+    Coordinate, FramePair, LocalGradient, LocalTangent, MOST_ROWS, Motion, NodeId, Relative,
+};
 use crate::lie::{Pose, Vector3, skew};
 
 /// What changes at a rate.

@@ -17,14 +17,15 @@ use super::settings::{RunSettings, SettingTexts};
 use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
-use crate::element::{Element, HeldInput, NodeId, SignalFunction};
+use crate::element::{Element, HeldInput, SignalFunction};
 use crate::integrate::{Parameters, Settings};
-use crate::joint::{Coordinate, Frame, Joint, KnownRows, Relative};
+use crate::joint::{Joint, KnownRows};
+use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, PartReader, Place, Reference, SourceFile};
 use crate::results::ModelIdentity;
-use crate::system::{NodeMotion, SwitchId, System, SystemBuilder};
+use crate::system::{SwitchId, System, SystemBuilder};
 
 /// Why an input may not stand where motion is prescribed, and what to do.
 const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beams, states and events may use it, but not a motion that must be smooth; let a `[[joint-force]]` or a `[[pid]]` follow it";

@@ -3,8 +3,9 @@
 //! `beam.start`, `beam.end`, `beam.node-3` and `beam.at-0.5` name sections of a beam as `body.marker` names a marker;
 //! a station between nodes can be measured but carries nothing.
 
+use crate::element::Element;
 use crate::element::beam::{Beam, BeamStrain, GAUSS, QuadraticBeam, Span, Weights};
-use crate::element::{Element, Motion, NodeId};
+use crate::kinematics::{Motion, NodeId};
 use crate::lie::{Matrix6, Pose};
 
 /// A section at a node: the node or body that carries it, and where on it.

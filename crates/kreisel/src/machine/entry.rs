@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::sensor::SensorFrame;
 use super::shape::Shape;
-use crate::element::{NodeId, SignalFunction, StateId};
-use crate::joint::Coordinate;
+use crate::element::{SignalFunction, StateId};
+use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::{Place, Reference};
 

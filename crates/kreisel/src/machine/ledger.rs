@@ -1,6 +1,6 @@
 //! Work and losses of a run: powers integrated over the accepted steps.
 
-use crate::element::Power;
+use crate::kinematics::Power;
 
 /// What went into the machine and what was lost in it since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,7 +8,7 @@ use super::entry::BodyEntry;
 use super::sensor::{ContactQuantity, Measurement, SensorFrame, WrenchPart};
 use super::shape::{Geometry, Shape};
 use super::{Machine, sensor::Sensor};
-use crate::element::NodeId;
+use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::model::Document;
 use crate::results::mesh::Mesh;

@@ -3,7 +3,7 @@
 use super::recorder::{node_state, point_of};
 use super::{Machine, RunError};
 use crate::dae::{Equation, Rest};
-use crate::element::NodeId;
+use crate::kinematics::NodeId;
 use crate::lie::Group;
 use crate::modes::{Linearized, Mode, ModesError, Settings};
 use crate::results::NodeState;

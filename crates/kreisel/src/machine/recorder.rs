@@ -7,8 +7,8 @@ use super::ledger::EnergyLedger;
 use super::sensor::{Moment, Sensor, SignalId};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::Point;
-use crate::element::NodeId;
 use crate::integrate::{Control, Integration, Observer, Sample, State};
+use crate::kinematics::NodeId;
 use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
 

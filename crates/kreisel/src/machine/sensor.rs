@@ -13,12 +13,12 @@
 use super::beam::StrainPoint;
 use super::ledger::EnergyLedger;
 use crate::dae::Point;
+use crate::element::StateId;
 use crate::element::beam::BeamStrain;
-use crate::element::{Motion, NodeId, StateId};
-use crate::joint::{Coordinate, Frame, Relative};
+use crate::kinematics::{Coordinate, Frame, Motion, NodeId, NodeMotion, Relative, split};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 use crate::results::Channel;
-use crate::system::{NodeMotion, System, split};
+use crate::system::System;
 
 /// A frame on a node, or on the ground.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use super::Assembler;
 use super::entry::MeasuredCoordinate;
-use crate::element::{
-    ForceLaw, ForceValue, MOST_NODES, MOST_SIGNALS, MotionSignal, NodeId, Quantity, Signal, SignalFunction,
-};
-use crate::joint::{Frame, FramePair};
+use crate::element::{ForceLaw, ForceValue, MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
+use crate::kinematics::{Frame, FramePair, MOST_NODES, NodeId};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::{CornerFinder, TIME};
 use crate::model::{self, Expression, Law, MeasuredExpression, Quantities, Table};

@@ -13,10 +13,10 @@ use crate::integrate::begin::compliance;
 use crate::integrate::layout::{Copies, Kind, Layout, Part, StateScaling};
 use crate::integrate::scheme::coordinate_scales;
 use crate::integrate::{Initial, Redundancy};
+use crate::kinematics::join;
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
-use crate::system::join;
 
 /// The equilibrium of one system.
 pub(super) struct Problem<'d, D: ?Sized> {

@@ -1,12 +1,11 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use super::motion::{
-    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
-};
-use super::{JointEntry, NodeMotion, System};
+use super::{JointEntry, System};
 use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
-use crate::element::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, STIFFNESS_ONLY};
-use crate::joint::{LocalGradient, MOST_ROWS};
+use crate::kinematics::{
+    LocalForces, LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeId, NodeMotion,
+    STIFFNESS_ONLY, TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
+};
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 

@@ -2,8 +2,8 @@
 
 use super::{ElementEntry, JointEntry, System};
 use crate::dae::Point;
-use crate::element::{LocalForces, MOST_STATES};
-use crate::joint::{LocalGradient, MOST_ROWS};
+use crate::element::MOST_STATES;
+use crate::kinematics::{LocalForces, LocalGradient, MOST_ROWS};
 
 /// Squares of larger numbers overflow where norms are taken.
 const LARGEST: f64 = 1e100;

@@ -13,9 +13,10 @@ use super::switch::Switch;
 use super::{ElementEntry, JointEntry, Node, SwitchId, System};
 use crate::dae::{Couplings, Reactions, Scales, Shape, StateGroup};
 use crate::element::contact::Crowd;
-use crate::element::{Element, MOST_MULTIPLIERS, MOST_NODES, MOST_STATES, NodeId, StateId};
+use crate::element::{Element, MOST_MULTIPLIERS, MOST_STATES, StateId};
 use crate::integrate::Initial;
-use crate::joint::{Joint, MOST_ROWS};
+use crate::joint::Joint;
+use crate::kinematics::{MOST_NODES, MOST_ROWS, NodeId};
 use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
 use crate::solve::block::{BlockId, BlockPattern};
 

@@ -11,8 +11,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::assembly::LocalPart;
 use super::{SwitchId, System};
 use crate::dae::{Couplings, Point, Tangent, TangentWeights};
+use crate::element::Element;
 use crate::element::contact::{Contact, Crowd, Member};
-use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, Power};
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, Power};
 use crate::lie::Vector3;
 use crate::solve::block::{BlockId, BlockPattern};
 

@@ -7,7 +7,6 @@ mod assembly;
 mod blame;
 mod builder;
 mod crowd;
-mod motion;
 mod pass;
 mod slip;
 mod state;
@@ -16,8 +15,6 @@ mod switch;
 pub use builder::{AssemblyError, SystemBuilder};
 pub use crowd::CrowdTouch;
 use crowd::{CrowdEntry, Kept};
-use motion::twist_between;
-pub use motion::{NodeMotion, join, split};
 use pass::{Round, Wanted};
 use state::{Links, StateEntry};
 use switch::Switch;
@@ -28,8 +25,12 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
-use crate::element::{Element, Energies, LocalForces, MOST_NODES, Motion, NodeId, Power};
-use crate::joint::{Joint, LocalGradient, MOST_ROWS};
+use crate::element::Element;
+use crate::joint::Joint;
+use crate::kinematics::{
+    Energies, LocalForces, LocalGradient, MOST_NODES, MOST_ROWS, Motion, NodeId, NodeMotion, Power, join,
+    split, twist_between,
+};
 use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 

@@ -8,8 +8,7 @@ use std::ops::Range;
 use super::assembly::{LocalPart, reaction};
 use super::{ElementEntry, JointEntry, System};
 use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
-use crate::element::{LocalForces, LocalTangent, Motion, STIFFNESS_ONLY};
-use crate::joint::LocalGradient;
+use crate::kinematics::{LocalForces, LocalGradient, LocalTangent, Motion, STIFFNESS_ONLY};
 use crate::solve::block::BlockId;
 
 /// Elements and joints that fit into the second-level cache with their blocks of an iteration matrix.

@@ -1,10 +1,11 @@
 //! Nonholonomic equations of joints: values, reactions and derivatives.
 
 use super::assembly::{LocalPart, Rows, reaction};
-use super::{JointEntry, NodeMotion, System};
+use super::{JointEntry, System};
 use crate::dae::{Equations, Point, Tangent, TangentWeights};
-use crate::element::{LocalTangent, MOST_NODES, Motion, STIFFNESS_ONLY};
-use crate::joint::{LocalGradient, MOST_ROWS};
+use crate::kinematics::{
+    LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
+};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
 

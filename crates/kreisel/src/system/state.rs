@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::motion::{TwistDerivatives, add_force};
 use super::{ElementEntry, System};
 use crate::dae::{Point, Tangent, TangentWeights};
-use crate::element::{Element, LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, Motion};
+use crate::element::{Element, LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES};
+use crate::kinematics::{Motion, TwistDerivatives, add_force};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
 

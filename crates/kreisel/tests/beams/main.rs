@@ -11,15 +11,14 @@ mod validation;
 
 use common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights};
-use kreisel::element::NodeId;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, Parameters, Predictor, Settings, State,
 };
-use kreisel::lie::Vector3;
-use kreisel::lie::Vector6;
+use kreisel::kinematics::{NodeId, split};
+use kreisel::lie::{Vector3, Vector6};
 use kreisel::machine::{Machine, SettingTexts, Trajectory, point_of};
 use kreisel::solve::newton::Refresh;
-use kreisel::system::{System, split};
+use kreisel::system::System;
 
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))

@@ -2,9 +2,9 @@
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface};
-use kreisel::element::{Element, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, StateId};
+use kreisel::element::{Element, LocalStateTangent, StateId};
+use kreisel::kinematics::{LocalForces, LocalTangent, Motion, NodeId, NodeMotion, split};
 use kreisel::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3};
-use kreisel::system::{NodeMotion, split};
 use num_dual::Dual64;
 
 use super::numbers::Node;

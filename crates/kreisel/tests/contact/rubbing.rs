@@ -2,13 +2,9 @@
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::contact::{CoulombFriction, Friction, LuGreFriction};
-use kreisel::element::{
-    Bearing, Element, JointFriction, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, Rubbing,
-    StateId,
-};
-use kreisel::joint::Coordinate;
+use kreisel::element::{Bearing, Element, JointFriction, LocalStateTangent, Rubbing, StateId};
+use kreisel::kinematics::{Coordinate, LocalForces, LocalTangent, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Pose, Vector6};
-use kreisel::system::NodeMotion;
 use num_dual::Dual64;
 
 use super::numbers::{Between, Node, Number, V3, matrix, product, times, transposed};

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use kreisel::dae::TangentWeights;
 use kreisel::element::beam::{Beam, BeamEnd, Half, Section, Segment, SegmentLoad, Span, mass_about};
 use kreisel::element::{
-    Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, JointForce, LinearSpring, LocalForces,
-    LocalTangent, MarkerForce, Motion, MotionSignal, NodeId, Quantity, RegularizedFriction, Signal,
-    SignalFunction,
+    Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, JointForce, LinearSpring, MarkerForce,
+    MotionSignal, Quantity, RegularizedFriction, Signal, SignalFunction,
 };
-use kreisel::joint::{Coordinate, Frame, FramePair};
+use kreisel::kinematics::{
+    Coordinate, Frame, FramePair, LocalForces, LocalTangent, Motion, NodeId, NodeMotion,
+};
 use kreisel::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
-use kreisel::system::NodeMotion;
 use num_dual::Dual64;
 use oracle::{BeamOracle, Between, Law, Node, Oracle, mixed};
 use proptest::prelude::*;

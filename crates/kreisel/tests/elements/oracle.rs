@@ -2,9 +2,8 @@
 //! coordinates by dual numbers, without a single derivative written by hand.
 
 use kreisel::element::{EndStop, LinearSpring, RegularizedFriction};
-use kreisel::joint::Coordinate;
+use kreisel::kinematics::{Coordinate, NodeMotion};
 use kreisel::lie::{Matrix3, Matrix6, Pose, Vector3};
-use kreisel::system::NodeMotion;
 use num_dual::{Dual, DualNum};
 
 /// A number: plain, dual, or dual over dual.

@@ -1,9 +1,9 @@
 //! The element with three nodes: its sample for the contract, and laws of its own.
 
+use kreisel::element::Element;
 use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Section, mass_about};
-use kreisel::element::{Element, Motion, NodeId};
+use kreisel::kinematics::{Motion, NodeId, NodeMotion};
 use kreisel::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, se3};
-use kreisel::system::NodeMotion;
 use proptest::prelude::*;
 
 use super::oracle::{Node, Oracle, QuadraticOracle};

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::{
-    Axes, Element, JointForce, LocalForces, LocalStateTangent, MarkerForce, Motion, NodeId, Quantity, Signal,
-    SignalFunction, StateEquations, StateId,
+    Axes, Element, JointForce, LocalStateTangent, MarkerForce, Quantity, Signal, SignalFunction,
+    StateEquations, StateId,
 };
-use kreisel::joint::{Coordinate, Frame, FramePair};
+use kreisel::kinematics::{Coordinate, Frame, FramePair, LocalForces, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Pose, Vector6};
-use kreisel::system::NodeMotion;
 use num_dual::Dual64;
 use proptest::prelude::*;
 

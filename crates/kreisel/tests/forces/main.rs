@@ -8,11 +8,11 @@ mod mistakes;
 
 use common::read;
 use kreisel::dae::Point;
-use kreisel::element::{Energies, NodeId, Power};
 use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings, State};
+use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
-use kreisel::system::{NodeMotion, System};
+use kreisel::system::System;
 
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))

@@ -2,9 +2,9 @@
 
 use super::assert_near;
 use kreisel::dae::{Dae, Scales};
-use kreisel::element::NodeId;
 use kreisel::element::beam::{Beam, BeamEnd, Half, QuadraticBeam, QuadraticSpan, Section, Segment, Span};
 use kreisel::integrate::{Control, Initial};
+use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix6, Pose, UnitQuaternion, Vector3, Vector6};
 use kreisel::modes::{Linearized, Mode, Settings};
 use kreisel::statics;

@@ -3,9 +3,10 @@
 use super::rod::{Frame, Rod};
 use super::solve;
 use kreisel::element::beam::{Beam, BeamEnd, Section, Segment, Span};
-use kreisel::element::{Axes, MarkerForce, NodeId, Quantity};
+use kreisel::element::{Axes, MarkerForce, Quantity};
 use kreisel::integrate::{Control, Initial};
 use kreisel::joint::{CoordinateJoint, lower_pair};
+use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
 use kreisel::statics::{self, Ending, Equilibrium, PathSettings, Settings};
 use kreisel::system::{System, SystemBuilder};

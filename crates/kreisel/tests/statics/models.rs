@@ -2,8 +2,8 @@
 
 use super::rod::{Frame, Rod};
 use super::solve;
-use kreisel::element::NodeId;
 use kreisel::integrate::Control;
+use kreisel::kinematics::NodeId;
 use kreisel::lie::{Matrix3, Vector3};
 use kreisel::machine::{About, Machine, StaticRecorder, Trajectory};
 use kreisel::modes;

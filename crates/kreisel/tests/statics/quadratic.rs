@@ -3,9 +3,9 @@
 use super::beams::{BEND, add_load, frames, section, tip};
 use super::rod::Rod;
 use super::solve;
-use kreisel::element::NodeId;
 use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Segment};
 use kreisel::integrate::Initial;
+use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
 use kreisel::statics::Settings;
 use kreisel::system::{System, SystemBuilder};

@@ -1,6 +1,6 @@
 //! The sections to which an element is tied, and the nodes that carry them.
 
-use crate::element::{LocalForces, Motion, NodeId};
+use crate::kinematics::{LocalForces, Motion, NodeId};
 use crate::lie::{Matrix6, Pose, Vector6, se3};
 
 /// Where an end of an element is: on a node, on a body some way off its node, or on the ground.

@@ -15,9 +15,9 @@
 use super::carrier::Carriers;
 use super::{BeamEnd, Section, Span};
 use crate::dae::TangentWeights;
-use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use crate::element::Element;
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power, join, split};
 use crate::lie::{Matrix3, Matrix6, Pose, Vector6, se3, skew, so3};
-use crate::system::{join, split};
 
 /// Strain of an element and the forces in its sections, in section axes.
 #[derive(Clone, Copy, Debug, PartialEq)]

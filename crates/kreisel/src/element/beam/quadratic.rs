@@ -20,7 +20,8 @@ use super::element::{bracket_transpose, bracket_transpose_derivative, screw};
 use super::quadratic_span::Weights;
 use super::{BeamEnd, BeamStrain, QuadraticSpan, Section};
 use crate::dae::TangentWeights;
-use crate::element::{Element, Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use crate::element::Element;
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
 use crate::lie::{Matrix6, Vector6, se3};
 
 /// 1/√3: Gauss's two points, each of weight 1, are at ∓ this.

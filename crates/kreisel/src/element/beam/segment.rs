@@ -9,11 +9,9 @@
 //! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the mass.
 
 use crate::dae::TangentWeights;
-use crate::element::{
-    Axes, Element, Energies, LocalForces, LocalTangent, MOST_SIGNALS, Motion, NodeId, Power, Quantity,
-};
+use crate::element::{Axes, Element, MOST_SIGNALS, Quantity};
+use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power, join, split};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
-use crate::system::{join, split};
 
 /// A rigid piece of a beam around a node.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use super::{Contact, Friction, NormalLaw, Surface};
-use crate::element::NodeId;
+use crate::kinematics::NodeId;
 use crate::lie::{Pose, Vector3};
 
 /// A shape of a crowd.

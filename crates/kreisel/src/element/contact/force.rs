@@ -16,10 +16,9 @@ use nalgebra::SMatrix;
 use super::Couple;
 use super::law::{Friction, NormalForce, NormalLaw, Rub};
 use super::witness::{Witness, witness};
-use crate::joint::Relative;
-use crate::joint::frame::{PairMatrix, PairVector};
+use crate::kinematics::frame::{PairMatrix, PairVector};
+use crate::kinematics::{Relative, split};
 use crate::lie::{Matrix3, Vector3, skew};
-use crate::system::split;
 
 /// Derivatives of a vector by (d, θ, w, ω).
 type ByMotion = SMatrix<f64, 3, 12>;

@@ -17,11 +17,11 @@ pub(crate) use law::Rub;
 pub use law::{CoulombFriction, Friction, LEAST_RESTITUTION, LuGreFriction, NormalForce, NormalLaw};
 pub use shape::{Couple, Feature, Surface, couples};
 
-use super::{
-    Element, Energies, LocalForces, LocalStateTangent, LocalTangent, Motion, NodeId, Power, StateId,
-};
+use super::{Element, LocalStateTangent, StateId};
 use crate::dae::TangentWeights;
-use crate::joint::{FramePair, Relative, pair_between};
+use crate::kinematics::{
+    Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
+};
 use crate::lie::{Pose, Vector3};
 use force::{History, Touching};
 

@@ -13,7 +13,7 @@
 use nalgebra::SMatrix;
 
 use super::shape::{Feature, Surface};
-use crate::joint::Relative;
+use crate::kinematics::Relative;
 use crate::lie::{Matrix3, Vector3, skew};
 
 /// Derivatives of a vector by displacement and rotation (d, θ) of the feature's frame.

@@ -196,7 +196,7 @@ fn check_holonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(),
     for b in 0..12 {
         let moved = |distance: f64| {
             let mut nodes = [at.nodes[0], at.nodes[1]];
-            crate::element::shift_pose(&mut nodes[b / 6], b % 6, distance);
+            crate::kinematics::shift_pose(&mut nodes[b / 6], b % 6, distance);
             let at = Motion { nodes: &nodes, ..*at };
             let (mut violation, mut gradient) = ([0.0], LocalGradient::zeros());
             joint.violation(&at, &mut violation);

@@ -5,6 +5,7 @@ use crate::element::beam::{
     Span, SpanError,
 };
 use crate::element::{Axes, Quantity};
+use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
 use crate::machine::assembler::placement;
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
@@ -18,7 +19,6 @@ use crate::model::kind::key;
 use crate::model::{
     Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, Signal, ValueKind,
 };
-use crate::system::join;
 
 /// N/m and N: loads per length.
 const FORCE_PER_LENGTH: Dimension = Dimension::STIFFNESS;
@@ -431,7 +431,7 @@ impl Plan<'_> {
     /// Adds the nodes that are not clamped.
     fn add_nodes(&self, assembler: &mut Assembler, clamps: &[Option<Clamp>; 2]) -> Stations {
         let last = self.frames.len();
-        let carriers: Vec<(Option<crate::element::NodeId>, Pose)> = (0..=last)
+        let carriers: Vec<(Option<crate::kinematics::NodeId>, Pose)> = (0..=last)
             .map(|index| {
                 let clamp = match index {
                     0 => &clamps[0],
@@ -456,7 +456,7 @@ impl Plan<'_> {
         self.frames.iter().enumerate().map(ends).collect()
     }
 
-    fn add_node(&self, assembler: &mut Assembler, index: usize) -> crate::element::NodeId {
+    fn add_node(&self, assembler: &mut Assembler, index: usize) -> crate::kinematics::NodeId {
         let pose = self.node_pose(index);
         let [velocity, angular] = self.motion;
         let arm = pose.position - self.node_pose(0).position;
@@ -615,7 +615,7 @@ impl Plan<'_> {
 }
 
 /// Node that carries the section at a node of the beam; `None` is the ground.
-fn carrier(stations: &Stations, index: usize) -> Option<crate::element::NodeId> {
+fn carrier(stations: &Stations, index: usize) -> Option<crate::kinematics::NodeId> {
     match stations.get(index) {
         Some(ends) => ends[0].node,
         None => stations.last().and_then(|ends| ends[1].node),

@@ -1,6 +1,7 @@
 //! `[[body]]`: a rigid body.
 
 use crate::element::Body;
+use crate::kinematics::join;
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::{placement, read_pose};
 use crate::machine::part::shape;
@@ -9,11 +10,10 @@ use crate::machine::shape::Shape;
 use crate::machine::{Assembler, BodyEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
-use crate::model::name;
 use crate::model::{
     Dimension, Document, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place, ValueKind,
+    name,
 };
-use crate::system::join;
 
 static MARKER: &[Key] = &[
     key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),

@@ -1,8 +1,9 @@
 //! `[[contact]]`: two shapes that touch, with friction.
 
 use super::contact_law::{self, Laws};
+use crate::element::Element;
 use crate::element::contact::{Contact, Friction, Surface};
-use crate::element::{Element, Motion};
+use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::Assembler;
 use crate::machine::entry::{Attachment, ContactEntry};
@@ -11,7 +12,6 @@ use crate::machine::shape::Geometry;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
-use crate::system::NodeMotion;
 
 /// Keys of `first-shape` and `second-shape`.
 pub static SHAPE_KEYS: &[Key] = &[

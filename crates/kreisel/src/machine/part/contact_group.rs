@@ -2,14 +2,14 @@
 
 use super::contact::own_shape;
 use super::contact_law::{self, Laws};
+use crate::element::Element;
 use crate::element::contact::{Crowd, Member, Surface};
-use crate::element::{Element, Motion};
+use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
-use crate::system::NodeMotion;
 
 const MEMBERS: Key = key(
     "members",

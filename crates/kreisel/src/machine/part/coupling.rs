@@ -5,8 +5,8 @@
 
 use super::joint::{initial_pose, initial_relative, warn_of_misfit};
 use super::joint_coordinate::{Wanted, joint_coordinate};
-use crate::element::MOST_NODES;
 use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
+use crate::kinematics::MOST_NODES;
 use crate::machine::{Assembler, JointEntry};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,

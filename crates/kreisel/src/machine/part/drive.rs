@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::joint::warn_of_misfit;
 use super::joint_coordinate::{Wanted, joint_coordinate};
-use crate::element::NodeId;
-use crate::joint::{Coordinate, CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
+use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
+use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, JointEntry};

@@ -6,7 +6,7 @@ use super::contact_law;
 use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, Rubbing};
-use crate::joint::Coordinate;
+use crate::kinematics::Coordinate;
 use crate::machine::Assembler;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;

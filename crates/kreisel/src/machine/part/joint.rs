@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use nalgebra::Rotation3;
 
-use crate::element::{Motion, NodeId};
-use crate::joint::coordinate::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
-use crate::joint::{CoordinateJoint, Frame, Joint, Relative, Row, lower_pair};
+use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
+use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
+use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
@@ -18,7 +18,6 @@ use crate::model::kind::key;
 use crate::model::{
     Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
-use crate::system::NodeMotion;
 
 pub(super) const BODIES: Key = key(
     "bodies",

@@ -2,11 +2,10 @@
 //!
 //! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be meant.
 
-use crate::joint::Coordinate;
+use crate::kinematics::Coordinate;
 use crate::machine::{Assembler, JointEntry, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::name;
-use crate::model::{Key, Need, PartReader, Reference, ValueKind};
+use crate::model::{Key, Need, PartReader, Reference, ValueKind, name};
 
 /// The key that names a joint.
 pub const JOINT: Key = Key {

@@ -2,7 +2,7 @@
 
 use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::JointForce;
-use crate::joint::pair_between;
+use crate::kinematics::pair_between;
 use crate::machine::Assembler;
 use crate::machine::signal::SignalCollector;
 use crate::model::error::{Mistake, ModelError, ModelErrors};

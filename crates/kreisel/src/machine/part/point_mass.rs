@@ -1,11 +1,11 @@
 //! `[[point-mass]]`: a mass without rotation.
 
 use crate::element::Body;
+use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, BodyEntry};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
-use crate::system::join;
 
 /// Keys of `[[point-mass]]`.
 pub static KIND: PartKind = PartKind {

@@ -1,8 +1,8 @@
 //! `[[rolling]]`: a disc or sphere that rolls on a plane without slipping.
 
 use super::joint::{BODIES, refuse_point_masses, turn_z_to};
-use crate::element::Motion;
 use crate::joint::{Joint, Rolling, Wheel};
+use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::{Assembler, Attachment, JointEntry};
@@ -11,7 +11,6 @@ use crate::model::kind::key;
 use crate::model::{
     Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
-use crate::system::NodeMotion;
 
 /// Words for what rolls.
 const SHAPES: &[&str] = &["disc", "sphere"];

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::joint::Frame;
+use crate::kinematics::Frame;
 use crate::lie::{Pose, UnitQuaternion, Vector6, se3};
 use crate::machine::beam::{BeamNode, Station};
 use crate::machine::entry::StateSignal;

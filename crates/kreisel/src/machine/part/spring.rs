@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::joint_coordinate::{self, JOINT, Wanted};
 use crate::element::{CoordinateForce, ForceLaw, LinearSpring};
-use crate::joint::Coordinate;
+use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::placement;
 use crate::machine::signal::{TableDamper, TableSpring};
@@ -210,7 +210,7 @@ fn end(
     assembler: &Assembler,
     reference: &Reference,
     point: Option<Vector3>,
-) -> Result<(Option<crate::element::NodeId>, Pose), ModelErrors> {
+) -> Result<(Option<crate::kinematics::NodeId>, Pose), ModelErrors> {
     let attachment = assembler.attachment(reference)?;
     if point.is_some() && attachment.marker.is_some() {
         let found = format!("beside the marker `{}`", reference.name);

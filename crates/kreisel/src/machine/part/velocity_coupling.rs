@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::element::MOST_NODES;
-use crate::joint::{Coordinate, Joint, Rate, RateTerm, VelocityCoupling};
+use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
+use crate::kinematics::{Coordinate, MOST_NODES};
 use crate::lie::Pose;
 use crate::machine::{Assembler, JointEntry};
 use crate::model::error::{Mistake, ModelError};

@@ -15,8 +15,8 @@
 
 use nalgebra::{SMatrix, SVector};
 
+use super::{NodeMotion, join, split};
 use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, skew};
-use crate::system::{NodeMotion, join, split};
 
 /// One number per component of the two frames' twists: (Θ₁, X₁, Θ₂, X₂).
 pub type PairVector = SVector<f64, 12>;

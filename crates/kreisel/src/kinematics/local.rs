@@ -1,9 +1,8 @@
 //! What an element sees and what it fills: a few nodes in body twists.
 
-use super::{Element, MOST_NODES};
+use super::{MOST_NODES, NodeMotion};
 use crate::dae::TangentWeights;
 use crate::lie::{Matrix6, Vector6, se3};
-use crate::system::NodeMotion;
 
 /// Time and the motion of an element's nodes, in the element's order.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +107,35 @@ impl LocalTangent {
     }
 }
 
+/// Most equations that one joint may have.
+pub const MOST_ROWS: usize = 6;
+
+/// Derivatives of a joint's equations with respect to the body twists of its nodes: rows × nodes.
+#[derive(Clone, Debug)]
+pub struct LocalGradient {
+    /// `rows[r][n]` is the derivative of equation r by the twist of node n.
+    pub rows: [[Vector6; MOST_NODES]; MOST_ROWS],
+}
+
+impl LocalGradient {
+    /// Zero derivatives.
+    pub fn zeros() -> Self {
+        Self { rows: [[Vector6::zeros(); MOST_NODES]; MOST_ROWS] }
+    }
+
+    /// Zero derivatives again in the first rows and nodes.
+    pub fn reset(&mut self, row_count: usize, node_count: usize) {
+        self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
+    }
+
+    /// Adds the products of the rows with the twists of the nodes.
+    pub fn multiply_add(&self, nodes: &[NodeMotion], out: &mut [f64]) {
+        for (out, row) in out.iter_mut().zip(&self.rows) {
+            *out += row.iter().zip(nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
+        }
+    }
+}
+
 /// Stored energies in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
@@ -147,88 +175,6 @@ impl std::ops::AddAssign for Power {
     fn add_assign(&mut self, other: Self) {
         self.applied += other.applied;
         self.dissipated += other.dissipated;
-    }
-}
-
-/// Step of the central differences, as in the differences of a whole system.
-const STEP: f64 = 6e-6;
-
-/// Derivatives by central differences, for elements that give none.
-pub(super) fn difference_tangent<E: Element + ?Sized>(
-    element: &E,
-    at: &Motion,
-    weights: TangentWeights,
-    out: &mut LocalTangent,
-) {
-    let n = at.nodes.len();
-    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
-    let residual = |nodes: &[NodeMotion]| {
-        let mut forces = LocalForces::zeros();
-        element.residual(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);
-        forces
-    };
-    for j in 0..n {
-        for k in 0..6 {
-            let mut column =
-                |step: f64,
-                 shift: &dyn Fn(&mut NodeMotion, f64),
-                 which: fn(&mut LocalTangent, usize, usize) -> &mut Matrix6| {
-                    let original = nodes[j];
-                    shift(&mut nodes[j], step);
-                    let forth = residual(&nodes);
-                    nodes[j] = original;
-                    shift(&mut nodes[j], -step);
-                    let back = residual(&nodes);
-                    nodes[j] = original;
-                    for i in 0..n {
-                        let slope = (forth.wrenches[i] - back.wrenches[i]) / (2.0 * step);
-                        let mut target = which(out, i, j).column_mut(k);
-                        target += slope;
-                    }
-                };
-            if weights.mass != 0.0 {
-                column(1.0, &|node, d| node.acceleration[k] += d, LocalTangent::mass);
-            }
-            let speed = STEP * at.nodes[j].velocity[k].abs().max(1.0);
-            column(speed, &|node, d| node.velocity[k] += d, LocalTangent::damping);
-            if weights.stiffness {
-                column(STEP, &|node, d| shift_pose(node, k, d), LocalTangent::stiffness);
-            }
-        }
-    }
-}
-
-/// Derivative of the loads by central differences.
-pub(super) fn difference_load_stiffness<E: Element + ?Sized>(
-    element: &E,
-    at: &Motion,
-    out: &mut LocalTangent,
-) {
-    let n = at.nodes.len();
-    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
-    let load = |nodes: &[NodeMotion]| {
-        let mut forces = LocalForces::zeros();
-        element.load(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);
-        forces
-    };
-    if load(&nodes).wrenches[..n].iter().all(|wrench| *wrench == Vector6::zeros()) {
-        return;
-    }
-    for j in 0..n {
-        for k in 0..6 {
-            let original = nodes[j];
-            let [forth, back] = [STEP, -STEP].map(|step| {
-                nodes[j] = original;
-                shift_pose(&mut nodes[j], k, step);
-                load(&nodes)
-            });
-            nodes[j] = original;
-            for i in 0..n {
-                let slope = (forth.wrenches[i] - back.wrenches[i]) / (2.0 * STEP);
-                let mut target = out.stiffness(i, j).column_mut(k);
-                target += slope;
-            }
-        }
     }
 }
 

@@ -12,13 +12,12 @@
 //! and, from δr = r̃ δΘ₁ − δX₁ + R (δX₂ − p̃ δΘ₂) and δR = −δΘ̃₁ R + R δΘ̃₂, the derivatives of these gradients below.
 
 use super::coordinate::{Coordinate, nearest_angle};
-use super::coordinate_joint::FramePair;
-use crate::element::{LocalTangent, Motion};
+use super::{FramePair, LocalTangent, Motion};
+use super::{join, split};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
-use crate::system::{join, split};
 
 /// Two bodies (or the ground) as one pair of frames sees them.
-pub(super) struct PlainPair<'a> {
+pub(crate) struct PlainPair<'a> {
     pair: &'a FramePair,
     /// R: first body from second.
     rotation: Matrix3,
@@ -275,7 +274,7 @@ impl Turn {
 }
 
 /// Velocities of a pair in axes of its first body.
-pub(super) struct PlainRates<'a> {
+pub(crate) struct PlainRates<'a> {
     pair: &'a PlainPair<'a>,
     /// ṙ.
     velocity: Vector3,

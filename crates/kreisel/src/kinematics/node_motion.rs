@@ -111,7 +111,7 @@ pub fn split(vector: &Vector6) -> (Vector3, Vector3) {
 
 /// Adds Pᵀ f to a node's rows: a wrench in body axes becomes a force on the node's coordinates.
 #[inline]
-pub(super) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out: &mut [f64]) {
+pub(crate) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out: &mut [f64]) {
     let (torque, force) = split(wrench);
     let mut add = |first: usize, values: &Vector3| {
         out[first..first + 3].iter_mut().zip(values.iter()).for_each(|(out, value)| *out += value);
@@ -133,7 +133,7 @@ pub(super) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out
 /// X P of a node, V = P v: derivatives by its velocity coordinates from those by its twist. Columns beyond the node's
 /// dimension are zero.
 #[inline]
-pub(super) fn by_coordinates(group: Group, motion: &NodeMotion, by_twist: &Matrix6) -> Matrix6 {
+pub(crate) fn by_coordinates(group: Group, motion: &NodeMotion, by_twist: &Matrix6) -> Matrix6 {
     match group {
         Group::Se3 => *by_twist,
         Group::So3xR3 => {
@@ -157,7 +157,7 @@ pub(super) fn by_coordinates(group: Group, motion: &NodeMotion, by_twist: &Matri
 
 /// Pᵀ X of a node: rows of forces on its coordinates from those of a wrench in body axes.
 #[inline]
-pub(super) fn on_coordinates(group: Group, motion: &NodeMotion, on_body: &Matrix6) -> Matrix6 {
+pub(crate) fn on_coordinates(group: Group, motion: &NodeMotion, on_body: &Matrix6) -> Matrix6 {
     let mut out = *on_body;
     for column in &mut out.data.0 {
         let mut force = [0.0; 6];
@@ -178,7 +178,7 @@ fn add_product_of_translations(x: &Matrix6, factor: &Matrix3, first: usize, out:
 }
 
 /// How twist and its rate change with the node's own configuration and velocity, beyond P: the rows of the translation.
-pub(super) struct TwistDerivatives {
+pub(crate) struct TwistDerivatives {
     /// ∂U/∂Θ at fixed v, and ∂U̇/∂Ω beyond P.
     velocity_by_rotation: Matrix3,
     /// ∂U̇/∂Θ at fixed v and v̇.
@@ -234,7 +234,7 @@ impl TwistDerivatives {
 
 /// The motion from one pose to another as a twist in body axes of the first, with which an increment in the coordinates of the
 /// group begins: a step on SO(3)×R³ goes straight ahead while the body turns. `None` after half a turn.
-pub(super) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option<Vector6> {
+pub(crate) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option<Vector6> {
     if group != Group::So3xR3 {
         return se3::log(&first.inverse().compose(second)).ok();
     }
@@ -245,7 +245,7 @@ pub(super) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option
 
 /// Adds ∂(Pᵀ f)/∂q at a fixed wrench f.
 #[inline]
-pub(super) fn add_force_by_configuration(
+pub(crate) fn add_force_by_configuration(
     group: Group,
     motion: &NodeMotion,
     wrench: &Vector6,
