@@ -1,7 +1,8 @@
 //! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the check.
 
 use crate::corpus;
-use kreisel::integrate::{Control, Integration, Observer, State};
+use kreisel::dae::Control;
+use kreisel::integrate::{Integration, Observer, State};
 use kreisel::machine::{Checkpoint, Machine, Recorder, Sink, Trajectory, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
 use kreisel::report::Motion;

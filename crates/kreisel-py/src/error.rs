@@ -44,7 +44,7 @@ pub fn step(error: &StepError) -> PyErr {
 /// An equilibrium that was not found.
 pub fn statics(machine: &machine::Machine, error: &StaticsError) -> PyErr {
     match error {
-        StaticsError::Start(error) => start(machine, error),
+        StaticsError::Start(error) => start(machine, &StartError::Initial(error.clone())),
         error => class::StaticsError::new_err(error.to_string()),
     }
 }

@@ -3,7 +3,8 @@
 use crate::error;
 use crate::function::Failure;
 use crate::machine::node_numbers;
-use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::dae::Control;
+use kreisel::integrate::{Integration, Observer};
 use kreisel::machine::{
     Machine, Record, Recorder, RunEnding, RunStatistics, SignalId, Sink, Snapshot, Trajectory,
 };

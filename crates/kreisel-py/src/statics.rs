@@ -3,9 +3,10 @@
 use crate::error;
 use crate::function::Failure;
 use crate::run::{Interrupt, Kept, Outcome};
+use kreisel::dae::Control;
 use kreisel::machine::{Machine, StaticRecorder};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
-use kreisel::statics::{Control, PathSettings, Settings};
+use kreisel::statics::{PathSettings, Settings};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: system
-use kreisel::dae::{Dae, Equations, Point, Shape};
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method};
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::integrate::{GeneralizedAlpha, Method};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 

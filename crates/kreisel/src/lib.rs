@@ -9,8 +9,9 @@
 //!
 //! - [`model`] reads what the user says: TOML, units, expressions, with every mistake at its place. It knows no mechanics.
 //! - [`machine`] turns the parts of a model into a [`system::System`], its initial values and its sensors, and runs it.
-//! - [`element`] is what pushes, [`joint`] what holds; both work on a few nodes in body twists.
+//! - [`element`] is what pushes, [`joint`] what holds; both see a few nodes in body twists, as [`kinematics`] shows them.
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
+//! - [`constrained`] finds consistent values of any [`dae::Dae`], and which constraints follow from others.
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
 //! - [`statics`] finds where any [`dae::Dae`] comes to rest, [`modes`] how it moves about there.
 //! - [`results`] writes what was recorded; [`report`] shows it.
@@ -47,6 +48,7 @@
 //! ```
 
 mod bytes;
+pub mod constrained;
 pub mod dae;
 pub mod element;
 pub mod integrate;

@@ -8,9 +8,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kreisel::dae::Point;
+use kreisel::dae::{Initial, Point};
 use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Settings, State};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId, split};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Dae;
 use kreisel::integrate::{GeneralizedAlpha, Method, StartError, StepError};
 use kreisel::lie::{Group, Pose, Vector6};
@@ -37,7 +38,7 @@ fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> 
 /// Names and sizes of what misses at position level.
 fn misses(text: &str) -> Vec<(String, f64)> {
     match assembled(&machine(text)) {
-        Err(StartError::Position { misses, .. }) => {
+        Err(StartError::Initial(ConsistencyError::Position { misses, .. })) => {
             misses.into_iter().map(|miss| (miss.name, miss.size)).collect()
         }
         other => panic!("{other:?}"),
@@ -150,7 +151,7 @@ fn drives_to_different_angles_are_refused_with_their_names() {
 fn drives_of_different_speeds_and_accelerations_are_refused() {
     for (first, second, wanted) in [("'t'", "'2*t'", "velocities"), ("'t^2'", "'2*t^2'", "accelerations")] {
         match assembled(&machine(&two_drives(first, second))) {
-            Err(StartError::Contradiction { level, misses }) => {
+            Err(StartError::Initial(ConsistencyError::Contradiction { level, misses })) => {
                 assert_eq!(level, wanted);
                 assert_eq!(misses.len(), 2, "{misses:?}");
             }

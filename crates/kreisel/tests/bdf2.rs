@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::Dae;
+use kreisel::dae::{Dae, Initial};
 use kreisel::integrate::{
-    ErrorControl, Form, GeneralizedAlpha, Initial, Integration, Method, Parameters, Scaling, Settings, State,
-    Watch,
+    ErrorControl, Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, State, Watch,
 };
 use kreisel::lie::{Group, Space, vector3};
 use kreisel::problem::{HeavyTop, NonlinearReactions, Pendulum};

@@ -6,7 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "long runs tell what they did")]
 
-use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::dae::Control;
+use kreisel::integrate::{Integration, Observer};
 use kreisel::machine::{Machine, RunEnding, RunPlan};
 use kreisel::system::System;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Point, Shape};
+use kreisel::constrained::ConsistencyError;
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
 use kreisel::integrate::{
-    GeneralizedAlpha, Initial, IterationMatrix, Method, Parameters, Predictor, Sample, Settings, Start,
-    StartError, State, StateError, StepError,
+    GeneralizedAlpha, IterationMatrix, Method, Parameters, Predictor, Sample, Settings, Start, StartError,
+    State, StateError, StepError,
 };
 use kreisel::lie::{Group, Space};
 use kreisel::problem::{HeavyTop, Pendulum, PrescribedCubic};
@@ -260,11 +261,23 @@ fn what_cannot_be_integrated_is_refused_with_the_reason() {
         assert!(matches!(start(settings(Method::Index2, step), good()), StartError::Step(_)));
     }
     let wrong = |q: Vec<f64>, v: Vec<f64>| start(settings(Method::Index2, 0.01), Initial::new(0.0, q, v));
-    assert!(matches!(wrong(vec![1.0], vec![0.0, 0.0]), StartError::Count { expected: 2, given: 1, .. }));
-    assert!(matches!(wrong(vec![f64::NAN, 1.0], vec![0.0, 0.0]), StartError::Values(_)));
-    assert!(matches!(wrong(vec![0.0, -1.0], vec![0.0, f64::INFINITY]), StartError::Values(_)));
+    assert!(matches!(
+        wrong(vec![1.0], vec![0.0, 0.0]),
+        StartError::Initial(ConsistencyError::Count { expected: 2, given: 1, .. })
+    ));
+    assert!(matches!(
+        wrong(vec![f64::NAN, 1.0], vec![0.0, 0.0]),
+        StartError::Initial(ConsistencyError::Values(_))
+    ));
+    assert!(matches!(
+        wrong(vec![0.0, -1.0], vec![0.0, f64::INFINITY]),
+        StartError::Initial(ConsistencyError::Values(_))
+    ));
     // At the centre of the circle no direction leads to it.
-    assert!(matches!(wrong(vec![0.0, 0.0], vec![0.0, 0.0]), StartError::Position { .. }));
+    assert!(matches!(
+        wrong(vec![0.0, 0.0], vec![0.0, 0.0]),
+        StartError::Initial(ConsistencyError::Position { .. })
+    ));
 }
 
 /// A constraint that moves although the shape does not say so.
@@ -286,7 +299,7 @@ impl Dae for Undeclared {
 fn constraints_that_move_undeclared_are_found() {
     let initial = Initial::new(0.0, [0.0], [0.0]);
     let refusal = GeneralizedAlpha::with(settings(Method::Index3, 0.01)).start(&Undeclared, initial).err();
-    assert!(matches!(refusal, Some(StartError::UndeclaredTime { .. })));
+    assert!(matches!(refusal, Some(StartError::Initial(ConsistencyError::UndeclaredTime { .. }))));
 }
 
 #[test]

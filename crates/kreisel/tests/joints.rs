@@ -5,11 +5,9 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use kreisel::dae::{Dae, Equations, Point};
+use kreisel::dae::{Control, Dae, Equations, Initial, Point};
 use kreisel::element::{Body, CoordinateForce, LinearSpring};
-use kreisel::integrate::{
-    Control, GeneralizedAlpha, Initial, Integration, Method, Parameters, Settings, State,
-};
+use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings, State};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};

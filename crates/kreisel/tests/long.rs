@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
 
-use kreisel::dae::Point;
-use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::dae::{Control, Point};
+use kreisel::integrate::{Integration, Observer};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
 use kreisel::machine::{Machine, RunEnding, SettingTexts, point_of};

@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI, TAU};
 use std::path::{Path, PathBuf};
 
 use common::{column, last, model as machine_with, within};
-use kreisel::integrate::Redundancy;
+use kreisel::constrained::Redundancy;
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility, SettingTexts, Trajectory};
 use kreisel::problem::{HeavyTop, ode};

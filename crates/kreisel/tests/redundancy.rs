@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Point, Scales};
+use kreisel::constrained::Redundancy;
+use kreisel::dae::{Dae, Initial, Point, Scales};
 use kreisel::element::Body;
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Redundancy, Settings};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};

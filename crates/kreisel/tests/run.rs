@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Point, Shape};
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Settings};
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::Space;
 use kreisel::machine::{Machine, Trajectory};
 use kreisel::solve::block::BlockMatrix;

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Point, Shape};
-use kreisel::integrate::{
-    GeneralizedAlpha, Initial, Method, Parameters, PastMass, Settings, Start, StartError,
-};
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, PastMass, Settings, Start, StartError};
 use kreisel::lie::Space;
 use kreisel::problem::NonlinearReactions;
 use kreisel::solve::block::BlockMatrix;

@@ -52,7 +52,7 @@ fn random_pose(next: &mut impl FnMut() -> f64) -> Pose {
 }
 
 /// Two bodies and a point mass with every kind of element and joint between them.
-fn tangle(groups: [Group; 2]) -> (System, kreisel::integrate::Initial) {
+fn tangle(groups: [Group; 2]) -> (System, kreisel::dae::Initial) {
     let mut next = noise(7);
     let mut builder = SystemBuilder::new();
     let gravity = Vector3::new(1.0, -2.0, -9.0);
@@ -258,7 +258,7 @@ fn check_gradient(system: &System, at: &Point, gradient: &BlockMatrix) {
 }
 
 /// The heavy top as a body and a spherical joint.
-fn assembled_top(group: Group) -> (System, kreisel::integrate::Initial) {
+fn assembled_top(group: Group) -> (System, kreisel::dae::Initial) {
     let top = HeavyTop::new(group);
     let mut builder = SystemBuilder::new();
     let omega = top.angular_velocity;

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::Dae;
+use kreisel::dae::{Dae, Initial};
 use kreisel::integrate::{
-    ErrorControl, GeneralizedAlpha, Initial, Method, Parameters, Settings, State, StepChange, StepError,
+    ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State, StepChange, StepError,
 };
 use kreisel::lie::{Group, Space};
 use kreisel::problem::heavy_top::TopSolution;
@@ -409,7 +409,7 @@ fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     let mut steps = Vec::new();
     let mut note = |run: &kreisel::integrate::Integration<'_, SpringPendulum>| {
         steps.push(run.last_report().step);
-        kreisel::integrate::Control::Continue
+        kreisel::dae::Control::Continue
     };
     run.run(1.0, &mut note).unwrap();
     assert!(steps.iter().all(|step| (1e-5..=4e-3).contains(step)), "{steps:?}");

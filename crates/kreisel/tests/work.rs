@@ -47,7 +47,7 @@ const SNAPSHOT: [Entry; 8] = [
 
 fn work<D: Dae + ?Sized>(
     dae: &D,
-    initial: kreisel::integrate::Initial,
+    initial: kreisel::dae::Initial,
     method: Method,
     step: f64,
     steps: u64,

@@ -19,6 +19,7 @@ use crate::figure::PngError;
 use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
+use kreisel::constrained::ConsistencyError;
 use kreisel::integrate::StartError;
 use kreisel::machine::{CheckpointError, RunError};
 use kreisel::model::ModelErrors;
@@ -232,18 +233,25 @@ impl CommandError {
 /// Settings that make no sense are the request's fault, everything else is found by computing.
 fn start_exit_code(error: &StartError) -> u8 {
     match error {
-        StartError::Position { .. }
-        | StartError::Contradiction { .. }
-        | StartError::Singular { .. }
-        | StartError::NoEquilibrium { .. }
-        | StartError::NotFinite { .. } => 1,
+        StartError::Initial(error) => consistency_exit_code(error),
+        StartError::NoEquilibrium { .. } => 1,
+        _ => 2,
+    }
+}
+
+fn consistency_exit_code(error: &ConsistencyError) -> u8 {
+    match error {
+        ConsistencyError::Position { .. }
+        | ConsistencyError::Contradiction { .. }
+        | ConsistencyError::Singular { .. }
+        | ConsistencyError::NotFinite { .. } => 1,
         _ => 2,
     }
 }
 
 fn statics_exit_code(error: &StaticsError) -> u8 {
     match error {
-        StaticsError::Start(error) => start_exit_code(error),
+        StaticsError::Start(error) => consistency_exit_code(error),
         StaticsError::Unsupported(_)
         | StaticsError::Target(_)
         | StaticsError::NoSteps

@@ -4,7 +4,8 @@ use super::flag::{Every, Interval, Json, Model, json_text};
 use super::{CommandError, Ending, counted, say};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::integrate::{Control, Integration, Observer};
+use kreisel::dae::Control;
+use kreisel::integrate::{Integration, Observer};
 use kreisel::machine::{
     Checkpoint, CheckpointHeader, Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding,
     RunPlan, RunStatistics, Sink,

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::integrate::{Control, ErrorControl, GeneralizedAlpha, Integration, Observer, Settings, State};
+use kreisel::dae::Control;
+use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Integration, Observer, Settings, State};
 use kreisel::machine::{Machine, Recorder, Trajectory, part};
 use kreisel::model::Document;
 use kreisel::system::System;

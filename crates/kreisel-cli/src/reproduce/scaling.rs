@@ -3,9 +3,8 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::integrate::{
-    Form, GeneralizedAlpha, Initial, Integration, Method, Parameters, Scaling, Settings, Watch,
-};
+use kreisel::dae::Initial;
+use kreisel::integrate::{Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, Watch};
 use kreisel::problem::Pendulum;
 
 /// Step sizes of the paper.

@@ -35,7 +35,7 @@ fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
 /// The state at a time that is a multiple of h, after steps of h/3 and 2h/3 in turns.
 fn alternating<D: kreisel::dae::Dae>(
     dae: &D,
-    initial: kreisel::integrate::Initial,
+    initial: kreisel::dae::Initial,
     settings: Settings,
     h: f64,
     end: f64,

@@ -5,10 +5,9 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::dae::Dae;
+use kreisel::dae::{Control, Dae, Initial};
 use kreisel::integrate::{
-    Control, ErrorControl, GeneralizedAlpha, Initial, Integration, Method, Parameters, Sample, Settings,
-    Statistics,
+    ErrorControl, GeneralizedAlpha, Integration, Method, Parameters, Sample, Settings, Statistics,
 };
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, method_word};

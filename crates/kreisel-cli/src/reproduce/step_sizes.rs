@@ -7,7 +7,8 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Settings, Watch};
+use kreisel::dae::Initial;
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Watch};
 use kreisel::machine::Machine;
 
 const STEPS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];

@@ -14,12 +14,16 @@
 //! [`Dae::shape`] and [`Dae::evaluate`] must be written, and [`Dae::gradient`] with constraints. Every
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
+mod control;
 mod differences;
+mod initial;
 mod operators;
 mod rest;
 mod shape;
 pub(crate) mod turning;
 
+pub use control::Control;
+pub use initial::Initial;
 pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
 pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};

@@ -3,8 +3,8 @@
 use super::control::{ErrorControl, cut, cut_after_failure};
 use super::error::StepError;
 use super::integration::{Integration, StepReport};
-use super::observer::{Control, Observer};
-use crate::dae::Dae;
+use super::observer::Observer;
+use crate::dae::{Control, Dae};
 
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
 const SLIVER: f64 = 1e-6;

@@ -16,10 +16,10 @@
 //! in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what the next step will have, or λ would
 //! fall to first order.
 
-use super::layout::{Copies, Kind, Layout, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Form, IterationMatrix, Scaling, Settings};
 use super::state::{MatrixPoint, State};
+use crate::constrained::{Copies, Kind, Layout, Part, comply};
 use crate::dae::{Couplings, Dae, Shape, TangentOperators, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
@@ -301,7 +301,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
         work.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
         work.layout.scatter_nodes(second, &work.equilibrium, out);
         let compliance = &work.compliance;
-        Workspace::give_way(compliance, &trial.multipliers, 1.0 / coefficients.scale, &mut work.violation);
+        comply(compliance, &trial.multipliers, 1.0 / coefficients.scale, &mut work.violation);
         work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         work.slip_rows(0, &trial.slip_multipliers, coefficients, out);

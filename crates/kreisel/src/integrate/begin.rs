@@ -4,21 +4,16 @@ use super::GeneralizedAlpha;
 use super::error::{StartError, StateError};
 use super::formulation::Formulation;
 use super::integration::{Integration, StepReport};
-use super::kkt::Kkt;
 use super::parameters::{Parameters, Stability};
 use super::prepare::Unprepared;
-use super::redundancy::Redundancy;
 use super::scheme::{Trial, Workspace};
-use super::settings::{Initial, Method, Settings};
-use super::start::{Side, StartReport, assembled, check_initial, starting_state};
+use super::settings::{Method, Settings};
+use super::start::{Side, starting_state};
 use super::state::State;
 use super::updated_lagrangian::node_without_coordinates;
-use crate::dae::{Dae, Equation, Shape};
+use crate::constrained::{Kkt, Redundancy, StartReport, check_initial, closed};
+use crate::dae::{Dae, Equation, Initial, Shape};
 use crate::solve::newton::{Newton, Refresh};
-
-/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
-/// step would take without them: far below the error of the method, and still far above round-off in the pivots.
-pub(super) const COMPLIANCE: f64 = 1e-9;
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -36,7 +31,7 @@ impl GeneralizedAlpha {
             &initial.velocity,
         ));
         let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
-        let (configuration, mut report) = assembled(dae, shape, &initial, kkt)?;
+        let (configuration, mut report) = closed(dae, shape, &initial, kkt)?;
         if report.position_change.iter().any(|change| *change != 0.0) {
             // Which constraints depend on others may differ where the machine fits together.
             integration.set_redundancy(Redundancy::find_moving(
@@ -136,25 +131,6 @@ fn suited<D: Dae + ?Sized>(dae: &D, settings: Settings) -> Settings {
     let own = settings.parameters;
     let parameters = if bdf2 { Parameters::chung_hulbert(0.0).unwrap_or(own) } else { own };
     Settings { parameters, newton, ..settings }
-}
-
-/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
-pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
-    if redundancy.is_none() {
-        return Vec::new();
-    }
-    let shape = dae.shape();
-    let first_slip = shape.constraint_count();
-    let mut weights = vec![1.0; first_slip + shape.slip_count()];
-    dae.multiplier_weights(&mut weights);
-    let mut compliance = vec![0.0; weights.len()];
-    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
-    for row in redundancy.shared.iter().copied().chain(slips) {
-        compliance[row] = COMPLIANCE * weights[row] * weights[row];
-    }
-    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
-    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
-    compliance
 }
 
 /// Why a saved state cannot be taken up.

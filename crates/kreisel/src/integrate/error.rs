@@ -3,32 +3,7 @@
 use thiserror::Error;
 
 use super::parameters::ParameterError;
-
-/// A constraint that is not met.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Miss {
-    /// The constraint in the words of the system's author.
-    pub name: String,
-    /// Norm of its equations: m, rad, or both.
-    pub size: f64,
-}
-
-/// Most misses in one message.
-const MOST_MISSES: usize = 5;
-
-fn in_words(misses: &[Miss]) -> String {
-    let shown = misses.iter().take(MOST_MISSES).enumerate();
-    let mut words: Vec<String> = shown
-        .map(|(index, Miss { name, size })| {
-            let verb = if index == 0 { " misses" } else { "" };
-            format!("{name}{verb} by {size:.1e}")
-        })
-        .collect();
-    if misses.len() > MOST_MISSES {
-        words.push(format!("and {} more", misses.len() - MOST_MISSES));
-    }
-    words.join(", ")
-}
+use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -36,6 +11,9 @@ pub enum StartError {
     /// The parameters of the method.
     #[error(transparent)]
     Parameters(#[from] ParameterError),
+    /// No consistent values at the start.
+    #[error(transparent)]
+    Initial(#[from] ConsistencyError),
     /// The step size is not a positive number.
     #[error("the step size must be positive and finite, not {0}")]
     Step(f64),
@@ -80,25 +58,6 @@ pub enum StartError {
     /// Parameters beyond the limit of stability.
     #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
     Unstable,
-    /// A number of initial values does not fit the system.
-    #[error("the system has {expected} {what}, but {given} initial values were given")]
-    Count {
-        /// What was counted.
-        what: &'static str,
-        /// What the system has.
-        expected: usize,
-        /// What was given.
-        given: usize,
-    },
-    /// Initial values that are no configuration.
-    #[error("the initial values are not usable: {0}")]
-    Values(String),
-    /// Constraints that change with time although the shape says otherwise.
-    #[error("{equation} changes with time: the system's shape must say that its constraints are rheonomic")]
-    UndeclaredTime {
-        /// The constraint.
-        equation: String,
-    },
     /// Something that the chosen method does not integrate.
     #[error("the method does not integrate systems with {0}")]
     Unsupported(&'static str),
@@ -111,55 +70,12 @@ pub enum StartError {
         /// The first equation of the node.
         equation: String,
     },
-    /// Positions that satisfy the constraints were not found.
-    #[error(
-        "the machine does not fit together at the start: {} after {iterations} iterations",
-        in_words(misses)
-    )]
-    Position {
-        /// The constraints that conflict where they come closest, worst first.
-        misses: Vec<Miss>,
-        /// Iterations done.
-        iterations: usize,
-    },
-    /// Constraints ask for different velocities or accelerations.
-    #[error("constraints contradict each other in their {level} at the start: {}", in_words(misses))]
-    Contradiction {
-        /// `velocities` or `accelerations`.
-        level: &'static str,
-        /// The constraints that conflict, worst first.
-        misses: Vec<Miss>,
-    },
     /// The equilibrium from which the run is to start was not found.
     #[error("there is no equilibrium to start from: {reason}")]
     NoEquilibrium {
         /// Why.
         reason: String,
     },
-    /// Mass matrix and constraints do not determine accelerations and multipliers.
-    #[error(
-        "accelerations and multipliers are not determined at the start: {equation} is redundant, or has no mass and nothing holds it"
-    )]
-    Singular {
-        /// The equation or unknown that is not determined.
-        equation: String,
-    },
-    /// Something is infinite or not a number.
-    #[error("{equation} is not a finite number at the start (t = {time} s)")]
-    NotFinite {
-        /// The equation.
-        equation: String,
-        /// Initial time.
-        time: f64,
-    },
-}
-
-/// The name of an equation that is not finite with that of the part which made it so.
-pub(crate) fn blame(equation: String, part: Option<String>) -> String {
-    match part {
-        Some(part) => format!("{equation}, by what `{part}` gives,"),
-        None => equation,
-    }
 }
 
 /// Why a step failed; the state is the one before the step.

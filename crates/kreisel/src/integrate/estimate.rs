@@ -6,10 +6,10 @@
 use super::control::ErrorControl;
 use super::first_order::{StateParameters, state_error_rates};
 use super::integration::Integration;
-use super::kkt::{Accelerations, KktFailure};
 use super::scheme::Workspace;
 use super::settings::{Method, Settings};
 use super::start::{Jerks, Side, jerk, jerk_distance};
+use crate::constrained::{Accelerations, KktFailure};
 use crate::dae::{Dae, Equation, Shape};
 use crate::lie::{Group, Space};
 

@@ -13,11 +13,11 @@
 //! equations h σ (ċ − h), which neither grow nor vanish as h → 0, nor do their couplings to λ; algebraic states are scaled like
 //! multipliers, by s.
 
-use super::layout::StateScaling;
 use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Predictor, Settings};
 use super::state::State;
+use crate::constrained::StateScaling;
 use crate::dae::TangentOperators;
 use crate::solve::block::BlockMatrix;
 

@@ -4,12 +4,12 @@ use super::bdf2::{Bdf2, TwoSteps};
 use super::force_level::{ForceLevel, MassBase};
 use super::index2::{Index2, StabilizerProducts};
 use super::index3::Index3;
-use super::layout::{Copies, Layout};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
 use super::soi2::{Soi2, Tilde};
 use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
+use crate::constrained::{Copies, Layout};
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::newton::{Memory, Newton, NewtonFailure, NonlinearSystem};
 
@@ -196,7 +196,8 @@ impl Formulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::integrate::{GeneralizedAlpha, Initial, Parameters};
+    use crate::dae::Initial;
+    use crate::integrate::{GeneralizedAlpha, Parameters};
     use crate::lie::Group;
     use crate::problem::{DrivenTop, HeavyTop, NonlinearReactions};
     use crate::solve::block::BlockMatrix;

@@ -14,10 +14,11 @@
 //! their derivatives have its columns of x times T⁻¹, see [`Workspace::fold_forces`]. First-order states are added by
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
-use super::layout::{Copies, Kind, Layout, Part, place_values, view};
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
+use crate::constrained::{Copies, Kind, Layout, Part};
+use crate::constrained::{comply, place_values, view};
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{Target, add_product_transposed};
@@ -156,11 +157,11 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
         let work = &mut *self.work;
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
-        Workspace::give_way(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
+        comply(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
-        Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
+        comply(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Stabilizer, 0, hidden, out);
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);

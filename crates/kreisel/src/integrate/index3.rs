@@ -14,10 +14,10 @@
 //! depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
 
 use super::force_level::ForceLevel;
-use super::layout::{Kind, Part};
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
+use crate::constrained::{Kind, Part, comply};
 use crate::dae::{Dae, TangentOperators};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -43,7 +43,7 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
-        Workspace::give_way(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
+        comply(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);

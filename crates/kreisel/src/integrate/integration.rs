@@ -1,16 +1,13 @@
 //! An integration under way: what it knows, one step, its acceptance.
 
-use super::begin::compliance;
 use super::error::{StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::guess::{Guess, GuessErrors};
-use super::kkt::{Kkt, KktFailure};
 use super::prepare::Unprepared;
-use super::redundancy::Redundancy;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
-use super::start::StartReport;
 use super::state::State;
+use crate::constrained::{Kkt, KktFailure, Redundancy, StartReport, compliance};
 use crate::dae::{Dae, Point};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
@@ -288,7 +285,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         let last = state.point(trial.time, &state.memory);
         let now = Point { time: state.time, ..last };
         let part = [trial, last, now].iter().find_map(|at| self.dae.part_not_finite(at));
-        super::error::blame(equation, part)
+        crate::constrained::blame(equation, part)
     }
 
     pub(super) fn coefficients(&self, step: f64) -> Coefficients {

@@ -1,7 +1,7 @@
 //! Changes of what a system remembers: parts are switched on and off.
 
 use super::integration::Integration;
-use super::redundancy::Redundancy;
+use crate::constrained::Redundancy;
 use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
 use crate::solve::block::BlockMatrix;
 

@@ -13,7 +13,6 @@
 //! with v̇_{n+1} and λ_{n+1} from equilibrium and constraints at t_{n+1}.
 
 mod advance;
-mod assemble;
 mod bdf2;
 pub(crate) mod begin;
 mod control;
@@ -28,13 +27,10 @@ mod index2;
 mod index3;
 mod integration;
 mod interpolate;
-mod kkt;
-pub(crate) mod layout;
 mod memory;
 mod observer;
 mod parameters;
 mod prepare;
-mod redundancy;
 mod renew;
 mod saturation;
 pub(crate) mod scheme;
@@ -47,19 +43,15 @@ mod updated_lagrangian;
 
 pub use begin::ResumeError;
 pub use control::{ControlMemory, ErrorControl};
-pub(crate) use error::blame;
-pub use error::{Miss, StartError, StateError, StepError};
+pub use error::{StartError, StateError, StepError};
 pub use guess::Guess;
 pub use integration::{Integration, Statistics, StepReport};
-pub use observer::{Control, Observer};
+pub use observer::Observer;
 pub use parameters::{ParameterError, Parameters, Stability};
-pub use redundancy::Redundancy;
 pub use saturation::{Saturation, Watch};
 pub use settings::{
-    Form, Initial, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Settings, Start,
-    StepChange,
+    Form, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Settings, Start, StepChange,
 };
-pub use start::StartReport;
 pub use state::{MatrixPoint, Merged, State};
 
 /// A generalized-α method with its settings.

@@ -1,15 +1,7 @@
 //! Who watches accepted steps: recorders, progress bars, live views.
 
 use super::integration::Integration;
-
-/// Whether an integration goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// Stop after this step.
-    Stop,
-}
+use crate::dae::Control;
 
 /// Watches accepted steps; the integrator itself has no output code.
 pub trait Observer<D: ?Sized> {

@@ -4,10 +4,10 @@ use super::control::ControlMemory;
 use super::error::StepError;
 use super::first_order::StateParameters;
 use super::integration::Integration;
-use super::kkt::KktFailure;
 use super::settings::{Method, Predictor, Settings, Start};
 use super::start::{Side, starting_values};
 use super::state::State;
+use crate::constrained::KktFailure;
 use crate::dae::Dae;
 use crate::solve::newton::Refresh;
 

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::first_order::{StateParameters, ahead};
 use super::guess::Guess;
-use super::layout::{Kind, Layout, Part};
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
 use super::state::{MatrixPoint, State};
+use crate::constrained::{Kind, Layout, Part, comply, coordinate_scales};
 use crate::dae::{
     Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
 };
-use crate::lie::Group;
 use crate::solve::block::BlockMatrix;
 
 /// Numbers of a step of size h.
@@ -537,7 +536,7 @@ impl Workspace {
         let first = self.shape.constraint_count().min(self.compliance.len());
         self.slip.iter_mut().for_each(|value| *value *= coefficients.step);
         let factor = 1.0 / coefficients.scale;
-        Self::give_way(&self.compliance[first..], multipliers, factor, &mut self.slip);
+        comply(&self.compliance[first..], multipliers, factor, &mut self.slip);
         self.layout.scatter(Kind::Slip, which, &self.slip, out);
     }
 
@@ -583,14 +582,6 @@ impl Workspace {
         let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
         0.5 * self.violation_round_off / smallest.sqrt()
     }
-
-    /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers
-    /// that keep the motion, the smallest remain. `factor` scales the multipliers like the unknowns.
-    pub fn give_way(compliance: &[f64], multipliers: &[f64], factor: f64, violation: &mut [f64]) {
-        for ((violation, compliance), multiplier) in violation.iter_mut().zip(compliance).zip(multipliers) {
-            *violation -= compliance * factor * multiplier;
-        }
-    }
 }
 
 impl MatrixPoint {
@@ -616,17 +607,4 @@ impl MatrixPoint {
             to.extend_from_slice(from);
         }
     }
-}
-
-/// Size against which each velocity coordinate is judged: 1 rad or a length.
-pub(crate) fn coordinate_scales(shape: &Shape, length: f64) -> Vec<f64> {
-    let mut scales = Vec::with_capacity(shape.velocity_count());
-    for node in 0..shape.space.factor_count() {
-        match shape.space.group(node) {
-            Group::Vector(size) => scales.extend(std::iter::repeat_n(length, size)),
-            Group::So3 => scales.extend([1.0; 3]),
-            Group::So3xR3 | Group::Se3 => scales.extend([1.0, 1.0, 1.0, length, length, length]),
-        }
-    }
-    scales
 }

@@ -8,12 +8,10 @@
 //! Where constraints contradict each other compliant ones give way without bound, and the others never meet: both
 //! are found and named.
 
-use super::assemble::{AssemblyFailure, Goal, misses, named};
-use super::begin::COMPLIANCE;
-use super::error::{Miss, StepError};
+use super::error::StepError;
 use super::integration::Integration;
 use super::settings::Method;
-use super::start::POSITION_TOLERANCE;
+use crate::constrained::{COMPLIANCE, ClosureFailure, Goal, Miss, POSITION_TOLERANCE, misses, named};
 use crate::dae::Dae;
 
 /// Redundant constraints that give way by more than this part of the machine's length contradict each other: reactions
@@ -108,7 +106,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let mut change = vec![0.0; self.work.shape.velocity_count()];
         self.kkt.set_states(&self.state.states, &self.state.memory);
         let outcome = self.kkt.project_position(self.dae, goal, &mut configuration, &mut change);
-        let Err(AssemblyFailure::Missed { mut misses, .. }) = outcome else { return Vec::new() };
+        let Err(ClosureFailure::Missed { mut misses, .. }) = outcome else { return Vec::new() };
         // What misses by less may be a singular position that the projection did not get out of.
         misses.retain(|miss| miss.1 > OFF_BRANCH * self.work.length);
         named(self.dae, &misses)

@@ -20,10 +20,10 @@
 //! Where reactions are Bᵀλ + Aᵀψ the second line is β' M_{1+α} w + Bᵀμ + Aᵀν, and costs no further evaluation of forces.
 
 use super::force_level::ForceLevel;
-use super::layout::{Kind, Part};
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
+use crate::constrained::{Kind, Part, comply};
 use crate::dae::{Couplings, Dae, Point, Reactions, Shape, Tangent};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -140,7 +140,7 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         work.tangent.gradient.multiply_add(1.0, &trial.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         let inverse_scale = 1.0 / self.coefficients.scale;
-        Workspace::give_way(&work.compliance, &trial.multipliers, inverse_scale, hidden);
+        comply(&work.compliance, &trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Holonomic, 1, hidden, out);
     }
 
@@ -254,7 +254,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         let inverse_scale = 1.0 / self.coefficients.scale;
         self.work.evaluate_forces(self.dae, self.base, self.trial);
         let (work, trial) = (&mut *self.work, &*self.trial);
-        Workspace::give_way(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
+        comply(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         work.slip_rows(0, &trial.slip_multipliers, &self.coefficients, out);
         work.state_rows(trial, &self.coefficients, out);

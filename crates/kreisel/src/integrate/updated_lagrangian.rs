@@ -17,11 +17,11 @@
 //! ```
 
 use super::index3::Index3;
-use super::layout::Part;
 use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial};
 use super::settings::Parametrization;
 use super::state::State;
+use crate::constrained::Part;
 use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
@@ -290,8 +290,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::constrained::{Copies, Layout};
     use crate::dae::Equations;
-    use crate::integrate::layout::{Copies, Layout};
     use crate::integrate::scheme::Workspace;
     use crate::integrate::{Method, Settings};
     use crate::lie::quaternion;

@@ -1,8 +1,10 @@
 //! What looks like a mistake in a machine but is none.
 
 use super::{Machine, Mobility, Run};
+use crate::constrained::ConsistencyError;
+use crate::constrained::StartReport;
 use crate::dae::Dae;
-use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError, StartReport};
+use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError};
 use crate::system::System;
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
@@ -36,9 +38,9 @@ impl Machine {
     /// Where the model says the parts that an error at the start names: `model.toml:12:1: blade`.
     pub fn places_of(&self, error: &StartError) -> Vec<String> {
         let misses = match error {
-            StartError::Position { misses, .. } | StartError::Contradiction { misses, .. } => {
-                misses.as_slice()
-            }
+            StartError::Initial(
+                ConsistencyError::Position { misses, .. } | ConsistencyError::Contradiction { misses, .. },
+            ) => misses.as_slice(),
             _ => &[],
         };
         // Misses are in words, the part's name between backticks.

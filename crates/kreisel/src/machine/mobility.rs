@@ -1,7 +1,7 @@
 //! Degrees of freedom of a machine, by the rank of its constraint gradients: how many velocities can be chosen freely.
 
+use crate::constrained::Redundancy;
 use crate::dae::Dae;
-use crate::integrate::Redundancy;
 use crate::system::System;
 
 /// How a machine can move.

@@ -54,7 +54,7 @@ pub use stepper::Stepper;
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::integrate::Initial;
+use crate::dae::Initial;
 use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Document, ModelErrors, Place};

@@ -9,10 +9,11 @@ use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, InputEntry, Machine};
 use crate::bytes::{Reader, Writer};
-use crate::dae::Rest;
+use crate::constrained::{ConsistencyError, blame};
+use crate::dae::{Control, Rest};
 use crate::integrate::{
-    Control, GeneralizedAlpha, Integration, Observer, ResumeError, StartError, State, StateError, Statistics,
-    StepError, blame,
+    GeneralizedAlpha, Integration, Observer, ResumeError, StartError, State, StateError, Statistics,
+    StepError,
 };
 use crate::results::WriteError;
 use crate::system::{SwitchError, System};
@@ -101,11 +102,12 @@ impl Machine {
     /// An error at the start with the name of the part that gives numbers which are none.
     fn blamed(&self, error: StartError) -> StartError {
         use crate::dae::Dae;
-        let StartError::NotFinite { equation, time } = error else { return error };
+        let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };
         let initial = &self.initial;
         let rest = Rest::new(&self.system.shape()).with_states(&initial.states);
         let at = rest.point(time.next_up(), &initial.configuration, &initial.velocity);
-        StartError::NotFinite { equation: blame(equation, self.system.part_not_finite(&at)), time }
+        let equation = blame(equation, self.system.part_not_finite(&at));
+        ConsistencyError::NotFinite { equation, time }.into()
     }
 
     /// Lets runs of a plan report the condition number of the iteration matrix, as the signal `solver.condition` and in

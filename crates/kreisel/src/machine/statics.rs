@@ -4,7 +4,8 @@ use super::recorder::{Record, Sink, node_state};
 use super::sensor::Moment;
 use super::settings::StartFrom;
 use super::{EnergyLedger, Machine};
-use crate::integrate::{Control, Initial, StartError};
+use crate::dae::{Control, Initial};
+use crate::integrate::StartError;
 use crate::kinematics::NodeId;
 use crate::lie::Vector6;
 use crate::results::{Channel, NodeState, WriteError};
@@ -114,7 +115,7 @@ impl Machine {
         let mut initial = self.initial.clone();
         if self.settings.start == StartFrom::Static {
             let found = self.equilibrium().map_err(|error| match error {
-                StaticsError::Start(error) => error,
+                StaticsError::Start(error) => StartError::Initial(error),
                 error => StartError::NoEquilibrium { reason: error.to_string() },
             })?;
             initial.configuration = found.equilibrium.configuration;

@@ -10,7 +10,8 @@ use super::run::{Run, RunEnding, RunError};
 use super::sensor::SignalId;
 use super::settings::{RunPlan, SettingsError, StepSize};
 use super::{EventRecord, Machine};
-use crate::integrate::{Control, Integration, Observer, Statistics, StepError};
+use crate::dae::Control;
+use crate::integrate::{Integration, Observer, Statistics, StepError};
 use crate::results::{Channel, WriteError};
 use crate::system::System;
 

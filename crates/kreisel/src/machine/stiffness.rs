@@ -1,8 +1,7 @@
 //! How stiff a machine is at the start, for the scaling of forces.
 
-use crate::dae::{Dae, Rest, Tangent, TangentWeights};
-use crate::integrate::Initial;
-use crate::integrate::scheme::coordinate_scales;
+use crate::constrained::coordinate_scales;
+use crate::dae::{Dae, Initial, Rest, Tangent, TangentWeights};
 use crate::system::System;
 
 /// k_ave of [BottassoBauchauCardona2007, Eq. (28)]: the mean diagonal entry of the stiffness at the initial state, without

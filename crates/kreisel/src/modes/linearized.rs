@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::ModesError;
 use super::states::StateTerms;
+use crate::constrained::{Copies, Layout, coordinate_scales};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
-use crate::integrate::layout::{Copies, Layout};
-use crate::integrate::scheme::coordinate_scales;
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 

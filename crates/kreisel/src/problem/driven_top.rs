@@ -11,8 +11,7 @@
 
 use super::heavy_top::{HeavyTop, TopSolution};
 use super::ode;
-use crate::dae::{Dae, Equations, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
 use crate::lie::{Group, UnitQuaternion, Vector3};
 use crate::solve::block::BlockMatrix;
 

@@ -5,8 +5,7 @@
 //! (= X where the constraint holds) B = (−ρ̃, −Rᵀ) and (−ρ̃, −I).
 
 use super::ode;
-use crate::dae::{Dae, Equations, Point, Scales, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, UnitQuaternion, Vector3, pose, skew, vector3};
 use crate::solve::block::BlockMatrix;
 

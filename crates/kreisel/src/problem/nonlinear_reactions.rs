@@ -3,8 +3,7 @@
 //! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the solution
 //! is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
 
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 

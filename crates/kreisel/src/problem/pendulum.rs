@@ -1,8 +1,7 @@
 //! The mathematical pendulum in Cartesian coordinates [ArnoldCardonaBruls2015, Example 3.2].
 
 use super::ode;
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 

@@ -4,8 +4,7 @@
 //! first two pin the crank to the ground. The paper refers to another one for the data; the numbers here are ordinary
 //! ones for a bench machine, chosen so that a turn takes about one second.
 
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 

@@ -1,8 +1,7 @@
 //! A uniform bar that hangs on a pin with a torsional spring and damper, in the plane [JayNegrut2008, Eqs. (16)].
 
 use super::ode;
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
+use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
 

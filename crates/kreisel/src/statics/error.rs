@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use crate::integrate::StartError;
+use crate::constrained::ConsistencyError;
 
 /// Why no equilibrium was found, or why the loads could not grow further.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StaticsError {
     /// The initial configuration cannot be used or does not fit together.
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(#[from] ConsistencyError),
     /// Something of which the state of rest is not defined here.
     #[error("an equilibrium cannot be found for systems with {0}")]
     Unsupported(&'static str),

@@ -3,8 +3,7 @@
 use super::newton::{Failure, Solved};
 use super::problem::Problem;
 use super::{Ending, Equilibrium, Found, Settings, StaticsError};
-use crate::dae::Dae;
-use crate::integrate::Control;
+use crate::dae::{Control, Dae};
 
 /// Smallest load step, in units of the target.
 const LEAST_STEP: f64 = 1e-5;

@@ -25,8 +25,8 @@ mod relax;
 
 pub use error::StaticsError;
 
-use crate::dae::{Dae, Point};
-use crate::integrate::{Initial, Redundancy, StartReport};
+use crate::constrained::{Redundancy, StartReport};
+use crate::dae::{Dae, Initial, Point};
 use crate::lie::{Group, Vector6};
 use problem::Problem;
 
@@ -154,7 +154,7 @@ pub struct Solution {
 }
 
 /// Whether a search goes on.
-pub use crate::integrate::Control;
+pub use crate::dae::Control;
 
 /// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the way.
 ///
@@ -192,7 +192,7 @@ pub fn solve<D: Dae + ?Sized>(
     mut watch: impl FnMut(&Equilibrium) -> Control,
 ) -> Result<Solution, StaticsError> {
     check(dae, settings)?;
-    let (configuration, start_report, redundancy) = crate::integrate::start::fit_together(dae, initial)?;
+    let (configuration, start_report, redundancy) = crate::constrained::fit_together(dae, initial)?;
     let mut problem = Problem::new(dae, settings, &redundancy);
     let start = problem.at_rest(initial, configuration);
     let found = match settings.path {

@@ -8,8 +8,7 @@ use super::loading::{accept, explain};
 use super::newton::{Border, Failure, Solved};
 use super::problem::Problem;
 use super::{Ending, Equilibrium, Found, PathSettings, Settings, StaticsError};
-use crate::dae::Dae;
-use crate::integrate::Control;
+use crate::dae::{Control, Dae};
 
 /// Iterations of a corrector that leave the distance as it is.
 const USUAL_ITERATIONS: f64 = 4.0;

@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use super::newton::{Failure, Solved};
 use super::{Equilibrium, Settings, Statistics};
+use crate::constrained::{
+    Copies, Kind, Layout, Part, Redundancy, StateScaling, compliance, coordinate_scales,
+};
 use crate::dae::turning::add_turned;
-use crate::dae::{Dae, Equation, Equations, Shape, Tangent, TangentWeights};
-use crate::integrate::begin::compliance;
-use crate::integrate::layout::{Copies, Kind, Layout, Part, StateScaling};
-use crate::integrate::scheme::coordinate_scales;
-use crate::integrate::{Initial, Redundancy};
+use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights};
 use crate::kinematics::join;
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;

@@ -1,7 +1,8 @@
 //! Runs the points of a sweep on all cores.
 
 use super::{Measure, Variation};
-use crate::integrate::{Control, Integration, Observer};
+use crate::dae::Control;
+use crate::integrate::{Integration, Observer};
 use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
 use crate::model::ModelErrors;
 use crate::system::System;

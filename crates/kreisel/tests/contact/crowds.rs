@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use kreisel::integrate::{Control, GeneralizedAlpha, State};
+use kreisel::dae::Control;
+use kreisel::integrate::{GeneralizedAlpha, State};
 use kreisel::machine::{Machine, point_of};
 use kreisel::statics;
 

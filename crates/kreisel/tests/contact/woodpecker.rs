@@ -11,9 +11,9 @@
 
 use std::path::Path;
 
-use kreisel::dae::{Dae, Equations, Point, Shape};
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
 use kreisel::element::contact::NormalLaw;
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Initial, Method, Parameters, Settings};
+use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};
 use serde_json::Value;
 

@@ -1,9 +1,8 @@
 //! Frequencies of beams: Timoshenko's determinant, a rotating blade, a thousand elements.
 
 use super::assert_near;
-use kreisel::dae::{Dae, Scales};
+use kreisel::dae::{Control, Dae, Initial, Scales};
 use kreisel::element::beam::{Beam, BeamEnd, Half, QuadraticBeam, QuadraticSpan, Section, Segment, Span};
-use kreisel::integrate::{Control, Initial};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix6, Pose, UnitQuaternion, Vector3, Vector6};
 use kreisel::modes::{Linearized, Mode, Settings};

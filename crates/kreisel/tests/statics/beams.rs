@@ -2,9 +2,9 @@
 
 use super::rod::{Frame, Rod};
 use super::solve;
+use kreisel::dae::{Control, Initial};
 use kreisel::element::beam::{Beam, BeamEnd, Section, Segment, Span};
 use kreisel::element::{Axes, MarkerForce, Quantity};
-use kreisel::integrate::{Control, Initial};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};

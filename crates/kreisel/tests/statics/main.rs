@@ -7,9 +7,8 @@ mod models;
 mod quadratic;
 mod rod;
 
-use kreisel::dae::{Dae, Equations, Point, Shape};
+use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};
-use kreisel::integrate::{Control, Initial};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, Space, UnitQuaternion, Vector3, Vector6};
 use kreisel::machine::Machine;

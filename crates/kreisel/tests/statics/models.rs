@@ -2,7 +2,7 @@
 
 use super::rod::{Frame, Rod};
 use super::solve;
-use kreisel::integrate::Control;
+use kreisel::dae::Control;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Matrix3, Vector3};
 use kreisel::machine::{About, Machine, StaticRecorder, Trajectory};

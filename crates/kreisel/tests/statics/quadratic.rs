@@ -3,8 +3,8 @@
 use super::beams::{BEND, add_load, frames, section, tip};
 use super::rod::Rod;
 use super::solve;
+use kreisel::dae::Initial;
 use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Segment};
-use kreisel::integrate::Initial;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
 use kreisel::statics::Settings;

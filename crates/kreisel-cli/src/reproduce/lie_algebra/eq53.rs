@@ -11,7 +11,8 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Series};
-use kreisel::integrate::{GeneralizedAlpha, Initial, Method, Parameters, Settings, Start};
+use kreisel::dae::Initial;
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
 use kreisel::problem::PrescribedCubic;
 use nalgebra::{Matrix3, Vector3};
 

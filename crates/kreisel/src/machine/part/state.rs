@@ -5,9 +5,8 @@
 
 use nalgebra::DMatrix;
 
-use crate::dae::{Dae, Rest, Tangent, TangentWeights};
+use crate::dae::{Dae, Initial, Rest, Tangent, TangentWeights};
 use crate::element::{MOST_STATES, StateEquations, StateId};
-use crate::integrate::Initial;
 use crate::machine::Assembler;
 use crate::machine::entry::StateSignal;
 use crate::machine::signal::SignalCollector;

@@ -1,11 +1,11 @@
-//! Assembly: the smallest change of a configuration, weighted by mass, that satisfies the constraints.
+//! Closing loops: the smallest change of a configuration, weighted by mass, that satisfies the constraints.
 //!
 //! A first iteration solves for the smallest change itself. Where it fails (constraints that depend on each other,
 //! a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt, goes down the sum
 //! of squares of the violations in steps that are each the smallest weighted by mass. It either finds a consistent
 //! configuration or the one that comes closest, and then says which constraints miss by how much.
 
-use super::error::{Miss, StartError};
+use super::error::{ConsistencyError, Miss};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
 use super::layout::Kind;
 use crate::dae::{Dae, Equation, Point, Shape};
@@ -13,7 +13,7 @@ use crate::solve::linear::LinearSolver;
 
 /// What is to be reached.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Goal<'a> {
+pub(crate) struct Goal<'a> {
     pub time: f64,
     /// Largest violation that counts as none.
     pub tolerance: f64,
@@ -23,7 +23,7 @@ pub(super) struct Goal<'a> {
 
 /// Why no consistent configuration was found.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum AssemblyFailure {
+pub(crate) enum ClosureFailure {
     Kkt(KktFailure),
     /// Groups of constraints with what they miss by, worst first.
     Missed {
@@ -32,25 +32,25 @@ pub(super) enum AssemblyFailure {
     },
 }
 
-impl From<KktFailure> for AssemblyFailure {
+impl From<KktFailure> for ClosureFailure {
     fn from(failure: KktFailure) -> Self {
         Self::Kkt(failure)
     }
 }
 
-impl AssemblyFailure {
-    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> StartError {
+impl ClosureFailure {
+    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> ConsistencyError {
         match self {
             Self::Kkt(failure) => failure.at_start(dae, time),
             Self::Missed { misses, iterations } => {
-                StartError::Position { misses: named(dae, &misses), iterations }
+                ConsistencyError::Position { misses: named(dae, &misses), iterations }
             }
         }
     }
 }
 
 /// Misses in the words of the system's author.
-pub(super) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
+pub(crate) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
     let holonomic = dae.shape().constraints.len();
     let name = |group: usize| match group.checked_sub(holonomic) {
         None => dae.describe_group(group),
@@ -61,7 +61,7 @@ pub(super) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Mi
 
 /// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first. Residuals of
 /// nonholonomic constraints may follow the others, and their groups count on.
-pub(super) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
+pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
     let threshold = tolerance.max(1e-3 * largest(residual).1);
     let mut misses = Vec::new();
     let mut rest = residual;
@@ -105,7 +105,7 @@ impl Kkt {
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
-    ) -> Result<f64, AssemblyFailure> {
+    ) -> Result<f64, ClosureFailure> {
         change.fill(0.0);
         self.base.copy_from_slice(configuration);
         self.violate(dae, goal.time, configuration);
@@ -140,7 +140,7 @@ impl Kkt {
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
-    ) -> Result<(), AssemblyFailure> {
+    ) -> Result<(), ClosureFailure> {
         let mut multipliers = vec![0.0; self.system.violation.len()];
         let mut violation = self.violate(dae, goal.time, configuration);
         let near = NEAR * violation;
@@ -197,7 +197,7 @@ impl Kkt {
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
-    ) -> Result<(), AssemblyFailure> {
+    ) -> Result<(), ClosureFailure> {
         let [mut damping, smallest, largest_damping] = DAMPING;
         let kept = std::mem::take(&mut self.system.compliance);
         let mut violation = self.violate(dae, goal.time, configuration);
@@ -331,8 +331,8 @@ impl Kkt {
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
-    fn missed(&self, tolerance: f64, iterations: usize) -> AssemblyFailure {
-        AssemblyFailure::Missed {
+    fn missed(&self, tolerance: f64, iterations: usize) -> ClosureFailure {
+        ClosureFailure::Missed {
             misses: misses(&self.system.shape, &self.system.violation, tolerance),
             iterations,
         }

@@ -623,13 +623,13 @@ fn add_times(operators: Option<&TangentOperators>, node: usize, target: Target, 
 }
 
 /// One block of a matrix, to be read.
-pub(super) fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
+pub(crate) fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
     let pattern = matrix.pattern();
     Block { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
 }
 
 /// The values of one block, to be written.
-pub(super) fn place_values(matrix: &mut BlockMatrix, block: BlockId) -> &mut [f64] {
+pub(crate) fn place_values(matrix: &mut BlockMatrix, block: BlockId) -> &mut [f64] {
     let range = matrix.pattern().value_range(block);
     &mut matrix.values_mut()[range]
 }

@@ -11,9 +11,9 @@
 //! solved as one system, so that M may be singular as long as it is definite on the motions that the
 //! constraints allow. Rows of forces are divided by the mass scale m, and the multipliers with them.
 
-use super::error::StartError;
+use super::compliance::comply;
+use super::error::ConsistencyError;
 use super::layout::{Copies, Kind, Layout, Part, StateScaling};
-use super::scheme::Workspace;
 use crate::dae::{
     Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentOperators, TangentWeights,
 };
@@ -22,29 +22,31 @@ use crate::solve::linear::LinearSolver;
 
 /// What was not determined or not found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum KktFailure {
+pub(crate) enum KktFailure {
     Singular(Equation),
     NotFinite(Equation),
 }
 
 impl KktFailure {
-    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> StartError {
+    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> ConsistencyError {
         match self {
-            Self::Singular(equation) => StartError::Singular { equation: dae.describe(equation) },
-            Self::NotFinite(equation) => StartError::NotFinite { equation: dae.describe(equation), time },
+            Self::Singular(equation) => ConsistencyError::Singular { equation: dae.describe(equation) },
+            Self::NotFinite(equation) => {
+                ConsistencyError::NotFinite { equation: dae.describe(equation), time }
+            }
         }
     }
 }
 
 /// Consistent values of one system.
-pub(super) struct Kkt {
+pub(crate) struct Kkt {
     pub rest: Rest,
     pub system: BlockSystem,
     pub base: Vec<f64>,
 }
 
 /// The block system with its arrays.
-pub(super) struct BlockSystem {
+pub(crate) struct BlockSystem {
     pub shape: Shape,
     /// The shape with reactions along B and A, whatever the system's own: for what is kinematic.
     kinematic_shape: Shape,
@@ -67,10 +69,10 @@ pub(super) struct BlockSystem {
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
-pub(super) const MOST_ITERATIONS: usize = 50;
+pub(crate) const MOST_ITERATIONS: usize = 50;
 
 /// Nonholonomic constraints count as met below this part of the velocities.
-pub(super) const SLIP_TOLERANCE: f64 = 1e-13;
+pub(crate) const SLIP_TOLERANCE: f64 = 1e-13;
 
 impl BlockSystem {
     fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
@@ -236,14 +238,14 @@ impl BlockSystem {
         }
         self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.violation);
         let factor = 1.0 / self.mass_scale;
-        Workspace::give_way(&self.compliance, at.multipliers, factor, &mut self.violation);
+        comply(&self.compliance, at.multipliers, factor, &mut self.violation);
         self.slip.fill(0.0);
         if !self.slip.is_empty() {
             dae.slip_curvature(at, &mut self.slip);
         }
         self.tangent.slip.multiply_add(1.0, at.acceleration, &mut self.slip);
         let slip_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
-        Workspace::give_way(slip_compliance, at.slip_multipliers, factor, &mut self.slip);
+        comply(slip_compliance, at.slip_multipliers, factor, &mut self.slip);
         self.constraint_rows(-1.0);
     }
 
@@ -437,7 +439,7 @@ impl Kkt {
 
 /// Result of [`Kkt::accelerations`], and its first guess.
 #[derive(Clone, Debug)]
-pub(super) struct Accelerations {
+pub(crate) struct Accelerations {
     pub acceleration: Vec<f64>,
     pub multipliers: Vec<f64>,
     pub slip_multipliers: Vec<f64>,
@@ -467,7 +469,7 @@ impl Accelerations {
 }
 
 /// Index and absolute value of the largest entry; not a number counts as larger than any.
-pub(super) fn largest(values: &[f64]) -> (usize, f64) {
+pub(crate) fn largest(values: &[f64]) -> (usize, f64) {
     values
         .iter()
         .map(|value| if value.is_nan() { f64::INFINITY } else { value.abs() })

@@ -1,0 +1,35 @@
+//! Redundant constraints give way a little, so that their multipliers are unique.
+
+use super::redundancy::Redundancy;
+use crate::dae::Dae;
+
+/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
+/// step would take without them: far below the error of the method, and still far above round-off in the pivots.
+pub(crate) const COMPLIANCE: f64 = 1e-9;
+
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+    if redundancy.is_none() {
+        return Vec::new();
+    }
+    let shape = dae.shape();
+    let first_slip = shape.constraint_count();
+    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    dae.multiplier_weights(&mut weights);
+    let mut compliance = vec![0.0; weights.len()];
+    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
+    for row in redundancy.shared.iter().copied().chain(slips) {
+        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+    }
+    // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
+    redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);
+    compliance
+}
+
+/// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers
+/// that keep the motion, the smallest remain. `factor` scales the multipliers like the unknowns.
+pub(crate) fn comply(compliance: &[f64], multipliers: &[f64], factor: f64, violation: &mut [f64]) {
+    for ((violation, compliance), multiplier) in violation.iter_mut().zip(compliance).zip(multipliers) {
+        *violation -= compliance * factor * multiplier;
+    }
+}

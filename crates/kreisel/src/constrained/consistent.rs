@@ -1,0 +1,150 @@
+//! Consistent values: positions and velocities that satisfy the constraints, from those that the user gives.
+
+use super::closure::{Goal, named};
+use super::compliance::compliance;
+use super::error::ConsistencyError;
+use super::kkt::{Kkt, largest};
+use super::redundancy::Redundancy;
+use crate::dae::{Dae, Equation, Equations, Initial, Rest, Shape};
+
+/// What had to be changed to make the user's initial values consistent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartReport {
+    /// Largest violation of a constraint in the user's positions.
+    pub position_violation: f64,
+    /// Change of the configuration, as an element of the Lie algebra.
+    pub position_change: Vec<f64>,
+    /// Largest violation of a constraint at velocity level in the user's velocities.
+    pub velocity_violation: f64,
+    /// Change of the velocity.
+    pub velocity_change: Vec<f64>,
+}
+
+/// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints follow
+/// from others there.
+pub(crate) fn fit_together<D: Dae + ?Sized>(
+    dae: &D,
+    initial: &Initial,
+) -> Result<(Vec<f64>, StartReport, Redundancy), ConsistencyError> {
+    let shape = dae.shape();
+    check_initial(dae, &shape, initial)?;
+    let mut kkt = Kkt::new(dae, dae.scales().mass);
+    let found = Redundancy::find(dae, initial.time, &initial.configuration);
+    kkt.set_compliance(&compliance(dae, &found));
+    let (configuration, report) = closed(dae, &shape, initial, &mut kkt)?;
+    let redundancy = Redundancy::find(dae, initial.time, &configuration);
+    Ok((configuration, report, redundancy))
+}
+
+/// Positions count as consistent when every constraint holds to this part of the largest coordinate.
+pub(crate) const POSITION_TOLERANCE: f64 = 2e-14;
+
+/// A configuration that satisfies the constraints, and what was changed in the user's one.
+pub(crate) fn closed<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    initial: &Initial,
+    kkt: &mut Kkt,
+) -> Result<(Vec<f64>, StartReport), ConsistencyError> {
+    kkt.set_states(&initial.states, &vec![0.0; shape.memory]);
+    let mut report = StartReport {
+        position_change: vec![0.0; shape.velocity_count()],
+        velocity_change: vec![0.0; shape.velocity_count()],
+        ..StartReport::default()
+    };
+    let mut configuration = initial.configuration.clone();
+    shape.space.normalize(&mut configuration);
+    // Coordinates far from the origin carry more rounding into the constraints.
+    let extent = configuration.iter().fold(dae.scales().length, |extent, value| extent.max(value.abs()));
+    let goal = Goal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
+    report.position_violation = kkt
+        .project_position(dae, goal, &mut configuration, &mut report.position_change)
+        .map_err(|failure| failure.at_start(dae, initial.time))?;
+    Ok((configuration, report))
+}
+
+/// Refuses constraints that contradict each other.
+pub(crate) fn refuse<D: Dae + ?Sized>(
+    dae: &D,
+    level: &'static str,
+    misses: &[(usize, f64)],
+) -> Result<(), ConsistencyError> {
+    if misses.is_empty() {
+        return Ok(());
+    }
+    Err(ConsistencyError::Contradiction { level, misses: named(dae, misses) })
+}
+
+/// Whether the user's initial values are usable at all.
+pub(crate) fn check_initial<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    initial: &Initial,
+) -> Result<(), ConsistencyError> {
+    for (what, expected, given) in [
+        ("configuration coordinates", shape.space.coordinate_count(), initial.configuration.len()),
+        ("velocity coordinates", shape.velocity_count(), initial.velocity.len()),
+        ("states", shape.state_count(), initial.states.len()),
+    ] {
+        if expected != given {
+            return Err(ConsistencyError::Count { what, expected, given });
+        }
+    }
+    for (what, expected, guesses) in [
+        ("constraints", shape.constraint_count(), &initial.multipliers),
+        ("nonholonomic constraints", shape.slip_count(), &initial.slip_multipliers),
+    ] {
+        if !guesses.is_empty() && guesses.len() != expected {
+            return Err(ConsistencyError::Count { what, expected, given: guesses.len() });
+        }
+    }
+    shape
+        .space
+        .validate(&initial.configuration)
+        .map_err(|error| ConsistencyError::Values(error.to_string()))?;
+    let numbers = initial.velocity.iter().chain(&initial.states).chain([&initial.time]);
+    if numbers.into_iter().any(|value| !value.is_finite()) {
+        return Err(ConsistencyError::Values(
+            "a velocity, a state or the time is not a finite number".to_string(),
+        ));
+    }
+    if initial.fixed.iter().any(|&node| node >= shape.space.factor_count()) {
+        return Err(ConsistencyError::Values("a node that is to be fixed does not exist".to_string()));
+    }
+    check_time_dependence(dae, shape, initial)
+}
+
+/// Constraints that move with time but were not declared so would be violated at velocity level without notice.
+fn check_time_dependence<D: Dae + ?Sized>(
+    dae: &D,
+    shape: &Shape,
+    initial: &Initial,
+) -> Result<(), ConsistencyError> {
+    if shape.rheonomic {
+        return Ok(());
+    }
+    let rest = Rest::new(shape).with_states(&initial.states);
+    let violation_at = |time: f64| {
+        let mut equilibrium = vec![0.0; shape.velocity_count()];
+        let mut violation = vec![0.0; shape.constraint_count()];
+        let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
+        dae.evaluate(
+            &rest.point(time, &initial.configuration, &initial.velocity),
+            &mut Equations {
+                equilibrium: &mut equilibrium,
+                violation: &mut violation,
+                slip: &mut slip,
+                state_rates: &mut state_rates,
+            },
+        );
+        violation
+    };
+    let (now, later) = (violation_at(initial.time), violation_at(initial.time + 1.0));
+    let changes: Vec<f64> = now.iter().zip(&later).map(|(now, later)| later - now).collect();
+    match largest(&changes) {
+        (index, size) if size > 0.0 && size.is_finite() => {
+            Err(ConsistencyError::UndeclaredTime { equation: dae.describe(Equation::Constraint(index)) })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,22 @@
+//! Constrained systems at one time: the layout of their unknowns, consistent positions, velocities, accelerations and
+//! multipliers, the closure of loops, and constraints that follow from others.
+
+mod closure;
+mod compliance;
+mod consistent;
+mod error;
+mod kkt;
+mod layout;
+mod redundancy;
+mod scales;
+
+pub(crate) use closure::{ClosureFailure, Goal, misses, named};
+pub(crate) use compliance::{COMPLIANCE, compliance, comply};
+pub use consistent::StartReport;
+pub(crate) use consistent::{POSITION_TOLERANCE, check_initial, closed, fit_together, refuse};
+pub use error::{ConsistencyError, Miss};
+pub(crate) use error::{blame, in_words};
+pub(crate) use kkt::{Accelerations, Kkt, KktFailure};
+pub(crate) use layout::{Copies, Kind, Layout, Part, StateScaling, place_values, view};
+pub use redundancy::Redundancy;
+pub(crate) use scales::coordinate_scales;
