@@ -6,6 +6,7 @@
 mod bench;
 mod book;
 mod cargo;
+mod house;
 mod python;
 mod steps;
 mod supply;
@@ -20,6 +21,7 @@ cargo xtask test           run every step that must hold
 cargo xtask test STEP…     run some of them
 cargo xtask test --list    list them
 cargo xtask refresh        rewrite what is generated
+cargo xtask house          count arrows, methods, names and lines of the library; --arrows, --names, --files
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
 cargo xtask wheel          build the Python package as a wheel into target/wheels
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         },
         ["refresh"] => conclude(refresh()),
         ["viewer"] => conclude(viewer::build()),
+        ["house", ref options @ ..] => conclude(house::run(options)),
         ["gallery"] => conclude(viewer::gallery()),
         ["wheel"] => conclude(python::wheel()),
         ["supply-chain"] => conclude(supply::check()),

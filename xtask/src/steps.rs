@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`.
 
-use crate::{book, cargo, python, root, say, supply, viewer};
+use crate::{book, cargo, house, python, root, say, supply, viewer};
 use std::time::{Duration, Instant};
 
 /// Something that must hold before a change lands.
@@ -16,6 +16,7 @@ const STEPS: &[Step] = &[
     step("lint", "clippy has nothing to say", || {
         cargo::run(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
+    step("house", "rooms, traits and names keep their limits", || house::run(&[])),
     step("test", "every Rust test passes, examples in the documentation included", || {
         cargo::run(&["test", "--workspace"])
     }),
