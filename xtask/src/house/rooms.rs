@@ -32,14 +32,27 @@ const ROOMS: &[Room] = &[
     room("element", &["dae", "kinematics", "lie"]),
     room("joint", &["dae", "kinematics", "lie"]),
     room("system", &["dae", "element", "joint", "kinematics", "lie", "solve"]),
-    room("results", &["lie"]),
+    room("results", &["lie", "solve"]),
     room(
         "machine",
-        &["dae", "element", "integrate", "joint", "kinematics", "lie", "model", "results", "solve", "system"],
+        &[
+            "constrained",
+            "dae",
+            "element",
+            "integrate",
+            "joint",
+            "kinematics",
+            "lie",
+            "model",
+            "results",
+            "solve",
+            "system",
+        ],
     ),
     room(
         "part",
         &[
+            "constrained",
             "dae",
             "element",
             "integrate",
@@ -57,7 +70,7 @@ const ROOMS: &[Room] = &[
     room("run", &["integrate", "machine", "modes", "report", "results", "sensitivity", "statics"]),
     room("steady", &["constrained", "dae", "integrate", "lie", "modes", "sensitivity", "solve", "statics"]),
     room("import", &["lie", "model", "results"]),
-    room("sweep", &["machine", "model", "part", "results", "run"]),
+    room("sweep", &["dae", "machine", "model", "part", "results", "run"]),
 ];
 
 const fn room(name: &'static str, imports: &'static [&'static str]) -> Room {

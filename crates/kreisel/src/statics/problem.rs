@@ -12,7 +12,6 @@ use crate::constrained::{
 };
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights};
-use crate::kinematics::join;
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -182,7 +181,8 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
                     let pose = pose(q);
                     let to_body = |vector: Vector3| pose.rotation.inverse_transform_vector(&vector);
                     let velocity = origin + omega.cross(&pose.position);
-                    v.copy_from_slice(join(&to_body(omega), &to_body(velocity)).as_slice());
+                    v[..3].copy_from_slice(to_body(omega).as_slice());
+                    v[3..].copy_from_slice(to_body(velocity).as_slice());
                 }
             }
         }
