@@ -152,7 +152,7 @@ fn point(state: &State) -> Point<'_> {
         velocity: &state.shown_velocity,
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
-        slip_multipliers: &[],
+        nonholonomic_multipliers: &[],
         states: &[],
         memory: &state.memory,
     }

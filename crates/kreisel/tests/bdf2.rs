@@ -120,12 +120,12 @@ fn nonholonomic_constraints_and_nonlinear_reactions_keep_order_two() {
             run.advance(1.0).unwrap();
             let ([q, v, _], [lambda, psi]) =
                 (NonlinearReactions.motion(1.0), NonlinearReactions.multipliers(1.0));
-            let State { configuration, velocity, multipliers, slip_multipliers, .. } = run.state();
+            let State { configuration, velocity, multipliers, nonholonomic_multipliers, .. } = run.state();
             [
                 distance(configuration, &q),
                 distance(velocity, &v),
                 (multipliers[0] - lambda).abs(),
-                (slip_multipliers[0] - psi).abs(),
+                (nonholonomic_multipliers[0] - psi).abs(),
             ]
         });
         assert_order_two(&format!("{form:?}"), errors, 0.15);

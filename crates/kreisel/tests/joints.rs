@@ -228,7 +228,7 @@ impl Values {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &[],
             memory: &self.memory,
         }
@@ -242,7 +242,7 @@ fn violation(system: &System, poses: &[Pose]) -> f64 {
     let mut out = Equations {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
-        slip: &mut [],
+        nonholonomic: &mut [],
         state_rates: &mut [],
     };
     system.evaluate(&values.point(), &mut out);

@@ -108,7 +108,7 @@ fn the_multipliers_are_the_smallest_that_keep_the_motion() {
             velocity: &zeros,
             acceleration: &zeros,
             multipliers: &state.multipliers,
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &[],
             memory: &state.memory,
         };

@@ -346,14 +346,14 @@ value = "sin(t)"
         let shape = system.shape();
         let acceleration: Vec<f64> = (0..12).map(|i| (1.0 + i as f64).sin()).collect();
         let (multipliers, psi) = (vec![0.7; shape.constraint_count()], [1.1, -0.4, 0.9, 0.3]);
-        assert_eq!(shape.slip_count(), psi.len());
+        assert_eq!(shape.nonholonomic_count(), psi.len());
         let at = Point {
             time: 0.3,
             configuration: &initial.configuration,
             velocity: &initial.velocity,
             acceleration: &acceleration,
             multipliers: &multipliers,
-            slip_multipliers: &psi,
+            nonholonomic_multipliers: &psi,
             states: &[],
             memory: &vec![0.0; shape.memory],
         };
@@ -365,8 +365,8 @@ value = "sin(t)"
         for (name, exact, differenced) in [
             ("dynamic", &exact.dynamic, &differenced.dynamic),
             ("stiffness", &exact.stiffness, &differenced.stiffness),
-            ("slip", &exact.slip, &differenced.slip),
-            ("slip stiffness", &exact.slip_stiffness, &differenced.slip_stiffness),
+            ("slip", &exact.nonholonomic, &differenced.nonholonomic),
+            ("slip stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness),
         ] {
             for (exact, differenced) in exact.values().iter().zip(differenced.values()) {
                 // Central differences of values of size one to thirty.
@@ -374,8 +374,8 @@ value = "sin(t)"
             }
         }
         let (mut curvature, mut by_differences) = ([0.0; 4], [0.0; 4]);
-        system.slip_curvature(&at, &mut curvature);
-        Differenced(system).slip_curvature(&at, &mut by_differences);
+        system.nonholonomic_curvature(&at, &mut curvature);
+        Differenced(system).nonholonomic_curvature(&at, &mut by_differences);
         for (exact, differenced) in curvature.iter().zip(by_differences) {
             assert!((exact - differenced).abs() < 1e-7, "{group}: curvature {exact} {differenced}");
         }

@@ -380,7 +380,7 @@ fn derivatives_of_and_by_states_and_multipliers_are_those_of_the_equations() {
             velocity: &numbers(12, 1.0),
             acceleration: &numbers(12, 2.0),
             multipliers: &numbers(6, 3.0),
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &numbers(2, 4.0),
             memory: &[],
         };

@@ -133,7 +133,7 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
             velocity: &initial.velocity,
             acceleration: &acceleration,
             multipliers: &multipliers,
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &[],
             memory: &memory,
         };
@@ -160,16 +160,17 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
 fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Vec<f64> {
     let (mut equilibrium, mut violation) =
         (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
-    let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
+    let (mut nonholonomic, mut state_rates) =
+        (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
     let mut rates = vec![0.0; shape.constraint_count()];
     let out = &mut Equations {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
-        slip: &mut slip,
+        nonholonomic: &mut nonholonomic,
         state_rates: &mut state_rates,
     };
     fill(out, &mut rates);
-    [equilibrium, violation, slip, state_rates, rates].concat()
+    [equilibrium, violation, nonholonomic, state_rates, rates].concat()
 }
 
 /// Reactions and hidden constraints are then products with the gradient: they are the same but for roundings.
@@ -184,7 +185,8 @@ fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
         let mut numbers = |count: usize| (0..count).map(|_| next()).collect::<Vec<f64>>();
         let (acceleration, multipliers) =
             (numbers(shape.velocity_count()), numbers(shape.constraint_count()));
-        let (velocity, slip_multipliers) = (numbers(shape.velocity_count()), numbers(shape.slip_count()));
+        let (velocity, nonholonomic_multipliers) =
+            (numbers(shape.velocity_count()), numbers(shape.nonholonomic_count()));
         let (states, memory) = (numbers(shape.state_count()), vec![0.0; shape.memory]);
         let at = Point {
             time: 0.3,
@@ -192,7 +194,7 @@ fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
             velocity: &velocity,
             acceleration: &acceleration,
             multipliers: &multipliers,
-            slip_multipliers: &slip_multipliers,
+            nonholonomic_multipliers: &nonholonomic_multipliers,
             states: &states,
             memory: &memory,
         };
@@ -234,7 +236,7 @@ fn check_gradient(system: &System, at: &Point, gradient: &BlockMatrix) {
         let mut out = Equations {
             equilibrium: &mut equilibrium,
             violation: &mut violation,
-            slip: &mut [],
+            nonholonomic: &mut [],
             state_rates: &mut [],
         };
         system.evaluate(&Point { configuration, ..*at }, &mut out);
@@ -321,7 +323,7 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
         velocity: &velocity,
         acceleration: &acceleration,
         multipliers: &multipliers,
-        slip_multipliers: &[],
+        nonholonomic_multipliers: &[],
         states: &[],
         memory: &[],
     };

@@ -89,7 +89,7 @@ fn nonlinear_errors(h: f64, corrected: bool) -> Result<[f64; 5], ExperimentError
         distance(&state.velocity, &z),
         distance(&state.algorithmic_acceleration, &a),
         distance(&state.multipliers, &[lambda]),
-        distance(&state.slip_multipliers, &[psi]),
+        distance(&state.nonholonomic_multipliers, &[psi]),
     ])
 }
 

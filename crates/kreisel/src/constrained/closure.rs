@@ -54,7 +54,7 @@ pub(crate) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Mi
     let holonomic = dae.shape().constraints.len();
     let name = |group: usize| match group.checked_sub(holonomic) {
         None => dae.describe_group(group),
-        Some(slip) => dae.describe_slip_group(slip),
+        Some(nonholonomic) => dae.describe_nonholonomic_group(nonholonomic),
     };
     misses.iter().map(|&(group, size)| Miss { name: name(group), size }).collect()
 }
@@ -65,7 +65,7 @@ pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(us
     let threshold = tolerance.max(1e-3 * largest(residual).1);
     let mut misses = Vec::new();
     let mut rest = residual;
-    for (group, &size) in shape.constraints.iter().chain(&shape.slips).enumerate() {
+    for (group, &size) in shape.constraints.iter().chain(&shape.nonholonomic).enumerate() {
         if rest.is_empty() {
             break;
         }
@@ -164,7 +164,7 @@ impl Kkt {
             {
                 *value += compliance * multiplier;
             }
-            system.slip.fill(0.0);
+            system.nonholonomic.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
             system.layout.gather(Kind::Holonomic, 0, &system.unknowns, &mut multipliers);
@@ -244,10 +244,10 @@ impl Kkt {
         damping: f64,
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.compliance = vec![damping; system.violation.len() + system.slip.len()];
+        system.compliance = vec![damping; system.violation.len() + system.nonholonomic.len()];
         system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
-        system.slip.fill(0.0);
+        system.nonholonomic.fill(0.0);
         system.constraint_rows(-1.0);
         system.solve()
     }
@@ -276,7 +276,7 @@ impl Kkt {
         velocity: &[f64],
     ) -> Vec<(usize, f64)> {
         let system = &mut self.system;
-        if system.compliance.is_empty() && system.slip.is_empty() {
+        if system.compliance.is_empty() && system.nonholonomic.is_empty() {
             return Vec::new();
         }
         let at = self.rest.point(time, configuration, velocity);
@@ -288,7 +288,7 @@ impl Kkt {
         system.hidden_residual(dae, &at);
         let size = largest(&rates).1 + largest(velocity).1 + AT_REST * dae.scales().length;
         let mut residual = system.violation.clone();
-        residual.extend_from_slice(&system.slip);
+        residual.extend_from_slice(&system.nonholonomic);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
@@ -320,14 +320,14 @@ impl Kkt {
         system.tangent.gradient.fill(0.0);
         dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
-        let mut slips = vec![0.0; system.slip.len()];
-        if !slips.is_empty() {
-            dae.slip_curvature(&at, &mut slips);
-            system.tangent.slip.fill(0.0);
-            dae.slip_gradient(&at, &mut system.tangent.slip);
-            system.tangent.slip.multiply_add(1.0, acceleration, &mut slips);
+        let mut nonholonomic = vec![0.0; system.nonholonomic.len()];
+        if !nonholonomic.is_empty() {
+            dae.nonholonomic_curvature(&at, &mut nonholonomic);
+            system.tangent.nonholonomic.fill(0.0);
+            dae.nonholonomic_gradient(&at, &mut system.tangent.nonholonomic);
+            system.tangent.nonholonomic.multiply_add(1.0, acceleration, &mut nonholonomic);
         }
-        residual.extend_from_slice(&slips);
+        residual.extend_from_slice(&nonholonomic);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 

@@ -13,12 +13,12 @@ pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> V
         return Vec::new();
     }
     let shape = dae.shape();
-    let first_slip = shape.constraint_count();
-    let mut weights = vec![1.0; first_slip + shape.slip_count()];
+    let first_nonholonomic = shape.constraint_count();
+    let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
     dae.multiplier_weights(&mut weights);
     let mut compliance = vec![0.0; weights.len()];
-    let slips = redundancy.shared_slips.iter().map(|row| first_slip + row);
-    for row in redundancy.shared.iter().copied().chain(slips) {
+    let nonholonomic = redundancy.shared_nonholonomic.iter().map(|row| first_nonholonomic + row);
+    for row in redundancy.shared.iter().copied().chain(nonholonomic) {
         compliance[row] = COMPLIANCE * weights[row] * weights[row];
     }
     // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.

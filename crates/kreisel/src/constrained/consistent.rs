@@ -92,7 +92,7 @@ pub(crate) fn check_initial<D: Dae + ?Sized>(
     }
     for (what, expected, guesses) in [
         ("constraints", shape.constraint_count(), &initial.multipliers),
-        ("nonholonomic constraints", shape.slip_count(), &initial.slip_multipliers),
+        ("nonholonomic constraints", shape.nonholonomic_count(), &initial.nonholonomic_multipliers),
     ] {
         if !guesses.is_empty() && guesses.len() != expected {
             return Err(ConsistencyError::Count { what, expected, given: guesses.len() });
@@ -127,13 +127,14 @@ fn check_time_dependence<D: Dae + ?Sized>(
     let violation_at = |time: f64| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
-        let (mut slip, mut state_rates) = (vec![0.0; shape.slip_count()], vec![0.0; shape.state_count()]);
+        let (mut nonholonomic, mut state_rates) =
+            (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
         dae.evaluate(
             &rest.point(time, &initial.configuration, &initial.velocity),
             &mut Equations {
                 equilibrium: &mut equilibrium,
                 violation: &mut violation,
-                slip: &mut slip,
+                nonholonomic: &mut nonholonomic,
                 state_rates: &mut state_rates,
             },
         );

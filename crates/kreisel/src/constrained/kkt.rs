@@ -64,7 +64,7 @@ pub(crate) struct BlockSystem {
     pub unknowns: Vec<f64>,
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
-    pub slip: Vec<f64>,
+    pub nonholonomic: Vec<f64>,
     state_rates: Vec<f64>,
 }
 
@@ -89,7 +89,7 @@ impl BlockSystem {
             unknowns: vec![0.0; layout.pattern.row_count()],
             equilibrium: vec![0.0; shape.velocity_count()],
             violation: vec![0.0; shape.constraint_count()],
-            slip: vec![0.0; shape.slip_count()],
+            nonholonomic: vec![0.0; shape.nonholonomic_count()],
             state_rates: vec![0.0; shape.state_count()],
             layout,
             kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
@@ -126,15 +126,15 @@ impl BlockSystem {
         let shape = if kinematic { &self.kinematic_shape } else { &self.shape };
         self.layout.add_gradient(shape, &self.tangent, operators, &mut self.matrix);
         if increment.is_some() {
-            self.free_slips();
+            self.free_nonholonomic();
         } else {
-            self.layout.add_slip(shape, &self.tangent, &mut self.matrix);
+            self.layout.add_nonholonomic(shape, &self.tangent, &mut self.matrix);
         }
         self.add_states(kinematic);
         if !self.compliance.is_empty() {
-            let (holonomic, slips) = self.compliance.split_at(self.violation.len());
+            let (holonomic, nonholonomic) = self.compliance.split_at(self.violation.len());
             self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
-            self.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, &mut self.matrix);
+            self.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::FIRST, &mut self.matrix);
         }
         if !self.locked.is_empty() {
             self.lock();
@@ -175,9 +175,9 @@ impl BlockSystem {
     }
 
     /// Positions need not heed conditions on velocities: their multipliers get an equation of their own.
-    fn free_slips(&mut self) {
-        for index in 0..self.shape.slips.len() {
-            let group = self.layout.constraint_group(Kind::Slip, index);
+    fn free_nonholonomic(&mut self) {
+        for index in 0..self.shape.nonholonomic.len() {
+            let group = self.layout.constraint_group(Kind::Nonholonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }
@@ -199,7 +199,9 @@ impl BlockSystem {
 
     /// Evaluates all equations at a point.
     pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
-        for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
+        for values in
+            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates]
+        {
             values.fill(0.0);
         }
         dae.evaluate(
@@ -207,7 +209,7 @@ impl BlockSystem {
             &mut Equations {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
-                slip: &mut self.slip,
+                nonholonomic: &mut self.nonholonomic,
                 state_rates: &mut self.state_rates,
             },
         );
@@ -222,12 +224,12 @@ impl BlockSystem {
         self.tangent.gradient.multiply_add(1.0, at.velocity, &mut self.violation);
     }
 
-    /// Puts `factor · violation` and `−slip` into the rows of the constraints.
+    /// Puts `factor · violation` and `−nonholonomic` into the rows of the constraints.
     pub fn constraint_rows(&mut self, factor: f64) {
         self.violation.iter_mut().for_each(|value| *value *= factor);
         self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.unknowns);
-        self.slip.iter_mut().for_each(|value| *value = -*value);
-        self.layout.scatter(Kind::Slip, 0, &self.slip, &mut self.unknowns);
+        self.nonholonomic.iter_mut().for_each(|value| *value = -*value);
+        self.layout.scatter(Kind::Nonholonomic, 0, &self.nonholonomic, &mut self.unknowns);
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
@@ -239,13 +241,13 @@ impl BlockSystem {
         self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.violation);
         let factor = 1.0 / self.mass_scale;
         comply(&self.compliance, at.multipliers, factor, &mut self.violation);
-        self.slip.fill(0.0);
-        if !self.slip.is_empty() {
-            dae.slip_curvature(at, &mut self.slip);
+        self.nonholonomic.fill(0.0);
+        if !self.nonholonomic.is_empty() {
+            dae.nonholonomic_curvature(at, &mut self.nonholonomic);
         }
-        self.tangent.slip.multiply_add(1.0, at.acceleration, &mut self.slip);
-        let slip_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
-        comply(slip_compliance, at.slip_multipliers, factor, &mut self.slip);
+        self.tangent.nonholonomic.multiply_add(1.0, at.acceleration, &mut self.nonholonomic);
+        let nonholonomic_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
+        comply(nonholonomic_compliance, at.nonholonomic_multipliers, factor, &mut self.nonholonomic);
         self.constraint_rows(-1.0);
     }
 
@@ -260,8 +262,11 @@ impl BlockSystem {
         out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
         self.layout.gather(Kind::Holonomic, 0, &self.unknowns, &mut self.violation);
         out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
-        self.layout.gather(Kind::Slip, 0, &self.unknowns, &mut self.slip);
-        out.slip_multipliers.iter_mut().zip(&self.slip).for_each(|(p, d)| apply(p, d * self.mass_scale));
+        self.layout.gather(Kind::Nonholonomic, 0, &self.unknowns, &mut self.nonholonomic);
+        out.nonholonomic_multipliers
+            .iter_mut()
+            .zip(&self.nonholonomic)
+            .for_each(|(p, d)| apply(p, d * self.mass_scale));
         let first = self.layout.first_state();
         out.states.iter_mut().zip(&self.unknowns[first..]).for_each(|(c, d)| apply(c, *d));
         relative
@@ -314,7 +319,10 @@ impl Kkt {
         factor: f64,
     ) -> Result<f64, KktFailure> {
         let system = &mut self.system;
-        if velocity.iter().all(|value| *value == 0.0) && !system.shape.rheonomic && system.slip.is_empty() {
+        if velocity.iter().all(|value| *value == 0.0)
+            && !system.shape.rheonomic
+            && system.nonholonomic.is_empty()
+        {
             // A machine at rest needs no factors to see that B v vanishes.
             return Ok(0.0);
         }
@@ -325,11 +333,12 @@ impl Kkt {
             system.factor(dae, &at, None)?;
             system.evaluate(dae, &at);
             system.hidden_residual(dae, &at);
-            let slip = largest(&system.slip).1;
-            before.get_or_insert(largest(&system.violation).1.max(slip));
+            let nonholonomic = largest(&system.nonholonomic).1;
+            before.get_or_insert(largest(&system.violation).1.max(nonholonomic));
             // Compliant constraints are met as well as they can be after one more round.
             if round > 0
-                && (slip <= SLIP_TOLERANCE * largest(velocity).1.max(1.0) || !system.compliance.is_empty())
+                && (nonholonomic <= SLIP_TOLERANCE * largest(velocity).1.max(1.0)
+                    || !system.compliance.is_empty())
             {
                 break;
             }
@@ -337,7 +346,7 @@ impl Kkt {
             system.constraint_rows(if round == 0 { factor - 1.0 } else { 0.0 });
             system.solve()?;
             velocity.iter_mut().zip(&system.unknowns).for_each(|(v, d)| *v += d);
-            if system.slip.is_empty() {
+            if system.nonholonomic.is_empty() {
                 break;
             }
         }
@@ -359,7 +368,7 @@ impl Kkt {
         let at = Point {
             acceleration: &out.acceleration,
             multipliers: &out.multipliers,
-            slip_multipliers: &out.slip_multipliers,
+            nonholonomic_multipliers: &out.nonholonomic_multipliers,
             states: &out.states,
             ..self.rest.point(time, configuration, velocity)
         };
@@ -385,7 +394,7 @@ impl Kkt {
             let at = Point {
                 acceleration: &out.acceleration,
                 multipliers: &out.multipliers,
-                slip_multipliers: &out.slip_multipliers,
+                nonholonomic_multipliers: &out.nonholonomic_multipliers,
                 states: &out.states,
                 ..self.rest.point(time, configuration, velocity)
             };
@@ -429,7 +438,7 @@ impl Kkt {
         system.violation.fill(0.0);
         system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
         system.unknowns.fill(0.0);
-        system.slip.fill(0.0);
+        system.nonholonomic.fill(0.0);
         system.constraint_rows(1.0);
         system.solve()?;
         out.copy_from_slice(&system.unknowns[..system.shape.velocity_count()]);
@@ -442,7 +451,7 @@ impl Kkt {
 pub(crate) struct Accelerations {
     pub acceleration: Vec<f64>,
     pub multipliers: Vec<f64>,
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
     pub states: Vec<f64>,
     /// ċ; zero for algebraic states.
     pub state_rates: Vec<f64>,
@@ -453,7 +462,7 @@ impl Accelerations {
         Self {
             acceleration: vec![0.0; shape.velocity_count()],
             multipliers: vec![0.0; shape.constraint_count()],
-            slip_multipliers: vec![0.0; shape.slip_count()],
+            nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
             states: vec![0.0; shape.state_count()],
             state_rates: vec![0.0; shape.state_count()],
         }
@@ -462,9 +471,12 @@ impl Accelerations {
 
 impl Accelerations {
     /// Takes multipliers as first guesses; empty ones are no guess.
-    pub fn guess(&mut self, multipliers: &[f64], slip_multipliers: &[f64]) {
+    pub fn guess(&mut self, multipliers: &[f64], nonholonomic_multipliers: &[f64]) {
         self.multipliers.iter_mut().zip(multipliers).for_each(|(to, from)| *to = *from);
-        self.slip_multipliers.iter_mut().zip(slip_multipliers).for_each(|(to, from)| *to = *from);
+        self.nonholonomic_multipliers
+            .iter_mut()
+            .zip(nonholonomic_multipliers)
+            .for_each(|(to, from)| *to = *from);
     }
 }
 

@@ -18,20 +18,20 @@ use crate::solve::linear::Role;
 pub(crate) struct Copies {
     pub nodes: usize,
     pub constraints: usize,
-    pub slips: usize,
+    pub nonholonomic: usize,
     /// Whether holonomic constraints have stabilizers, in groups of their own.
     pub stabilizers: bool,
 }
 
 impl Copies {
     /// One of each: `index3`, and consistent initial values.
-    pub const ONE: Self = Self { nodes: 1, constraints: 1, slips: 1, stabilizers: false };
+    pub const ONE: Self = Self { nodes: 1, constraints: 1, nonholonomic: 1, stabilizers: false };
     /// λ and η per constraint: `index2`.
     pub const STABILIZED: Self = Self { stabilizers: true, ..Self::ONE };
     /// x and v per node: the three-field form of `bdf2`.
     pub const THREE_FIELDS: Self = Self { nodes: 2, ..Self::ONE };
     /// Two of each: `soi2`.
-    pub const TWO: Self = Self { nodes: 2, constraints: 2, slips: 2, stabilizers: false };
+    pub const TWO: Self = Self { nodes: 2, constraints: 2, nonholonomic: 2, stabilizers: false };
 }
 
 /// Which copies of the equations and of the unknowns a block belongs to.
@@ -99,7 +99,7 @@ pub(crate) enum Kind {
     /// Holonomic ones with λ.
     Holonomic,
     /// Nonholonomic ones with ψ.
-    Slip,
+    Nonholonomic,
     /// The hidden constraints of holonomic ones with η, in methods that stabilize.
     Stabilizer,
 }
@@ -114,7 +114,7 @@ pub(crate) struct Layout {
     /// Place of each block of `Couplings::force_node`.
     force: Vec<BlockId>,
     holonomic: Constraints,
-    slips: Constraints,
+    nonholonomic: Constraints,
     stabilizers: Constraints,
     states: States,
 }
@@ -129,10 +129,10 @@ impl Layout {
     ) -> Self {
         let node_sizes = shape.node_sizes();
         let node_count = node_sizes.len();
-        let first_slip = node_count + shape.constraints.len();
+        let first_nonholonomic = node_count + shape.constraints.len();
         let mut sizes: Vec<usize> = node_sizes.iter().map(|size| copies.nodes * size).collect();
         sizes.extend(shape.constraints.iter().map(|size| copies.constraints * size));
-        sizes.extend(shape.slips.iter().map(|size| copies.slips * size));
+        sizes.extend(shape.nonholonomic.iter().map(|size| copies.nonholonomic * size));
         let mut roles = vec![Role::Primary; node_count];
         roles.resize(sizes.len(), Role::Multiplier);
         let first_stabilizer = sizes.len();
@@ -148,9 +148,9 @@ impl Layout {
         };
         let force = of(&couplings.force_node, 0, 0);
         let gradient = of(&couplings.constraint_node, node_count, 0);
-        let slip = of(&couplings.slip_node, first_slip, 0);
+        let nonholonomic = of(&couplings.nonholonomic_node, first_nonholonomic, 0);
         let reaction = of(&couplings.force_constraint, 0, node_count);
-        let slip_reaction = of(&couplings.force_slip, 0, first_slip);
+        let nonholonomic_reaction = of(&couplings.force_nonholonomic, 0, first_nonholonomic);
         let stabilizer = match copies.stabilizers {
             true => of(&couplings.constraint_node, first_stabilizer, 0),
             false => Vec::new(),
@@ -164,17 +164,22 @@ impl Layout {
         let state_constraint = of(&couplings.state_constraint, first_state, node_count);
         let with_states =
             || force_state.iter().chain(&state_node).chain(&state_state).chain(&state_constraint);
-        let mirrored = gradient.iter().chain(&slip).chain(&stabilizer).chain(with_states());
+        let mirrored = gradient.iter().chain(&nonholonomic).chain(&stabilizer).chain(with_states());
         let transposed = mirrored.map(|&(row, column)| (column, row));
         let diagonal = (0..sizes.len()).map(|group| (group, group));
-        let blocks = (force.iter().chain(&gradient).chain(&slip).chain(&reaction).chain(&slip_reaction))
-            .chain(&stabilizer)
-            .chain(with_states())
-            .copied()
-            .chain(transposed)
-            .chain(crossed)
-            .chain(diagonal)
-            .chain(extra);
+        let blocks = (force
+            .iter()
+            .chain(&gradient)
+            .chain(&nonholonomic)
+            .chain(&reaction)
+            .chain(&nonholonomic_reaction))
+        .chain(&stabilizer)
+        .chain(with_states())
+        .copied()
+        .chain(transposed)
+        .chain(crossed)
+        .chain(diagonal)
+        .chain(extra);
         let loose = couplings.force_node.blocks().filter(|(block, ..)| couplings.force_node.is_loose(*block));
         let loose = loose.map(|(_, row, column)| (row, column));
         let pattern = BlockPattern::new(&sizes, &sizes, blocks).loosen(loose);
@@ -192,12 +197,12 @@ impl Layout {
                 gradient: gradient.iter().map(places).collect(),
                 reaction: reaction.iter().map(place).collect(),
             },
-            slips: Constraints {
-                first_group: first_slip,
-                sizes: shape.slips.clone(),
-                copies: copies.slips,
-                gradient: slip.iter().map(places).collect(),
-                reaction: slip_reaction.iter().map(place).collect(),
+            nonholonomic: Constraints {
+                first_group: first_nonholonomic,
+                sizes: shape.nonholonomic.clone(),
+                copies: copies.nonholonomic,
+                gradient: nonholonomic.iter().map(places).collect(),
+                reaction: nonholonomic_reaction.iter().map(place).collect(),
             },
             stabilizers: Constraints {
                 first_group: first_stabilizer,
@@ -224,7 +229,7 @@ impl Layout {
     fn constraints(&self, kind: Kind) -> &Constraints {
         match kind {
             Kind::Holonomic => &self.holonomic,
-            Kind::Slip => &self.slips,
+            Kind::Nonholonomic => &self.nonholonomic,
             Kind::Stabilizer => &self.stabilizers,
         }
     }
@@ -293,9 +298,9 @@ impl Layout {
             first += size;
         }
         first = 0;
-        for (start, size) in self.multiplier_starts(Kind::Slip, 0) {
-            if row < start + self.slips.copies * size {
-                return Equation::Slip(first + (row - start) % size.max(1));
+        for (start, size) in self.multiplier_starts(Kind::Nonholonomic, 0) {
+            if row < start + self.nonholonomic.copies * size {
+                return Equation::Nonholonomic(first + (row - start) % size.max(1));
             }
             first += size;
         }
@@ -506,7 +511,7 @@ impl Layout {
         let constraints = self.constraints(kind);
         let (gradient, reaction) = match kind {
             Kind::Holonomic | Kind::Stabilizer => (&tangent.gradient, &tangent.reaction),
-            Kind::Slip => (&tangent.slip, &tangent.slip_reaction),
+            Kind::Nonholonomic => (&tangent.nonholonomic, &tangent.nonholonomic_reaction),
         };
         if shape.reactions == Reactions::Gradient {
             let pattern = Arc::clone(gradient.pattern());
@@ -540,9 +545,9 @@ impl Layout {
     }
 
     /// Adds A to the rows and Aᵀ (or ∂r/∂ψ) to the columns of ψ.
-    pub fn add_slip(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
-        self.add_rows(Kind::Slip, &tangent.slip, None, 1.0, Part::FIRST, out);
-        self.add_columns(Kind::Slip, shape, tangent, 1.0, Part::FIRST, out);
+    pub fn add_nonholonomic(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
+        self.add_rows(Kind::Nonholonomic, &tangent.nonholonomic, None, 1.0, Part::FIRST, out);
+        self.add_columns(Kind::Nonholonomic, shape, tangent, 1.0, Part::FIRST, out);
     }
 
     /// Subtracts a compliance from the diagonal between rows and columns of each constraint.

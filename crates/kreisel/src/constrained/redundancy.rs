@@ -35,9 +35,9 @@ pub struct Redundancy {
     /// Constraints whose multipliers are not unique, ascending; the implied ones are among them, unless they are idle.
     pub shared: Vec<usize>,
     /// Nonholonomic constraints that are implied by the others, ascending.
-    pub implied_slips: Vec<usize>,
+    pub implied_nonholonomic: Vec<usize>,
     /// Nonholonomic constraints whose multipliers are not unique, ascending.
-    pub shared_slips: Vec<usize>,
+    pub shared_nonholonomic: Vec<usize>,
     /// Constraints that are switched off, ascending, nonholonomic ones counted after the others; they count as implied.
     pub idle: Vec<usize>,
 }
@@ -45,7 +45,7 @@ pub struct Redundancy {
 impl Redundancy {
     /// Whether all constraints are independent.
     pub fn is_none(&self) -> bool {
-        self.implied.is_empty() && self.implied_slips.is_empty()
+        self.implied.is_empty() && self.implied_nonholonomic.is_empty()
     }
 
     /// Finds the dependent constraints of a system at a configuration, at rest.
@@ -57,7 +57,7 @@ impl Redundancy {
     /// constraints may depend in any way.
     pub fn find_moving<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64], velocity: &[f64]) -> Self {
         let shape = dae.shape();
-        if shape.constraint_count() + shape.slip_count() == 0 {
+        if shape.constraint_count() + shape.nonholonomic_count() == 0 {
             return Self::default();
         }
         let couplings = kinematic_couplings(dae, &shape);
@@ -71,8 +71,8 @@ impl Redundancy {
             if group < groups {
                 found.implied.push(shape.constraints[..group].iter().sum::<usize>() + pivot.row);
             } else {
-                let before: usize = shape.slips[..group - groups].iter().sum();
-                found.implied_slips.push(before + pivot.row);
+                let before: usize = shape.nonholonomic[..group - groups].iter().sum();
+                found.implied_nonholonomic.push(before + pivot.row);
             }
         }
         let count = shape.constraint_count();
@@ -81,19 +81,19 @@ impl Redundancy {
         let idle = found.idle.clone();
         let works = |row: usize| idle.binary_search(&row).is_err();
         found.implied.retain(|row| works(*row));
-        found.implied_slips.retain(|row| works(count + row));
+        found.implied_nonholonomic.retain(|row| works(count + row));
         if !found.is_none() {
             let mut rows = shared_rows(&mut lu, &layout, &shape);
             rows.retain(|row| works(*row));
-            let slips = rows.split_off(rows.partition_point(|row| *row < count));
+            let nonholonomic = rows.split_off(rows.partition_point(|row| *row < count));
             found.shared = rows;
-            found.shared_slips = slips.into_iter().map(|row| row - count).collect();
+            found.shared_nonholonomic = nonholonomic.into_iter().map(|row| row - count).collect();
         }
-        let (holonomic, slips) = idle.split_at(idle.partition_point(|row| *row < count));
+        let (holonomic, nonholonomic) = idle.split_at(idle.partition_point(|row| *row < count));
         found.implied.extend(holonomic);
-        found.implied_slips.extend(slips.iter().map(|row| row - count));
+        found.implied_nonholonomic.extend(nonholonomic.iter().map(|row| row - count));
         found.implied.sort_unstable();
-        found.implied_slips.sort_unstable();
+        found.implied_nonholonomic.sort_unstable();
         found
     }
 }
@@ -105,7 +105,7 @@ fn kinematic_couplings<D: Dae + ?Sized>(dae: &D, shape: &Shape) -> Couplings {
     Couplings {
         force_node: Arc::new(diagonal),
         constraint_node: dae.couplings().constraint_node,
-        slip_node: dae.couplings().slip_node,
+        nonholonomic_node: dae.couplings().nonholonomic_node,
         ..Couplings::dense(&Shape::new(crate::lie::Space::new([])))
     }
 }
@@ -127,16 +127,16 @@ fn block_matrix<D: Dae + ?Sized>(
         velocity,
         acceleration: &zeros,
         multipliers: &vec![0.0; shape.constraint_count()],
-        slip_multipliers: &vec![0.0; shape.slip_count()],
+        nonholonomic_multipliers: &vec![0.0; shape.nonholonomic_count()],
         states: &vec![0.0; shape.state_count()],
         memory: &vec![0.0; shape.memory],
     };
     dae.gradient(&at, &mut tangent.gradient);
     let metric = metric(shape, dae.scales().length);
     scale_rows(&mut tangent.gradient, &metric);
-    if shape.slip_count() > 0 {
-        dae.slip_gradient(&at, &mut tangent.slip);
-        scale_rows(&mut tangent.slip, &metric);
+    if shape.nonholonomic_count() > 0 {
+        dae.nonholonomic_gradient(&at, &mut tangent.nonholonomic);
+        scale_rows(&mut tangent.nonholonomic, &metric);
     }
     write_diagonal(&mut tangent.dynamic, &metric);
     let mut plain = shape.clone();
@@ -144,7 +144,7 @@ fn block_matrix<D: Dae + ?Sized>(
     let mut matrix = BlockMatrix::zeros(Arc::clone(&layout.pattern));
     layout.add_forces(&tangent, None, 1.0, &mut matrix);
     layout.add_gradient(&plain, &tangent, None, &mut matrix);
-    layout.add_slip(&plain, &tangent, &mut matrix);
+    layout.add_nonholonomic(&plain, &tangent, &mut matrix);
     matrix
 }
 
@@ -206,7 +206,7 @@ fn factored(layout: &Layout, matrix: &BlockMatrix) -> Option<SparseLu> {
 /// Rows of B, then of A, where a random vector's part in the null space of their transpose does not vanish.
 fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> {
     let holonomic = shape.constraint_count();
-    let mut part = vec![0.0; holonomic + shape.slip_count()];
+    let mut part = vec![0.0; holonomic + shape.nonholonomic_count()];
     let mut shared = vec![false; part.len()];
     for seed in 1..=2_u64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -220,10 +220,10 @@ fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> 
             part.iter_mut().for_each(|value| *value /= largest.max(f64::MIN_POSITIVE));
             let mut unknowns = vec![0.0; layout.pattern.row_count()];
             layout.scatter(Kind::Holonomic, 0, &part[..holonomic], &mut unknowns);
-            layout.scatter(Kind::Slip, 0, &part[holonomic..], &mut unknowns);
+            layout.scatter(Kind::Nonholonomic, 0, &part[holonomic..], &mut unknowns);
             lu.solve(&mut unknowns);
             layout.gather(Kind::Holonomic, 0, &unknowns, &mut part[..holonomic]);
-            layout.gather(Kind::Slip, 0, &unknowns, &mut part[holonomic..]);
+            layout.gather(Kind::Nonholonomic, 0, &unknowns, &mut part[holonomic..]);
         }
         let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         for (shared, value) in shared.iter_mut().zip(&part) {

@@ -19,7 +19,7 @@ struct MovablePoint {
     velocity: Vec<f64>,
     acceleration: Vec<f64>,
     multipliers: Vec<f64>,
-    slip_multipliers: Vec<f64>,
+    nonholonomic_multipliers: Vec<f64>,
     states: Vec<f64>,
     memory: Vec<f64>,
 }
@@ -32,7 +32,7 @@ impl MovablePoint {
             velocity: at.velocity.to_vec(),
             acceleration: at.acceleration.to_vec(),
             multipliers: at.multipliers.to_vec(),
-            slip_multipliers: at.slip_multipliers.to_vec(),
+            nonholonomic_multipliers: at.nonholonomic_multipliers.to_vec(),
             states: at.states.to_vec(),
             memory: at.memory.to_vec(),
         }
@@ -45,7 +45,7 @@ impl MovablePoint {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slip_multipliers,
+            nonholonomic_multipliers: &self.nonholonomic_multipliers,
             states: &self.states,
             memory: &self.memory,
         }
@@ -56,7 +56,7 @@ impl MovablePoint {
 struct Values {
     equilibrium: Vec<f64>,
     violation: Vec<f64>,
-    slip: Vec<f64>,
+    nonholonomic: Vec<f64>,
     state_rates: Vec<f64>,
 }
 
@@ -64,7 +64,7 @@ fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
     let mut values = Values {
         equilibrium: vec![0.0; shape.velocity_count()],
         violation: vec![0.0; shape.constraint_count()],
-        slip: vec![0.0; shape.slip_count()],
+        nonholonomic: vec![0.0; shape.nonholonomic_count()],
         state_rates: vec![0.0; shape.state_count()],
     };
     dae.evaluate(
@@ -72,7 +72,7 @@ fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
         &mut Equations {
             equilibrium: &mut values.equilibrium,
             violation: &mut values.violation,
-            slip: &mut values.slip,
+            nonholonomic: &mut values.nonholonomic,
             state_rates: &mut values.state_rates,
         },
     );
@@ -97,7 +97,7 @@ fn quotient<D: Dae + ?Sized>(
     for (forth, back) in [
         (&mut forth.equilibrium, &back.equilibrium),
         (&mut forth.violation, &back.violation),
-        (&mut forth.slip, &back.slip),
+        (&mut forth.nonholonomic, &back.nonholonomic),
         (&mut forth.state_rates, &back.state_rates),
     ] {
         forth.iter_mut().zip(back).for_each(|(f, b)| *f = scale * (*f - b));
@@ -169,7 +169,7 @@ pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeig
         add_column(&mut out.dynamic, j, weights.mass, &mass.equilibrium);
         let damping = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
         add_column(&mut out.dynamic, j, weights.damping, &damping.equilibrium);
-        add_column(&mut out.slip, j, 1.0, &damping.slip);
+        add_column(&mut out.nonholonomic, j, 1.0, &damping.nonholonomic);
         add_column(&mut out.state_damping, j, 1.0, &damping.state_rates);
         if weights.stiffness {
             position_column(dae, &shape, at, j, out);
@@ -181,10 +181,10 @@ pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeig
             let reaction = quotient(dae, &shape, at, step, |p, d| p.multipliers[j] += d);
             add_column(&mut out.reaction, j, 1.0, &reaction.equilibrium);
         }
-        for j in 0..shape.slip_count() {
-            let step = step_for(at.slip_multipliers[j]);
-            let reaction = quotient(dae, &shape, at, step, |p, d| p.slip_multipliers[j] += d);
-            add_column(&mut out.slip_reaction, j, 1.0, &reaction.equilibrium);
+        for j in 0..shape.nonholonomic_count() {
+            let step = step_for(at.nonholonomic_multipliers[j]);
+            let reaction = quotient(dae, &shape, at, step, |p, d| p.nonholonomic_multipliers[j] += d);
+            add_column(&mut out.nonholonomic_reaction, j, 1.0, &reaction.equilibrium);
         }
     }
     if shape.state_count() > 0 {
@@ -197,7 +197,7 @@ fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize
     let shift = |p: &mut MovablePoint, d: f64| shift_configuration(shape, p, &direction, d);
     let stiffness = quotient(dae, shape, at, STEP, shift);
     add_column(&mut out.stiffness, j, 1.0, &stiffness.equilibrium);
-    add_column(&mut out.slip_stiffness, j, 1.0, &stiffness.slip);
+    add_column(&mut out.nonholonomic_stiffness, j, 1.0, &stiffness.nonholonomic);
     add_column(&mut out.state_stiffness, j, 1.0, &stiffness.state_rates);
     let rate = |distance: f64| {
         let mut moved = MovablePoint::new(at);
@@ -263,21 +263,21 @@ pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
 }
 
 /// A = ∂κ/∂v.
-pub(super) fn slip_gradient<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut BlockMatrix) {
+pub(super) fn nonholonomic_gradient<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut BlockMatrix) {
     let shape = dae.shape();
     for j in 0..shape.velocity_count() {
         let column = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
-        add_column(out, j, 1.0, &column.slip);
+        add_column(out, j, 1.0, &column.nonholonomic);
     }
 }
 
 /// Derivative of κ along the motion with v held.
-pub(super) fn slip_curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+pub(super) fn nonholonomic_curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
     let shape = dae.shape();
     let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
     let rate = quotient(dae, &shape, at, STEP / speed, |p, d| {
         shift_configuration(&shape, p, at.velocity, d);
         p.time += d;
     });
-    out.copy_from_slice(&rate.slip);
+    out.copy_from_slice(&rate.nonholonomic);
 }

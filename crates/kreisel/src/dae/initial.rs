@@ -16,7 +16,7 @@ pub struct Initial {
     /// First guess of λ(t₀), for forces that are nonlinear in it; zeros if empty.
     pub multipliers: Vec<f64>,
     /// First guess of ψ(t₀); zeros if empty.
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
 }
 
 impl Initial {
@@ -29,7 +29,7 @@ impl Initial {
             states: Vec::new(),
             fixed: Vec::new(),
             multipliers: Vec::new(),
-            slip_multipliers: Vec::new(),
+            nonholonomic_multipliers: Vec::new(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct Point<'a> {
     /// Multipliers λ of the holonomic constraints.
     pub multipliers: &'a [f64],
     /// Multipliers ψ of the nonholonomic constraints.
-    pub slip_multipliers: &'a [f64],
+    pub nonholonomic_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
     pub states: &'a [f64],
     /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but for section
@@ -61,7 +61,7 @@ pub struct Equations<'a> {
     /// Violation Φ of the holonomic constraints.
     pub violation: &'a mut [f64],
     /// Violation κ of the nonholonomic constraints.
-    pub slip: &'a mut [f64],
+    pub nonholonomic: &'a mut [f64],
     /// Rates h of the states (for an algebraic state: the residual that must vanish).
     pub state_rates: &'a mut [f64],
 }
@@ -97,11 +97,11 @@ pub struct Tangent {
     /// ∂r/∂λ, nodes × constraints; filled only with [`Reactions::General`].
     pub reaction: BlockMatrix,
     /// A = ∂κ/∂v, nonholonomic constraints × nodes.
-    pub slip: BlockMatrix,
+    pub nonholonomic: BlockMatrix,
     /// ∂κ/∂q, nonholonomic constraints × nodes; with [`TangentWeights::stiffness`] only.
-    pub slip_stiffness: BlockMatrix,
+    pub nonholonomic_stiffness: BlockMatrix,
     /// ∂r/∂ψ, nodes × nonholonomic constraints; filled only with [`Reactions::General`].
-    pub slip_reaction: BlockMatrix,
+    pub nonholonomic_reaction: BlockMatrix,
     /// ∂r/∂c, nodes × states.
     pub state_force: BlockMatrix,
     /// ∂h/∂v, states × nodes.
@@ -127,9 +127,9 @@ impl Tangent {
             gradient_rate: zeros(&couplings.constraint_node),
             gradient_rate_wanted: true,
             reaction: zeros(&couplings.force_constraint),
-            slip: zeros(&couplings.slip_node),
-            slip_stiffness: zeros(&couplings.slip_node),
-            slip_reaction: zeros(&couplings.force_slip),
+            nonholonomic: zeros(&couplings.nonholonomic_node),
+            nonholonomic_stiffness: zeros(&couplings.nonholonomic_node),
+            nonholonomic_reaction: zeros(&couplings.force_nonholonomic),
             state_force: zeros(&couplings.force_state),
             state_damping: zeros(&couplings.state_node),
             state_stiffness: zeros(&couplings.state_node),
@@ -151,9 +151,9 @@ impl Tangent {
     pub(crate) fn clear_the_rest(&mut self) {
         for matrix in [
             &mut self.reaction,
-            &mut self.slip,
-            &mut self.slip_stiffness,
-            &mut self.slip_reaction,
+            &mut self.nonholonomic,
+            &mut self.nonholonomic_stiffness,
+            &mut self.nonholonomic_reaction,
             &mut self.state_force,
             &mut self.state_damping,
             &mut self.state_stiffness,
@@ -178,7 +178,7 @@ pub enum Equation {
     /// Holonomic constraint at velocity level.
     ConstraintRate(usize),
     /// Nonholonomic constraint.
-    Slip(usize),
+    Nonholonomic(usize),
     /// First-order or algebraic state.
     State(usize),
 }
@@ -278,13 +278,13 @@ pub trait Dae {
     }
 
     /// Rest of the differentiated nonholonomic constraints: dκ/dt − A v̇.
-    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
-        differences::slip_curvature(self, at, out);
+    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
+        differences::nonholonomic_curvature(self, at, out);
     }
 
     /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences [`Dae::evaluate`].
-    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        differences::slip_gradient(self, at, out);
+    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        differences::nonholonomic_gradient(self, at, out);
     }
 
     /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
@@ -408,7 +408,7 @@ pub trait Dae {
     }
 
     /// Name of a group of nonholonomic constraints in the words of the system's author.
-    fn describe_slip_group(&self, group: usize) -> String {
+    fn describe_nonholonomic_group(&self, group: usize) -> String {
         format!("group {group} of the nonholonomic constraints")
     }
 
@@ -418,7 +418,7 @@ pub trait Dae {
             Equation::Equilibrium(i) => format!("equilibrium of velocity coordinate {i}"),
             Equation::Constraint(i) => format!("constraint {i}"),
             Equation::ConstraintRate(i) => format!("constraint {i} at velocity level"),
-            Equation::Slip(i) => format!("nonholonomic constraint {i}"),
+            Equation::Nonholonomic(i) => format!("nonholonomic constraint {i}"),
             Equation::State(i) => format!("state {i}"),
         }
     }

@@ -8,7 +8,7 @@ pub(crate) struct Rest {
     /// Zeros, one for each velocity coordinate.
     pub velocity: Vec<f64>,
     multipliers: Vec<f64>,
-    slips: Vec<f64>,
+    nonholonomic: Vec<f64>,
     pub states: Vec<f64>,
     pub memory: Vec<f64>,
 }
@@ -20,7 +20,7 @@ impl Rest {
         Self {
             velocity: zeros(shape.velocity_count()),
             multipliers: zeros(shape.constraint_count()),
-            slips: zeros(shape.slip_count()),
+            nonholonomic: zeros(shape.nonholonomic_count()),
             states: zeros(shape.state_count()),
             memory: zeros(shape.memory),
         }
@@ -39,7 +39,7 @@ impl Rest {
             velocity,
             acceleration: &self.velocity,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slips,
+            nonholonomic_multipliers: &self.nonholonomic,
             states: &self.states,
             memory: &self.memory,
         }

@@ -34,7 +34,7 @@ pub struct Shape {
     /// Whether the holonomic constraints depend on time.
     pub rheonomic: bool,
     /// Nonholonomic constraints, in groups.
-    pub slips: Vec<usize>,
+    pub nonholonomic: Vec<usize>,
     /// First-order and algebraic states, in groups.
     pub states: Vec<StateGroup>,
     /// How the multipliers enter the equilibrium.
@@ -50,7 +50,7 @@ impl Shape {
             space,
             constraints: Vec::new(),
             rheonomic: false,
-            slips: Vec::new(),
+            nonholonomic: Vec::new(),
             states: Vec::new(),
             reactions: Reactions::Gradient,
             memory: 0,
@@ -70,8 +70,8 @@ impl Shape {
     }
 
     /// With groups of nonholonomic constraints of these sizes.
-    pub fn with_slips(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
-        self.slips = sizes.into_iter().collect();
+    pub fn with_nonholonomic(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
+        self.nonholonomic = sizes.into_iter().collect();
         self
     }
 
@@ -104,8 +104,8 @@ impl Shape {
     }
 
     /// Number of nonholonomic constraints.
-    pub fn slip_count(&self) -> usize {
-        self.slips.iter().sum()
+    pub fn nonholonomic_count(&self) -> usize {
+        self.nonholonomic.iter().sum()
     }
 
     /// Number of states.
@@ -135,11 +135,11 @@ pub struct Couplings {
     /// Holonomic constraints with nodes: the pattern of B.
     pub constraint_node: Arc<BlockPattern>,
     /// Nonholonomic constraints with nodes: the pattern of A.
-    pub slip_node: Arc<BlockPattern>,
+    pub nonholonomic_node: Arc<BlockPattern>,
     /// Equilibrium with λ, for [`Reactions::General`].
     pub force_constraint: Arc<BlockPattern>,
     /// Equilibrium with ψ, for [`Reactions::General`].
-    pub force_slip: Arc<BlockPattern>,
+    pub force_nonholonomic: Arc<BlockPattern>,
     /// Equilibrium with states.
     pub force_state: Arc<BlockPattern>,
     /// State rates with nodes.
@@ -155,20 +155,20 @@ impl Couplings {
     pub fn dense(shape: &Shape) -> Self {
         let nodes = shape.node_sizes();
         let states: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
-        let (constraints, slips) = (&shape.constraints, &shape.slips);
+        let (constraints, nonholonomic) = (&shape.constraints, &shape.nonholonomic);
         let none: &[usize] = &[];
-        let (reacting_constraints, reacting_slips) = match shape.reactions {
+        let (reacting_constraints, reacting_nonholonomic) = match shape.reactions {
             Reactions::Gradient => (none, none),
-            Reactions::General => (constraints.as_slice(), slips.as_slice()),
+            Reactions::General => (constraints.as_slice(), nonholonomic.as_slice()),
         };
         let dense = |rows: &[usize], columns: &[usize]| Arc::new(BlockPattern::dense(rows, columns));
         Self {
             force_node: dense(&nodes, &nodes),
             momentum_node: dense(&nodes, &nodes),
             constraint_node: dense(constraints, &nodes),
-            slip_node: dense(slips, &nodes),
+            nonholonomic_node: dense(nonholonomic, &nodes),
             force_constraint: dense(&nodes, reacting_constraints),
-            force_slip: dense(&nodes, reacting_slips),
+            force_nonholonomic: dense(&nodes, reacting_nonholonomic),
             force_state: dense(&nodes, &states),
             state_node: dense(&states, &nodes),
             state_state: dense(&states, &states),

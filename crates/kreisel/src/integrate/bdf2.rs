@@ -236,7 +236,7 @@ impl<D: Dae + ?Sized> Bdf2<'_, D> {
             layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), force, part, out);
         }
         let factor = force * coefficients.multiplier;
-        for kind in [Kind::Holonomic, Kind::Slip] {
+        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
             layout.add_columns(kind, &work.shape, &work.tangent, factor, Part::new(second, 0), out);
         }
     }
@@ -250,24 +250,45 @@ impl<D: Dae + ?Sized> Bdf2<'_, D> {
         match self.steps.form {
             Form::TwoField => {
                 let (by_velocity, factor) = (&self.steps.velocity_operators, self.steps.formula.leading);
-                layout.add_rows(Kind::Slip, &tangent.slip, Some(by_velocity), factor, Part::FIRST, out);
+                layout.add_rows(
+                    Kind::Nonholonomic,
+                    &tangent.nonholonomic,
+                    Some(by_velocity),
+                    factor,
+                    Part::FIRST,
+                    out,
+                );
             }
             Form::ThreeField => {
-                layout.add_rows(Kind::Slip, &tangent.slip, None, h * velocity, Part::new(0, 1), out);
+                layout.add_rows(
+                    Kind::Nonholonomic,
+                    &tangent.nonholonomic,
+                    None,
+                    h * velocity,
+                    Part::new(0, 1),
+                    out,
+                );
             }
         }
         if self.settings.iteration_matrix.is_complete() {
-            layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, h, Part::FIRST, out);
+            layout.add_rows(
+                Kind::Nonholonomic,
+                &tangent.nonholonomic_stiffness,
+                operators,
+                h,
+                Part::FIRST,
+                out,
+            );
         }
         if !work.compliance.is_empty() {
             let unknown = self.coefficients.multiplier / self.coefficients.scale;
             let scaled = |values: &[f64], row: f64| -> Vec<f64> {
                 values.iter().map(|value| row * unknown * value).collect()
             };
-            let (holonomic, slips) =
-                (scaled(&work.compliance, constraint), scaled(work.slip_compliance(), 1.0));
+            let (holonomic, nonholonomic) =
+                (scaled(&work.compliance, constraint), scaled(work.nonholonomic_compliance(), 1.0));
             layout.subtract_compliance(Kind::Holonomic, &holonomic, Part::FIRST, out);
-            layout.subtract_compliance(Kind::Slip, &slips, Part::FIRST, out);
+            layout.subtract_compliance(Kind::Nonholonomic, &nonholonomic, Part::FIRST, out);
         }
     }
 
@@ -304,7 +325,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
         comply(compliance, &trial.multipliers, 1.0 / coefficients.scale, &mut work.violation);
         work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.slip_rows(0, &trial.slip_multipliers, coefficients, out);
+        work.nonholonomic_rows(0, &trial.nonholonomic_multipliers, coefficients, out);
         work.state_rows(trial, coefficients, out);
     }
 
@@ -347,7 +368,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
         work.layout.gather(Kind::Holonomic, 0, increment, &mut work.constraint_scratch);
         let changes = &work.constraint_scratch;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
-        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 
@@ -361,7 +382,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
             }
         }
         let factor = self.coefficients.scale / self.coefficients.multiplier;
-        for kind in [Kind::Holonomic, Kind::Slip] {
+        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
             for (start, size) in layout.multiplier_starts(kind, 0) {
                 out[start..start + size].iter_mut().for_each(|value| *value *= factor);
             }

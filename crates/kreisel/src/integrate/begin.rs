@@ -156,7 +156,7 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if let Some(control) = &settings.error_control {
         control.check()?;
     }
-    if shape.slip_count() > 0 && settings.method == Method::UpdatedLagrangian {
+    if shape.nonholonomic_count() > 0 && settings.method == Method::UpdatedLagrangian {
         return Err(StartError::Unsupported("nonholonomic constraints"));
     }
     if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
@@ -208,7 +208,7 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
         ("constraints", state.earlier_multipliers.len(), m),
         ("constraints", state.earliest_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
-        ("nonholonomic constraints", state.slip_multipliers.len(), shape.slip_count()),
+        ("nonholonomic constraints", state.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
         ("states", state.states.len(), shape.state_count()),
         ("states", state.state_rates.len(), shape.state_count()),
         ("states", state.previous_state_rates.len(), shape.state_count()),
@@ -217,7 +217,7 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
         ("remembered numbers", state.memory.len(), shape.memory),
     ];
     if !state.compliance.is_empty() {
-        sizes.push(("constraints", state.compliance.len(), m + shape.slip_count()));
+        sizes.push(("constraints", state.compliance.len(), m + shape.nonholonomic_count()));
     }
     if !state.inertia_force.is_empty() {
         sizes.push(("velocity coordinates", state.inertia_force.len(), k));
@@ -236,8 +236,12 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
             ("velocity coordinates", point.correction.len(), k),
             ("constraints", point.multipliers.len(), m),
             ("constraints", point.multiplier_changes.len(), m),
-            ("nonholonomic constraints", point.slip_multipliers.len(), shape.slip_count()),
-            ("nonholonomic constraints", point.slip_multiplier_changes.len(), shape.slip_count()),
+            ("nonholonomic constraints", point.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
+            (
+                "nonholonomic constraints",
+                point.nonholonomic_multiplier_changes.len(),
+                shape.nonholonomic_count(),
+            ),
             ("states", point.states.len(), shape.state_count()),
             ("remembered numbers", point.memory.len(), shape.memory),
         ]);

@@ -36,7 +36,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let (state, shape) = (self.state(), self.dae().shape());
         let zeros = |count: usize| vec![0.0; count];
         let mut equilibrium = zeros(shape.velocity_count());
-        let (mut violation, mut slip) = (zeros(state.multipliers.len()), zeros(state.slip_multipliers.len()));
+        let (mut violation, mut nonholonomic) =
+            (zeros(state.multipliers.len()), zeros(state.nonholonomic_multipliers.len()));
         let mut state_rates = zeros(state.states.len());
         let at = Point {
             time,
@@ -44,14 +45,14 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             velocity: &state.velocity,
             acceleration: &state.acceleration,
             multipliers: &state.multipliers,
-            slip_multipliers: &state.slip_multipliers,
+            nonholonomic_multipliers: &state.nonholonomic_multipliers,
             states: &state.states,
             memory: &state.memory,
         };
         let mut out = Equations {
             equilibrium: &mut equilibrium,
             violation: &mut violation,
-            slip: &mut slip,
+            nonholonomic: &mut nonholonomic,
             state_rates: &mut state_rates,
         };
         self.dae().evaluate(&at, &mut out);

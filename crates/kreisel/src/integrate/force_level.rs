@@ -38,15 +38,15 @@ pub(super) struct ForceLevel {
     increment: Vec<f64>,
     forces: Vec<f64>,
     violation: Vec<f64>,
-    slip: Vec<f64>,
+    nonholonomic: Vec<f64>,
     state_rates: Vec<f64>,
     multipliers: Vec<f64>,
-    slip_multipliers: Vec<f64>,
+    nonholonomic_multipliers: Vec<f64>,
 }
 
 impl ForceLevel {
     pub fn new(shape: &Shape, couplings: &Couplings) -> Self {
-        let (k, m, p) = (shape.velocity_count(), shape.constraint_count(), shape.slip_count());
+        let (k, m, p) = (shape.velocity_count(), shape.constraint_count(), shape.nonholonomic_count());
         Self {
             mass: BlockMatrix::zeros(Arc::clone(&couplings.force_node)),
             base_velocity: vec![0.0; k],
@@ -56,10 +56,10 @@ impl ForceLevel {
             increment: vec![0.0; k],
             forces: vec![0.0; k],
             violation: vec![0.0; m],
-            slip: vec![0.0; p],
+            nonholonomic: vec![0.0; p],
             state_rates: vec![0.0; shape.state_count()],
             multipliers: vec![0.0; m],
-            slip_multipliers: vec![0.0; p],
+            nonholonomic_multipliers: vec![0.0; p],
         }
     }
 
@@ -75,7 +75,7 @@ impl ForceLevel {
             velocity: base.velocity,
             acceleration: &self.increment,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slip_multipliers,
+            nonholonomic_multipliers: &self.nonholonomic_multipliers,
             states: base.states,
             memory: base.memory,
         };
@@ -119,7 +119,7 @@ impl ForceLevel {
 
     /// Puts −f_n into `forces`.
     fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, state: &State) {
-        for values in [&mut self.forces, &mut self.violation, &mut self.slip, &mut self.state_rates] {
+        for values in [&mut self.forces, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates] {
             values.fill(0.0);
         }
         self.increment.fill(0.0);
@@ -129,7 +129,7 @@ impl ForceLevel {
             velocity: &state.velocity,
             acceleration: &self.increment,
             multipliers: &state.multipliers,
-            slip_multipliers: &state.slip_multipliers,
+            nonholonomic_multipliers: &state.nonholonomic_multipliers,
             states: &state.states,
             memory: &state.memory,
         };
@@ -138,7 +138,7 @@ impl ForceLevel {
             &mut Equations {
                 equilibrium: &mut self.forces,
                 violation: &mut self.violation,
-                slip: &mut self.slip,
+                nonholonomic: &mut self.nonholonomic,
                 state_rates: &mut self.state_rates,
             },
         );

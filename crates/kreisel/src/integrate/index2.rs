@@ -41,8 +41,8 @@ pub(super) struct StabilizerProducts {
     forces: Vec<Product>,
     /// B Bᵀ(q_n): left blocks are those of `Couplings::constraint_node`.
     constraints: Vec<Product>,
-    /// A Bᵀ(q_n): left blocks are those of `Couplings::slip_node`.
-    slips: Vec<Product>,
+    /// A Bᵀ(q_n): left blocks are those of `Couplings::nonholonomic_node`.
+    nonholonomic: Vec<Product>,
     /// ∂h/∂v Bᵀ(q_n): left blocks are those of `Couplings::state_node`; first those of ċ = h, then those of 0 = h.
     states: [Vec<Product>; 2],
 }
@@ -54,8 +54,8 @@ impl StabilizerProducts {
     /// The layout of the Newton matrix and the products in it.
     pub fn new(shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
         let node_count = shape.space.factor_count();
-        let first_slip = node_count + shape.constraints.len();
-        let first_stabilizer = first_slip + shape.slips.len();
+        let first_nonholonomic = node_count + shape.constraints.len();
+        let first_stabilizer = first_nonholonomic + shape.nonholonomic.len();
         let first_state = first_stabilizer + shape.constraints.len();
         let gradient = &couplings.constraint_node;
         let products_if = |left: &BlockPattern, first_row: usize, counts: &dyn Fn(usize, usize) -> bool| {
@@ -73,9 +73,9 @@ impl StabilizerProducts {
         let moves = |row: usize, node: usize| couplings.momentum_node.find(row, node).is_some();
         let forces = products_if(&couplings.force_node, 0, &moves);
         let constraints = products(gradient, first_stabilizer);
-        let slips = products(&couplings.slip_node, first_slip);
+        let nonholonomic = products(&couplings.nonholonomic_node, first_nonholonomic);
         let states = products(&couplings.state_node, first_state);
-        let all = forces.iter().chain(&constraints).chain(&slips).chain(&states);
+        let all = forces.iter().chain(&constraints).chain(&nonholonomic).chain(&states);
         let layout =
             Layout::new(shape, couplings, Copies::STABILIZED, all.map(|&(_, _, row, column)| (row, column)));
         let place = |&(left, right, row, column): &Triple| Product {
@@ -86,7 +86,7 @@ impl StabilizerProducts {
         let products = Self {
             forces: forces.iter().map(place).collect(),
             constraints: constraints.iter().map(place).collect(),
-            slips: slips.iter().map(place).collect(),
+            nonholonomic: nonholonomic.iter().map(place).collect(),
             states: [false, true].map(|algebraic| {
                 let (first, groups) = layout.state_groups();
                 let of_kind = states.iter().filter(|triple| groups[triple.2 - first].algebraic == algebraic);
@@ -163,7 +163,7 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         comply(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Stabilizer, 0, hidden, out);
-        work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &self.trial.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
@@ -188,13 +188,13 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
         self.add_hidden_rows(exact, out);
-        work.add_slip_rows(&self.coefficients, matrix, out);
-        work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        work.add_nonholonomic_rows(&self.coefficients, matrix, out);
+        work.layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
         let (products, base) = (self.products, &work.base_gradient);
         StabilizerProducts::add(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
         let factor = self.coefficients.step * self.coefficients.velocity;
         StabilizerProducts::add(&products.constraints, &work.tangent.gradient, base, factor, out);
-        StabilizerProducts::add(&products.slips, &work.tangent.slip, base, factor, out);
+        StabilizerProducts::add(&products.nonholonomic, &work.tangent.nonholonomic, base, factor, out);
         work.add_states(&self.coefficients, None, out);
         let (rates, damping) = (self.coefficients.state_scaling().rate, &work.tangent.state_damping);
         for (products, rate) in products.states.iter().zip(rates) {
@@ -202,9 +202,9 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
             StabilizerProducts::add(products, damping, base, factor, out);
         }
         if !work.compliance.is_empty() {
-            let (holonomic, slips) = (&work.compliance, work.slip_compliance());
+            let (holonomic, nonholonomic) = (&work.compliance, work.nonholonomic_compliance());
             work.layout.subtract_crossed_compliance(holonomic, out);
-            work.layout.subtract_compliance(Kind::Slip, slips, Part::FIRST, out);
+            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::FIRST, out);
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &[]);
@@ -267,7 +267,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
         work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
-        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 

@@ -45,7 +45,7 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
         let work = &mut *self.work;
         comply(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.slip_rows(0, &self.trial.slip_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &self.trial.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
@@ -82,12 +82,17 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
             let operators = (!work.moved).then_some(&work.operators);
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
-        work.add_slip_rows(coefficients, matrix, out);
-        work.layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        work.add_nonholonomic_rows(coefficients, matrix, out);
+        work.layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
         work.add_states(coefficients, velocity_operators, out);
         if !work.compliance.is_empty() {
             work.layout.subtract_compliance(Kind::Holonomic, &work.compliance, Part::FIRST, out);
-            work.layout.subtract_compliance(Kind::Slip, work.slip_compliance(), Part::FIRST, out);
+            work.layout.subtract_compliance(
+                Kind::Nonholonomic,
+                work.nonholonomic_compliance(),
+                Part::FIRST,
+                out,
+            );
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             let base_velocity = self.force_level.map_or(&[][..], |force_level| &force_level.base_velocity);
@@ -160,7 +165,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
         self.work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
-        self.work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
+        self.work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
         self.work.correct_states(increment, fraction, coefficients, trial);
     }
 

@@ -225,11 +225,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
     }
 
     /// Violation κ of the nonholonomic constraints at the present state.
-    pub fn slip_residual(&mut self) -> Vec<f64> {
+    pub fn nonholonomic_residual(&mut self) -> Vec<f64> {
         self.trial.increment.fill(0.0);
         self.copy_state_to_trial();
         self.work.evaluate(self.dae, &self.state.configuration, &mut self.trial);
-        self.work.slip.clone()
+        self.work.nonholonomic.clone()
     }
 
     /// Residual B v + Φ_t of the hidden constraints at the present state.
@@ -253,7 +253,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.velocity.copy_from_slice(&state.velocity);
         trial.acceleration.copy_from_slice(&state.acceleration);
         trial.multipliers.copy_from_slice(&state.multipliers);
-        trial.slip_multipliers.copy_from_slice(&state.slip_multipliers);
+        trial.nonholonomic_multipliers.copy_from_slice(&state.nonholonomic_multipliers);
         trial.states.copy_from_slice(&state.states);
         trial.memory.copy_from_slice(&state.memory);
     }
@@ -400,7 +400,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             &mut state.multipliers,
             &mut trial.multipliers,
         ]);
-        pass_on([&mut previous.slip_multipliers, &mut state.slip_multipliers, &mut trial.slip_multipliers]);
+        pass_on([
+            &mut previous.nonholonomic_multipliers,
+            &mut state.nonholonomic_multipliers,
+            &mut trial.nonholonomic_multipliers,
+        ]);
         previous.states.copy_from_slice(&state.states);
         previous.state_rates.copy_from_slice(&state.state_rates);
         state.accept_states(trial, &self.settings.parameters);
@@ -459,11 +463,11 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.velocity.copy_from_slice(&point.velocity);
         trial.acceleration.copy_from_slice(&point.acceleration);
         trial.multipliers.copy_from_slice(&point.multipliers);
-        trial.slip_multipliers.copy_from_slice(&point.slip_multipliers);
+        trial.nonholonomic_multipliers.copy_from_slice(&point.nonholonomic_multipliers);
         trial.changed = true;
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
-        trial.slip_multiplier_changes.copy_from_slice(&point.slip_multiplier_changes);
+        trial.nonholonomic_multiplier_changes.copy_from_slice(&point.nonholonomic_multiplier_changes);
         trial.states.copy_from_slice(&point.states);
         trial.memory.copy_from_slice(&point.memory);
         trial.has_matrix = false;

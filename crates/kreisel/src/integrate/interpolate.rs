@@ -10,7 +10,7 @@ struct End<'a> {
     velocity: &'a [f64],
     acceleration: &'a [f64],
     multipliers: &'a [f64],
-    slip_multipliers: &'a [f64],
+    nonholonomic_multipliers: &'a [f64],
     states: &'a [f64],
     state_rates: &'a [f64],
 }
@@ -22,7 +22,7 @@ macro_rules! end {
             velocity: &$values.$velocity,
             acceleration: &$values.acceleration,
             multipliers: &$values.multipliers,
-            slip_multipliers: &$values.slip_multipliers,
+            nonholonomic_multipliers: &$values.nonholonomic_multipliers,
             states: &$values.states,
             state_rates: &$values.state_rates,
         }
@@ -84,7 +84,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         };
         linear(from.acceleration, to.acceleration, &mut out.acceleration);
         linear(from.multipliers, to.multipliers, &mut out.multipliers);
-        linear(from.slip_multipliers, to.slip_multipliers, &mut out.slip_multipliers);
+        linear(from.nonholonomic_multipliers, to.nonholonomic_multipliers, &mut out.nonholonomic_multipliers);
         out.states.clear();
         for (i, algebraic) in self.trial.algebraic.iter().enumerate() {
             let values = [from.states[i], to.states[i]];

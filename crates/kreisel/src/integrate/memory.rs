@@ -21,7 +21,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             velocity: &state.shown_velocity,
             acceleration: &state.acceleration,
             multipliers: &state.multipliers,
-            slip_multipliers: &state.slip_multipliers,
+            nonholonomic_multipliers: &state.nonholonomic_multipliers,
             states: &state.states,
             memory: &state.memory,
         };
@@ -64,8 +64,8 @@ impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
         self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
     }
 
-    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.dae.slip_gradient(&Point { memory: self.memory, ..*at }, out);
+    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.dae.nonholonomic_gradient(&Point { memory: self.memory, ..*at }, out);
     }
 
     fn couplings(&self) -> Couplings {

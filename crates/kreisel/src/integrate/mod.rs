@@ -91,7 +91,7 @@ pub struct Sample {
     /// Multipliers λ.
     pub multipliers: Vec<f64>,
     /// Multipliers ψ.
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
     /// States.
     pub states: Vec<f64>,
     /// Scratch: increment from the start of the step.

@@ -70,13 +70,13 @@ pub(super) struct Trial {
     pub multipliers: Vec<f64>,
     /// h η_n with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
     /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero otherwise.
     pub correction: Vec<f64>,
     /// λ̃ − λ with `soi2`; zero otherwise.
     pub multiplier_changes: Vec<f64>,
     /// ψ̃ − ψ with `soi2`; zero otherwise.
-    pub slip_multiplier_changes: Vec<f64>,
+    pub nonholonomic_multiplier_changes: Vec<f64>,
     /// Whether stabilizers, corrections and changes may be other than zero.
     pub changed: bool,
     pub states: Vec<f64>,
@@ -104,9 +104,9 @@ impl Trial {
             velocity,
             multipliers: vec![0.0; shape.constraint_count()],
             stabilizers: vec![0.0; shape.constraint_count()],
-            slip_multipliers: vec![0.0; shape.slip_count()],
+            nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
             multiplier_changes: vec![0.0; shape.constraint_count()],
-            slip_multiplier_changes: vec![0.0; shape.slip_count()],
+            nonholonomic_multiplier_changes: vec![0.0; shape.nonholonomic_count()],
             changed: false,
             states: vec![0.0; shape.state_count()],
             state_rates: vec![0.0; shape.state_count()],
@@ -144,7 +144,7 @@ impl Trial {
                 &mut self.stabilizers,
                 &mut self.correction,
                 &mut self.multiplier_changes,
-                &mut self.slip_multiplier_changes,
+                &mut self.nonholonomic_multiplier_changes,
             ] {
                 values.fill(0.0);
             }
@@ -161,7 +161,7 @@ impl Trial {
             let followed = guess.follow([last, previous, earlier, earliest], ahead);
             *lambda = if with_multipliers { followed } else { 0.0 };
         }
-        for (psi, last) in self.slip_multipliers.iter_mut().zip(&state.slip_multipliers) {
+        for (psi, last) in self.nonholonomic_multipliers.iter_mut().zip(&state.nonholonomic_multipliers) {
             *psi = if with_multipliers { *last } else { 0.0 };
         }
         for i in 0..self.increment.len() {
@@ -188,7 +188,7 @@ impl Trial {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slip_multipliers,
+            nonholonomic_multipliers: &self.nonholonomic_multipliers,
             states: &self.states,
             memory: &self.memory,
         }
@@ -215,7 +215,7 @@ pub(super) struct Workspace {
     pub base_gradient: BlockMatrix,
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
-    pub slip: Vec<f64>,
+    pub nonholonomic: Vec<f64>,
     pub state_rates: Vec<f64>,
     /// Size against which the increment of each velocity coordinate is judged: 1 rad or the system's length.
     pub coordinate_scales: Vec<f64>,
@@ -238,7 +238,7 @@ pub(super) struct Workspace {
     /// One number per constraint.
     pub constraint_scratch: Vec<f64>,
     /// One number per nonholonomic constraint.
-    pub slip_scratch: Vec<f64>,
+    pub nonholonomic_scratch: Vec<f64>,
     /// No acceleration, for forces without inertia.
     rest: Vec<f64>,
 }
@@ -269,7 +269,7 @@ impl Workspace {
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
             equilibrium: vec![0.0; velocity_count],
             violation: vec![0.0; shape.constraint_count()],
-            slip: vec![0.0; shape.slip_count()],
+            nonholonomic: vec![0.0; shape.nonholonomic_count()],
             state_rates: vec![0.0; shape.state_count()],
             coordinate_scales: coordinate_scales(&shape, length),
             length,
@@ -279,7 +279,7 @@ impl Workspace {
             violation_round_off: VIOLATION_ROUND_OFF * length,
             scratch: vec![0.0; velocity_count],
             constraint_scratch: vec![0.0; shape.constraint_count()],
-            slip_scratch: vec![0.0; shape.slip_count()],
+            nonholonomic_scratch: vec![0.0; shape.nonholonomic_count()],
             rest: vec![0.0; velocity_count],
             layout,
             shape,
@@ -326,7 +326,7 @@ impl Workspace {
         let out = &mut Equations {
             equilibrium: &mut self.equilibrium,
             violation: &mut self.violation,
-            slip: &mut self.slip,
+            nonholonomic: &mut self.nonholonomic,
             state_rates: &mut self.state_rates,
         };
         let (gradient, rates) = (&mut self.tangent.gradient, &mut self.constraint_scratch);
@@ -342,14 +342,16 @@ impl Workspace {
             &mut Equations {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
-                slip: &mut self.slip,
+                nonholonomic: &mut self.nonholonomic,
                 state_rates: &mut self.state_rates,
             },
         );
     }
 
     fn clear_equations(&mut self) {
-        for values in [&mut self.equilibrium, &mut self.violation, &mut self.slip, &mut self.state_rates] {
+        for values in
+            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates]
+        {
             values.fill(0.0);
         }
     }
@@ -389,7 +391,7 @@ impl Workspace {
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         trial.follow(dae, matrix);
         let (shape, increment) = (&self.shape, &trial.increment);
-        self.moved = shape.slips.is_empty()
+        self.moved = shape.nonholonomic.is_empty()
             && shape.states.is_empty()
             && self.operators.evaluate_inverse(&shape.space, increment);
         if !self.moved {
@@ -438,7 +440,7 @@ impl Workspace {
         let out = &mut Equations {
             equilibrium: &mut self.equilibrium,
             violation: &mut self.violation,
-            slip: &mut self.slip,
+            nonholonomic: &mut self.nonholonomic,
             state_rates: &mut self.state_rates,
         };
         let rates = (besides == Besides::EquationsAndRates).then(|| {
@@ -493,7 +495,14 @@ impl Workspace {
             }
         }
         self.multiplier_tolerances(Kind::Holonomic, 0, &trial.multipliers, settings, coefficients, out);
-        self.multiplier_tolerances(Kind::Slip, 0, &trial.slip_multipliers, settings, coefficients, out);
+        self.multiplier_tolerances(
+            Kind::Nonholonomic,
+            0,
+            &trial.nonholonomic_multipliers,
+            settings,
+            coefficients,
+            out,
+        );
         self.state_tolerances(settings, trial, coefficients, out);
     }
 
@@ -508,7 +517,7 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
-        let before = if kind == Kind::Slip { self.shape.constraint_count() } else { 0 };
+        let before = if kind == Kind::Nonholonomic { self.shape.constraint_count() } else { 0 };
         let relative = settings.multiplier_slack * rtol / coefficients.scale;
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(kind, which) {
@@ -521,12 +530,12 @@ impl Workspace {
     }
 
     /// Compliance of the nonholonomic constraints.
-    pub fn slip_compliance(&self) -> &[f64] {
+    pub fn nonholonomic_compliance(&self) -> &[f64] {
         self.compliance.get(self.shape.constraint_count()..).unwrap_or_default()
     }
 
     /// Puts h κ into the rows `which` of the nonholonomic constraints, less what they give way to ψ/s.
-    pub fn slip_rows(
+    pub fn nonholonomic_rows(
         &mut self,
         which: usize,
         multipliers: &[f64],
@@ -534,27 +543,48 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let first = self.shape.constraint_count().min(self.compliance.len());
-        self.slip.iter_mut().for_each(|value| *value *= coefficients.step);
+        self.nonholonomic.iter_mut().for_each(|value| *value *= coefficients.step);
         let factor = 1.0 / coefficients.scale;
-        comply(&self.compliance[first..], multipliers, factor, &mut self.slip);
-        self.layout.scatter(Kind::Slip, which, &self.slip, out);
+        comply(&self.compliance[first..], multipliers, factor, &mut self.nonholonomic);
+        self.layout.scatter(Kind::Nonholonomic, which, &self.nonholonomic, out);
     }
 
     /// Adds the rows h (γ' A + κ_q T) of the nonholonomic constraints.
-    pub fn add_slip_rows(&self, coefficients: &Coefficients, matrix: IterationMatrix, out: &mut BlockMatrix) {
+    pub fn add_nonholonomic_rows(
+        &self,
+        coefficients: &Coefficients,
+        matrix: IterationMatrix,
+        out: &mut BlockMatrix,
+    ) {
         let (tangent, part) = (&self.tangent, Part::FIRST);
         let factor = coefficients.step * coefficients.velocity;
-        self.layout.add_rows(Kind::Slip, &tangent.slip, None, factor, part, out);
+        self.layout.add_rows(Kind::Nonholonomic, &tangent.nonholonomic, None, factor, part, out);
         if matrix.is_complete() {
             let (operators, factor) = (Some(&self.operators), coefficients.step);
-            self.layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, factor, part, out);
+            self.layout.add_rows(
+                Kind::Nonholonomic,
+                &tangent.nonholonomic_stiffness,
+                operators,
+                factor,
+                part,
+                out,
+            );
         }
     }
 
     /// Adds a scaled change to ψ.
-    pub fn correct_slips(&mut self, which: usize, increment: &[f64], factor: f64, multipliers: &mut [f64]) {
-        self.layout.gather(Kind::Slip, which, increment, &mut self.slip_scratch);
-        multipliers.iter_mut().zip(&self.slip_scratch).for_each(|(psi, change)| *psi += factor * change);
+    pub fn correct_nonholonomic(
+        &mut self,
+        which: usize,
+        increment: &[f64],
+        factor: f64,
+        multipliers: &mut [f64],
+    ) {
+        self.layout.gather(Kind::Nonholonomic, which, increment, &mut self.nonholonomic_scratch);
+        multipliers
+            .iter_mut()
+            .zip(&self.nonholonomic_scratch)
+            .for_each(|(psi, change)| *psi += factor * change);
     }
 
     /// Fits the smallest tolerance to the size of the coordinates at the start of a step.
@@ -596,10 +626,10 @@ impl MatrixPoint {
             (&mut self.velocity, &trial.velocity),
             (&mut self.acceleration, &trial.acceleration),
             (&mut self.multipliers, &trial.multipliers),
-            (&mut self.slip_multipliers, &trial.slip_multipliers),
+            (&mut self.nonholonomic_multipliers, &trial.nonholonomic_multipliers),
             (&mut self.correction, &trial.correction),
             (&mut self.multiplier_changes, &trial.multiplier_changes),
-            (&mut self.slip_multiplier_changes, &trial.slip_multiplier_changes),
+            (&mut self.nonholonomic_multiplier_changes, &trial.nonholonomic_multiplier_changes),
             (&mut self.states, &trial.states),
             (&mut self.memory, &trial.memory),
         ] {

@@ -40,7 +40,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     /// A step in which all constraints give way a little to their reactions.
     fn yielding(&mut self, step: f64) -> Result<usize, StepError> {
         let shape = &self.work.shape;
-        let mut weights = vec![1.0; shape.constraint_count() + shape.slip_count()];
+        let mut weights = vec![1.0; shape.constraint_count() + shape.nonholonomic_count()];
         self.dae.multiplier_weights(&mut weights);
         let compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
         let kept = std::mem::replace(&mut self.work.compliance, compliance);
@@ -76,14 +76,17 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         }
         // ψ belongs to the velocity constraints, times the step.
         let first = work.constraint_scratch.len();
-        for (row, out) in work.slip_scratch.iter_mut().enumerate() {
-            let multiplier = trial.slip_multipliers[row].abs().max(trial.slip_multiplier_changes[row].abs());
+        for (row, out) in work.nonholonomic_scratch.iter_mut().enumerate() {
+            let multiplier = trial.nonholonomic_multipliers[row]
+                .abs()
+                .max(trial.nonholonomic_multiplier_changes[row].abs());
             *out = work.compliance[first + row] * multiplier / scale;
         }
-        if work.constraint_scratch.iter().chain(&work.slip_scratch).all(|gap| gap.abs() <= tolerance) {
+        if work.constraint_scratch.iter().chain(&work.nonholonomic_scratch).all(|gap| gap.abs() <= tolerance)
+        {
             return Ok(());
         }
-        let gaps = [work.constraint_scratch.as_slice(), work.slip_scratch.as_slice()].concat();
+        let gaps = [work.constraint_scratch.as_slice(), work.nonholonomic_scratch.as_slice()].concat();
         let misses = named(self.dae, &misses(&work.shape, &gaps, tolerance));
         Err(StepError::Contradiction { time: trial.time, step, misses })
     }

@@ -41,7 +41,7 @@ pub(super) struct Tilde {
 struct TildeValues {
     velocity: Vec<f64>,
     multipliers: Vec<f64>,
-    slip_multipliers: Vec<f64>,
+    nonholonomic_multipliers: Vec<f64>,
     /// No acceleration.
     rest: Vec<f64>,
 }
@@ -56,7 +56,7 @@ impl Tilde {
                 rest: velocity.clone(),
                 velocity,
                 multipliers: vec![0.0; shape.constraint_count()],
-                slip_multipliers: vec![0.0; shape.slip_count()],
+                nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
             },
         }
     }
@@ -72,7 +72,12 @@ impl TildeValues {
         };
         sum(&mut self.velocity, &trial.velocity, coefficients.velocity, &trial.correction);
         sum(&mut self.multipliers, &trial.multipliers, 1.0, &trial.multiplier_changes);
-        sum(&mut self.slip_multipliers, &trial.slip_multipliers, 1.0, &trial.slip_multiplier_changes);
+        sum(
+            &mut self.nonholonomic_multipliers,
+            &trial.nonholonomic_multipliers,
+            1.0,
+            &trial.nonholonomic_multiplier_changes,
+        );
     }
 
     /// Point of the forces with λ̃ and ψ̃: at v, not ṽ [JayNegrut2008, Eq. (13d)].
@@ -80,13 +85,13 @@ impl TildeValues {
         Point {
             acceleration: &self.rest,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slip_multipliers,
+            nonholonomic_multipliers: &self.nonholonomic_multipliers,
             ..trial.point()
         }
     }
 
     /// Point of the nonholonomic constraints at ṽ [JayNegrut2008, Eq. (13h)].
-    fn slip_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
+    fn nonholonomic_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
         Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.point() }
     }
 }
@@ -119,11 +124,15 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         }
         let gradient = &work.tangent.gradient;
         gradient.transpose_multiply_add(1.0, &trial.multiplier_changes, &mut tilde.forces);
-        if !trial.slip_multiplier_changes.is_empty() {
-            work.tangent.slip.fill(0.0);
-            self.dae.slip_gradient(&trial.point(), &mut work.tangent.slip);
-            let slip = &work.tangent.slip;
-            slip.transpose_multiply_add(1.0, &trial.slip_multiplier_changes, &mut tilde.forces);
+        if !trial.nonholonomic_multiplier_changes.is_empty() {
+            work.tangent.nonholonomic.fill(0.0);
+            self.dae.nonholonomic_gradient(&trial.point(), &mut work.tangent.nonholonomic);
+            let nonholonomic = &work.tangent.nonholonomic;
+            nonholonomic.transpose_multiply_add(
+                1.0,
+                &trial.nonholonomic_multiplier_changes,
+                &mut tilde.forces,
+            );
         }
     }
 
@@ -151,7 +160,7 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         let inertia = factor * coefficients.acceleration;
         layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(0, 0), out);
         layout.add_columns(Kind::Holonomic, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
-        layout.add_columns(Kind::Slip, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
+        layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
         if exact {
             layout.add_nodes(&work.tangent.dynamic, None, factor, Part::new(0, 0), out);
             for column in 0..2 {
@@ -169,14 +178,14 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(1, 1), out);
         if !exact && shape.reactions == Reactions::Gradient {
             layout.add_columns(Kind::Holonomic, shape, &work.tangent, 1.0, Part::new(1, 1), out);
-            layout.add_columns(Kind::Slip, shape, &work.tangent, 1.0, Part::new(1, 1), out);
+            layout.add_columns(Kind::Nonholonomic, shape, &work.tangent, 1.0, Part::new(1, 1), out);
             return;
         }
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = coefficients.force_weights(self.settings.iteration_matrix);
         self.dae.tangent(&values.force_point(self.trial), weights, tangent);
-        for kind in [Kind::Holonomic, Kind::Slip] {
+        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
             layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 1), out);
             if shape.reactions == Reactions::General {
                 layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 0), out);
@@ -224,9 +233,9 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
     }
 
     /// Adds the derivatives of h κ(q, v) and h κ(q, ṽ).
-    fn add_slips(&mut self, exact: bool, out: &mut BlockMatrix) {
+    fn add_nonholonomic(&mut self, exact: bool, out: &mut BlockMatrix) {
         let (work, h) = (&*self.work, self.coefficients.step);
-        if work.shape.slip_count() == 0 {
+        if work.shape.nonholonomic_count() == 0 {
             return;
         }
         let (layout, operators, factor) =
@@ -234,14 +243,28 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = self.coefficients.force_weights(self.settings.iteration_matrix);
-        self.dae.tangent(&values.slip_point(self.trial), weights, tangent);
-        layout.add_rows(Kind::Slip, &work.tangent.slip, None, factor, Part::new(0, 0), out);
+        self.dae.tangent(&values.nonholonomic_point(self.trial), weights, tangent);
+        layout.add_rows(Kind::Nonholonomic, &work.tangent.nonholonomic, None, factor, Part::new(0, 0), out);
         for column in 0..2 {
-            layout.add_rows(Kind::Slip, &tangent.slip, None, factor, Part::new(1, column), out);
+            layout.add_rows(
+                Kind::Nonholonomic,
+                &tangent.nonholonomic,
+                None,
+                factor,
+                Part::new(1, column),
+                out,
+            );
             if exact {
                 for (row, tangent) in [(0, &work.tangent), (1, &*tangent)] {
                     let part = Part::new(row, column);
-                    layout.add_rows(Kind::Slip, &tangent.slip_stiffness, operators, h, part, out);
+                    layout.add_rows(
+                        Kind::Nonholonomic,
+                        &tangent.nonholonomic_stiffness,
+                        operators,
+                        h,
+                        part,
+                        out,
+                    );
                 }
             }
         }
@@ -256,7 +279,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         let (work, trial) = (&mut *self.work, &*self.trial);
         comply(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.slip_rows(0, &trial.slip_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &trial.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(trial, &self.coefficients, out);
         work.scratch.copy_from_slice(&work.equilibrium);
         self.force_level.add(&trial.acceleration, &mut work.scratch);
@@ -269,9 +292,9 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         self.force_level.mass.multiply_add(factor, &self.trial.correction, &mut tilde.forces);
         tilde.forces.iter_mut().for_each(|value| *value *= inverse_scale);
         work.layout.scatter_nodes(1, &tilde.forces, out);
-        if !work.slip.is_empty() {
-            work.evaluate_at(self.dae, &tilde.values.slip_point(self.trial));
-            work.slip_rows(1, &self.trial.slip_multiplier_changes, &self.coefficients, out);
+        if !work.nonholonomic.is_empty() {
+            work.evaluate_at(self.dae, &tilde.values.nonholonomic_point(self.trial));
+            work.nonholonomic_rows(1, &self.trial.nonholonomic_multiplier_changes, &self.coefficients, out);
         }
     }
 
@@ -284,15 +307,15 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         self.add_balance(exact, out);
         self.add_difference(exact, out);
         self.add_constraints(exact, out);
-        self.add_slips(exact, out);
+        self.add_nonholonomic(exact, out);
         self.add_states(out);
         let work = &*self.work;
         if !work.compliance.is_empty() {
-            let (holonomic, slips) = (&work.compliance, work.slip_compliance());
+            let (holonomic, nonholonomic) = (&work.compliance, work.nonholonomic_compliance());
             work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
             work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
-            work.layout.subtract_compliance(Kind::Slip, slips, Part::new(0, 0), out);
-            work.layout.subtract_compliance(Kind::Slip, slips, Part::new(1, 1), out);
+            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::new(0, 0), out);
+            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::new(1, 1), out);
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &self.force_level.base_velocity);
@@ -319,8 +342,8 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
             work.layout.gather(Kind::Holonomic, which, increment, changes);
             multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
         }
-        work.correct_slips(0, increment, factor, &mut trial.slip_multipliers);
-        work.correct_slips(1, increment, factor, &mut trial.slip_multiplier_changes);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
+        work.correct_nonholonomic(1, increment, factor, &mut trial.nonholonomic_multiplier_changes);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 
@@ -329,7 +352,7 @@ impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
         work.tolerances(settings, self.trial, coefficients, out);
         let changes = &self.trial.multiplier_changes;
         work.multiplier_tolerances(Kind::Holonomic, 1, changes, settings, coefficients, out);
-        let changes = &self.trial.slip_multiplier_changes;
-        work.multiplier_tolerances(Kind::Slip, 1, changes, settings, coefficients, out);
+        let changes = &self.trial.nonholonomic_multiplier_changes;
+        work.multiplier_tolerances(Kind::Nonholonomic, 1, changes, settings, coefficients, out);
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         states: initial.states.clone(),
         memory,
         multipliers: initial.multipliers.clone(),
-        slip_multipliers: initial.slip_multipliers.clone(),
+        nonholonomic_multipliers: initial.nonholonomic_multipliers.clone(),
         stabilizers: vec![0.0; shape.constraint_count()],
         ..State::default()
     };
@@ -79,7 +79,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     kkt: &mut Kkt,
 ) -> Result<(), KktFailure> {
     let mut now = Accelerations::zeros(shape);
-    now.guess(&state.multipliers, &state.slip_multipliers);
+    now.guess(&state.multipliers, &state.nonholonomic_multipliers);
     now.states.copy_from_slice(&state.states);
     kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
     state.states.copy_from_slice(&now.states);
@@ -114,7 +114,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     state.earlier_multipliers = now.multipliers.clone();
     state.earliest_multipliers = now.multipliers.clone();
     state.multipliers = now.multipliers;
-    state.slip_multipliers = now.slip_multipliers;
+    state.nonholonomic_multipliers = now.nonholonomic_multipliers;
     // M a belongs to the time before.
     state.inertia_force.clear();
     state.previous_inertia_force.clear();

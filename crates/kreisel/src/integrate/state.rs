@@ -60,7 +60,7 @@ pub struct State {
     /// How the next step is guessed.
     pub guess: Guess,
     /// Multipliers ψ_n of the nonholonomic constraints.
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
     /// States c_n.
@@ -119,7 +119,7 @@ pub struct MatrixPoint {
     /// Multipliers.
     pub multipliers: Vec<f64>,
     /// Multipliers of the nonholonomic constraints.
-    pub slip_multipliers: Vec<f64>,
+    pub nonholonomic_multipliers: Vec<f64>,
     /// Velocity at the start of that step, with methods that evaluate the mass matrix on the way.
     pub base_velocity: Vec<f64>,
     /// Part of the increment that keeps the position constraints with `soi2`.
@@ -127,7 +127,7 @@ pub struct MatrixPoint {
     /// λ̃ − λ with `soi2`.
     pub multiplier_changes: Vec<f64>,
     /// ψ̃ − ψ with `soi2`.
-    pub slip_multiplier_changes: Vec<f64>,
+    pub nonholonomic_multiplier_changes: Vec<f64>,
     /// States.
     pub states: Vec<f64>,
     /// What the system remembered.
@@ -152,7 +152,7 @@ impl State {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
-            slip_multipliers: &self.slip_multipliers,
+            nonholonomic_multipliers: &self.nonholonomic_multipliers,
             states: &self.states,
             memory,
         }
@@ -280,7 +280,7 @@ impl State {
             &self.previous_multipliers,
             &self.earlier_multipliers,
             &self.earliest_multipliers,
-            &self.slip_multipliers,
+            &self.nonholonomic_multipliers,
             &self.stabilizers,
             &self.states,
             &self.state_rates,
@@ -310,7 +310,7 @@ impl State {
             &mut self.previous_multipliers,
             &mut self.earlier_multipliers,
             &mut self.earliest_multipliers,
-            &mut self.slip_multipliers,
+            &mut self.nonholonomic_multipliers,
             &mut self.stabilizers,
             &mut self.states,
             &mut self.state_rates,
@@ -333,11 +333,11 @@ impl MatrixPoint {
             &self.velocity,
             &self.acceleration,
             &self.multipliers,
-            &self.slip_multipliers,
+            &self.nonholonomic_multipliers,
             &self.base_velocity,
             &self.correction,
             &self.multiplier_changes,
-            &self.slip_multiplier_changes,
+            &self.nonholonomic_multiplier_changes,
             &self.states,
             &self.memory,
         ]
@@ -350,11 +350,11 @@ impl MatrixPoint {
             &mut self.velocity,
             &mut self.acceleration,
             &mut self.multipliers,
-            &mut self.slip_multipliers,
+            &mut self.nonholonomic_multipliers,
             &mut self.base_velocity,
             &mut self.correction,
             &mut self.multiplier_changes,
-            &mut self.slip_multiplier_changes,
+            &mut self.nonholonomic_multiplier_changes,
             &mut self.states,
             &mut self.memory,
         ]

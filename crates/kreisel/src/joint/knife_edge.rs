@@ -69,19 +69,19 @@ impl Joint for KnifeEdge {
 
     fn rate_gradient(&self, _: &Motion, _: &mut LocalGradient) {}
 
-    fn slip_count(&self) -> usize {
+    fn nonholonomic_count(&self) -> usize {
         1
     }
 
-    fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         self.pair.add_to_nodes(1.0, &Self::row(&self.pair.relative(at)), &mut out.rows[0]);
     }
 
-    fn add_slip_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
         self.pair.add_to_blocks(&(multipliers[0] * Self::matrix(&self.pair.relative(at))), out);
     }
 
-    fn slip_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let relative = self.pair.relative(at);
         let row = Self::matrix(&relative).tr_mul(&relative.twist());
         self.pair.add_to_nodes(1.0, &row, &mut out.rows[0]);

@@ -105,40 +105,40 @@ pub trait Joint: Send + Sync {
 
     /// Number of nonholonomic equations, [`MOST_ROWS`] at most: conditions on velocities that no condition on positions
     /// implies.
-    fn slip_count(&self) -> usize {
+    fn nonholonomic_count(&self) -> usize {
         0
     }
 
     /// Derivative A of the nonholonomic equations κ = A(q) V + b(t) by the body twists V, on which it does not depend.
-    fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let _ = (at, out);
         debug_assert_eq!(
-            self.slip_count(),
+            self.nonholonomic_count(),
             0,
             "a joint with nonholonomic equations must give their gradient"
         );
     }
 
     /// b and its time derivative in each nonholonomic equation κ = A(q) V + b(t).
-    fn slip_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
         let _ = at;
         ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
     }
 
     /// Adds D(Aᵀψ): how the reaction wrenches change with the configuration.
-    fn add_slip_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        let gradient = |at: &Motion, out: &mut LocalGradient| self.slip_gradient(at, out);
+    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.nonholonomic_gradient(at, out);
         differences::add_reaction_stiffness(gradient, at, multipliers, out);
     }
 
     /// Derivative of κ by the configuration at fixed twists.
-    fn slip_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let gradient = |at: &Motion, out: &mut LocalGradient| self.slip_gradient(at, out);
-        differences::rate_gradient(gradient, at, self.slip_count(), out);
+    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        let gradient = |at: &Motion, out: &mut LocalGradient| self.nonholonomic_gradient(at, out);
+        differences::rate_gradient(gradient, at, self.nonholonomic_count(), out);
     }
 
     /// Whether the multiplier of a nonholonomic equation is a torque rather than a force.
-    fn is_slip_torque(&self, row: usize) -> bool {
+    fn is_nonholonomic_torque(&self, row: usize) -> bool {
         let _ = row;
         false
     }

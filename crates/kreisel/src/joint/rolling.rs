@@ -72,7 +72,7 @@ impl Rolling {
     }
 
     /// Gradient of κ along a direction in the plane: that of d, and (r × e)·ω.
-    fn slip_row(relative: &Relative, contact: &Contact, direction: usize) -> PairVector {
+    fn nonholonomic_row(relative: &Relative, contact: &Contact, direction: usize) -> PairVector {
         let mut row = relative.translation_gradient(direction);
         let lever = contact.arm.cross(&Vector3::ith(direction, 1.0));
         let mut first = row.fixed_rows_mut::<3>(0);
@@ -83,7 +83,7 @@ impl Rolling {
     }
 
     /// Derivative of Aᵀw for weights w on the two directions, by the frames' twists.
-    fn slip_matrix(relative: &Relative, contact: &Contact, weights: &Vector3) -> PairMatrix {
+    fn nonholonomic_matrix(relative: &Relative, contact: &Contact, weights: &Vector3) -> PairMatrix {
         let mut matrix = PairMatrix::zeros();
         relative.add_translation_hessian(weights, &mut matrix);
         let rotation = &relative.rotation;
@@ -144,30 +144,30 @@ impl Joint for Rolling {
         self.pair.add_to_nodes(1.0, &row, &mut out.rows[0]);
     }
 
-    fn slip_count(&self) -> usize {
+    fn nonholonomic_count(&self) -> usize {
         2
     }
 
-    fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let relative = self.pair.relative(at);
         let contact = self.contact(&relative);
         for (direction, out) in out.rows.iter_mut().take(2).enumerate() {
-            self.pair.add_to_nodes(1.0, &Self::slip_row(&relative, &contact, direction), out);
+            self.pair.add_to_nodes(1.0, &Self::nonholonomic_row(&relative, &contact, direction), out);
         }
     }
 
-    fn add_slip_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
         let relative = self.pair.relative(at);
         let weights = Vector3::new(multipliers[0], multipliers[1], 0.0);
-        let matrix = Self::slip_matrix(&relative, &self.contact(&relative), &weights);
+        let matrix = Self::nonholonomic_matrix(&relative, &self.contact(&relative), &weights);
         self.pair.add_to_blocks(&matrix, out);
     }
 
-    fn slip_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let relative = self.pair.relative(at);
         let (contact, twist) = (self.contact(&relative), relative.twist());
         for (direction, out) in out.rows.iter_mut().take(2).enumerate() {
-            let matrix = Self::slip_matrix(&relative, &contact, &Vector3::ith(direction, 1.0));
+            let matrix = Self::nonholonomic_matrix(&relative, &contact, &Vector3::ith(direction, 1.0));
             self.pair.add_to_nodes(1.0, &matrix.tr_mul(&twist), out);
         }
     }

@@ -117,24 +117,24 @@ impl Joint for VelocityCoupling {
 
     fn rate_gradient(&self, _: &Motion, _: &mut LocalGradient) {}
 
-    fn slip_count(&self) -> usize {
+    fn nonholonomic_count(&self) -> usize {
         1
     }
 
-    fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         for (pair, rate, factor) in &self.terms {
             pair.add_to_nodes(*factor, &rate.gradient(&pair.relative(at)), &mut out.rows[0]);
         }
     }
 
-    fn slip_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
         let [value, rate, _] = self.target.at(at.time);
         let (mut values, mut rates) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
         (values[0], rates[0]) = (-value, -rate);
         (values, rates)
     }
 
-    fn add_slip_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
+    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
         for (pair, rate, factor) in &self.terms {
             let mut matrix = PairMatrix::zeros();
             rate.add_matrix(&pair.relative(at), multipliers[0] * factor, &mut matrix);
@@ -142,7 +142,7 @@ impl Joint for VelocityCoupling {
         }
     }
 
-    fn slip_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         for (pair, rate, factor) in &self.terms {
             let relative = pair.relative(at);
             let mut matrix = PairMatrix::zeros();
@@ -151,7 +151,7 @@ impl Joint for VelocityCoupling {
         }
     }
 
-    fn is_slip_torque(&self, _: usize) -> bool {
+    fn is_nonholonomic_torque(&self, _: usize) -> bool {
         self.terms.iter().all(|(_, rate, _)| rate.is_angular())
     }
 

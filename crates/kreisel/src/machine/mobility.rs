@@ -33,31 +33,32 @@ impl Mobility {
     /// Counts by joint what an analysis found.
     pub fn of(system: &System, redundancy: &Redundancy) -> Self {
         let shape = system.shape();
-        let (first_slip, idle) = (shape.constraint_count(), &redundancy.idle);
+        let (first_nonholonomic, idle) = (shape.constraint_count(), &redundancy.idle);
         // What is switched off follows from nothing; it only takes no freedom.
         let works = |row: &usize| idle.binary_search(row).is_err();
         let implied: Vec<usize> = redundancy.implied.iter().copied().filter(works).collect();
-        let slips = redundancy.implied_slips.iter().copied();
-        let implied_slips: Vec<usize> = slips.filter(|row| works(&(first_slip + row))).collect();
+        let nonholonomic = redundancy.implied_nonholonomic.iter().copied();
+        let implied_nonholonomic: Vec<usize> =
+            nonholonomic.filter(|row| works(&(first_nonholonomic + row))).collect();
         Self {
             velocity_coordinates: shape.velocity_count(),
-            equations: shape.constraint_count() + shape.slip_count(),
-            independent: shape.constraint_count() - redundancy.implied.len() + shape.slip_count()
-                - redundancy.implied_slips.len(),
-            implied: by_joint(system, &implied, &implied_slips),
-            shared: by_joint(system, &redundancy.shared, &redundancy.shared_slips),
+            equations: shape.constraint_count() + shape.nonholonomic_count(),
+            independent: shape.constraint_count() - redundancy.implied.len() + shape.nonholonomic_count()
+                - redundancy.implied_nonholonomic.len(),
+            implied: by_joint(system, &implied, &implied_nonholonomic),
+            shared: by_joint(system, &redundancy.shared, &redundancy.shared_nonholonomic),
         }
     }
 }
 
 /// How many of some equations each joint has; joints with none are left out.
-fn by_joint(system: &System, equations: &[usize], slips: &[usize]) -> Vec<(usize, usize)> {
+fn by_joint(system: &System, equations: &[usize], nonholonomic: &[usize]) -> Vec<(usize, usize)> {
     let count = |rows: std::ops::Range<usize>, equations: &[usize]| {
         equations.partition_point(|&row| row < rows.end) - equations.partition_point(|&row| row < rows.start)
     };
     let counts = (0..system.joint_count()).map(|joint| {
         let holonomic = count(system.joint_rows(joint), equations);
-        (joint, holonomic + count(system.joint_slips(joint), slips))
+        (joint, holonomic + count(system.joint_nonholonomic(joint), nonholonomic))
     });
     counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -434,7 +434,7 @@ pub fn point_of(state: &State) -> Point<'_> {
         velocity: &state.shown_velocity,
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
-        slip_multipliers: &state.slip_multipliers,
+        nonholonomic_multipliers: &state.nonholonomic_multipliers,
         states: &state.states,
         memory: &state.memory,
     }
@@ -447,7 +447,7 @@ pub(super) fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
         velocity: &sample.velocity,
         acceleration: &sample.acceleration,
         multipliers: &sample.multipliers,
-        slip_multipliers: &sample.slip_multipliers,
+        nonholonomic_multipliers: &sample.nonholonomic_multipliers,
         states: &sample.states,
         memory,
     }

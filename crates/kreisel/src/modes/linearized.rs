@@ -39,7 +39,7 @@ impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
     pub fn at<D: Dae + ?Sized>(dae: &D, at: &Point) -> Result<Self, ModesError> {
         let (shape, couplings, length) = (dae.shape(), dae.couplings_at(at.memory), dae.scales().length);
-        if shape.slip_count() > 0 {
+        if shape.nonholonomic_count() > 0 {
             return Err(ModesError::Unsupported("nonholonomic constraints"));
         }
         if shape.reactions == Reactions::General {
@@ -152,9 +152,9 @@ impl TangentShell {
             force_node: Arc::clone(linearized.mass.pattern()),
             momentum_node: Arc::clone(linearized.mass.pattern()),
             constraint_node: Arc::clone(linearized.gradient.pattern()),
-            slip_node: none.clone(),
+            nonholonomic_node: none.clone(),
             force_constraint: none.clone(),
-            force_slip: none.clone(),
+            force_nonholonomic: none.clone(),
             force_state: none.clone(),
             state_node: none.clone(),
             state_state: none.clone(),

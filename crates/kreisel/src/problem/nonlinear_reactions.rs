@@ -15,7 +15,7 @@ impl NonlinearReactions {
     /// Consistent initial values at t = 0, with λ(0) = ψ(0) = 1 as first guesses.
     pub fn initial(&self) -> Initial {
         let [y, z, _] = self.motion(0.0);
-        Initial { multipliers: vec![1.0], slip_multipliers: vec![1.0], ..Initial::new(0.0, y, z) }
+        Initial { multipliers: vec![1.0], nonholonomic_multipliers: vec![1.0], ..Initial::new(0.0, y, z) }
     }
 
     /// Position, velocity and acceleration of the solution.
@@ -32,12 +32,12 @@ impl NonlinearReactions {
 
 impl Dae for NonlinearReactions {
     fn shape(&self) -> Shape {
-        Shape::new(Space::vector(2)).with_constraints([1]).with_slips([1]).with_general_reactions()
+        Shape::new(Space::vector(2)).with_constraints([1]).with_nonholonomic([1]).with_general_reactions()
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         let ([y1, y2], [z1, z2], [a1, a2]) = (two(at.configuration), two(at.velocity), two(at.acceleration));
-        let (lambda, psi, t) = (at.multipliers[0], at.slip_multipliers[0], at.time);
+        let (lambda, psi, t) = (at.multipliers[0], at.nonholonomic_multipliers[0], at.time);
         let e = t.exp();
         let first = e * (y1 * z2 + 2.0 * y2 * z1) + e * e * y1 * lambda - y1 * z2 * psi - 2.0;
         let second = (0.5 * y2 * z2 - 2.0 * y1 * z1 * y2 * z2 + y2 * lambda * lambda) / e
@@ -46,7 +46,7 @@ impl Dae for NonlinearReactions {
         out.equilibrium[0] = y1 * a1 + (y2 - (-2.0 * t).exp()) * a2 - first;
         out.equilibrium[1] = (y1 - e).sin() * a1 + y1 * y2 * a2 - second;
         out.violation[0] = y1 * y1 * y2 - 1.0;
-        out.slip[0] = y1 * z1 * z2 + 2.0;
+        out.nonholonomic[0] = y1 * z1 * z2 + 2.0;
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -59,19 +59,19 @@ impl Dae for NonlinearReactions {
         out[0] = 2.0 * y2 * z1 * z1 + 4.0 * y1 * z1 * z2;
     }
 
-    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let ([y1, _], [z1, z2]) = (two(at.configuration), two(at.velocity));
         out.values_mut().copy_from_slice(&[y1 * z2, y1 * z1]);
     }
 
-    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
+    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
         let [z1, z2] = two(at.velocity);
         out[0] = z1 * z1 * z2;
     }
 
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let ([y1, y2], [z1, z2], [a1, a2]) = (two(at.configuration), two(at.velocity), two(at.acceleration));
-        let (lambda, psi, t) = (at.multipliers[0], at.slip_multipliers[0], at.time);
+        let (lambda, psi, t) = (at.multipliers[0], at.nonholonomic_multipliers[0], at.time);
         let (e, cube) = (t.exp(), psi.powi(3));
         let mass = [y1, (y1 - e).sin(), y2 - (-2.0 * t).exp(), y1 * y2];
         let damping = [
@@ -84,9 +84,9 @@ impl Dae for NonlinearReactions {
             *value = weights.mass * mass + weights.damping * damping;
         }
         self.gradient(at, &mut out.gradient);
-        self.slip_gradient(at, &mut out.slip);
+        self.nonholonomic_gradient(at, &mut out.nonholonomic);
         out.reaction.values_mut().copy_from_slice(&[-e * e * y1, -2.0 * y2 * lambda / e]);
-        out.slip_reaction.values_mut().copy_from_slice(&[y1 * z2, 3.0 * y1 * y2 * z1 * psi * psi]);
+        out.nonholonomic_reaction.values_mut().copy_from_slice(&[y1 * z2, 3.0 * y1 * y2 * z1 * psi * psi]);
         if weights.stiffness {
             out.stiffness.values_mut().copy_from_slice(&[
                 a1 - e * z2 - e * e * lambda + z2 * psi,
@@ -95,7 +95,7 @@ impl Dae for NonlinearReactions {
                 y1 * a2 - (0.5 * z2 - 2.0 * y1 * z1 * z2 + lambda * lambda) / e + y1 * z1 * cube,
             ]);
             out.gradient_rate.values_mut().copy_from_slice(&[2.0 * y2 * z1 + 2.0 * y1 * z2, 2.0 * y1 * z1]);
-            out.slip_stiffness.values_mut().copy_from_slice(&[z1 * z2, 0.0]);
+            out.nonholonomic_stiffness.values_mut().copy_from_slice(&[z1 * z2, 0.0]);
         }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
         for time in [0.0, 0.4, 1.0] {
             let ([y, z, a], [lambda, psi]) =
                 (NonlinearReactions.motion(time), NonlinearReactions.multipliers(time));
-            let (mut equilibrium, mut violation, mut slip) = ([0.0; 2], [0.0], [0.0]);
+            let (mut equilibrium, mut violation, mut nonholonomic) = ([0.0; 2], [0.0], [0.0]);
             NonlinearReactions.evaluate(
                 &Point {
                     time,
@@ -121,22 +121,22 @@ mod tests {
                     velocity: &z,
                     acceleration: &a,
                     multipliers: &[lambda],
-                    slip_multipliers: &[psi],
+                    nonholonomic_multipliers: &[psi],
                     states: &[],
                     memory: &[],
                 },
                 &mut Equations {
                     equilibrium: &mut equilibrium,
                     violation: &mut violation,
-                    slip: &mut slip,
+                    nonholonomic: &mut nonholonomic,
                     state_rates: &mut [],
                 },
             );
-            let all = equilibrium.iter().chain(&violation).chain(&slip);
+            let all = equilibrium.iter().chain(&violation).chain(&nonholonomic);
             // Terms of size e³ with a few roundings each.
             assert!(
                 all.into_iter().all(|value| value.abs() < 1e-13),
-                "{equilibrium:?} {violation:?} {slip:?}"
+                "{equilibrium:?} {violation:?} {nonholonomic:?}"
             );
         }
     }

@@ -103,7 +103,7 @@ impl Equilibrium {
             velocity: &self.velocity,
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &self.states,
             memory: &self.memory,
         }
@@ -220,7 +220,7 @@ struct Found {
 
 fn check<D: Dae + ?Sized>(dae: &D, settings: &Settings) -> Result<(), StaticsError> {
     let shape = dae.shape();
-    if shape.slip_count() > 0 {
+    if shape.nonholonomic_count() > 0 {
         return Err(StaticsError::Unsupported("nonholonomic constraints"));
     }
     if !settings.target.is_finite() || settings.target == 0.0 {

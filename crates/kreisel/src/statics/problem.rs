@@ -200,7 +200,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
             &mut Equations {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
-                slip: &mut [],
+                nonholonomic: &mut [],
                 state_rates: &mut self.state_rates,
             },
         );

@@ -248,9 +248,13 @@ impl SystemBuilder {
             .collect();
         let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
         let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
-        let slip_sizes = self.joints.iter().map(|(_, joint)| joint.slip_count()).filter(|count| *count > 0);
+        let nonholonomic_sizes =
+            self.joints.iter().map(|(_, joint)| joint.nonholonomic_count()).filter(|count| *count > 0);
         let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
-        let mut shape = Shape::new(space).with_constraints(sizes).with_slips(slip_sizes).with_states(states);
+        let mut shape = Shape::new(space)
+            .with_constraints(sizes)
+            .with_nonholonomic(nonholonomic_sizes)
+            .with_states(states);
         if self.readers().any(|(_, element)| !element.joints().is_empty()) {
             shape.reactions = Reactions::General;
         }
@@ -309,7 +313,7 @@ impl SystemBuilder {
             };
             elements.push(version);
         }
-        let (mut first_row, mut first_slip, mut slip_group) = (0, 0, 0);
+        let (mut first_row, mut first_nonholonomic, mut nonholonomic_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
                 let rows = first_row..first_row + joint.size();
@@ -319,19 +323,20 @@ impl SystemBuilder {
                         couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
                     })
                     .collect();
-                let slips = first_slip..first_slip + joint.slip_count();
-                first_slip = slips.end;
-                let mut slip_blocks = Vec::new();
-                if !slips.is_empty() {
-                    let find = |node: &NodeId| couplings.slip_node.find(slip_group, node.0);
+                let nonholonomic = first_nonholonomic..first_nonholonomic + joint.nonholonomic_count();
+                first_nonholonomic = nonholonomic.end;
+                let mut nonholonomic_blocks = Vec::new();
+                if !nonholonomic.is_empty() {
+                    let find = |node: &NodeId| couplings.nonholonomic_node.find(nonholonomic_group, node.0);
                     let blocks = joint.nodes().iter().map(find);
-                    slip_blocks.extend(blocks.map(|block| block.expect("the block is in the pattern")));
-                    slip_group += 1;
+                    nonholonomic_blocks
+                        .extend(blocks.map(|block| block.expect("the block is in the pattern")));
+                    nonholonomic_group += 1;
                 }
                 JointEntry {
                     switch: switch_of(&name),
-                    slips,
-                    slip_blocks,
+                    nonholonomic,
+                    nonholonomic_blocks,
                     memory: remember(joint.memory_count()),
                     nodes: joint.nodes().iter().copied().collect(),
                     blocks: blocks_of(joint.nodes()),
@@ -390,7 +395,7 @@ impl SystemBuilder {
             }
         }
         self.check_readings()?;
-        let count = |joint: &dyn Joint| joint.size().max(joint.slip_count());
+        let count = |joint: &dyn Joint| joint.size().max(joint.nonholonomic_count());
         match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MOST_ROWS) {
             Some((name, joint)) => {
                 Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
@@ -473,10 +478,11 @@ impl SystemBuilder {
         let forces = momenta.iter().copied().chain(joined);
         let gradient = (self.joints.iter().enumerate())
             .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
-        let with_slips = self.joints.iter().filter(|(_, joint)| joint.slip_count() > 0).enumerate();
-        let slips =
-            with_slips.flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
-        let slips: Vec<(usize, usize)> = slips.collect();
+        let with_nonholonomic =
+            self.joints.iter().filter(|(_, joint)| joint.nonholonomic_count() > 0).enumerate();
+        let nonholonomic = with_nonholonomic
+            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+        let nonholonomic: Vec<(usize, usize)> = nonholonomic.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
         let with_states = || self.readers().map(|(_, element)| Reading::of(element));
@@ -484,10 +490,13 @@ impl SystemBuilder {
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
             .filter(|_| reacting);
-        let slip_reactions = slips.iter().map(|&(row, node)| (node, row)).filter(|_| reacting);
+        let nonholonomic_reactions = nonholonomic.iter().map(|&(row, node)| (node, row)).filter(|_| reacting);
         let none: &[usize] = &[];
-        let (reacting_joints, reacting_slips) =
-            if reacting { (shape.constraints.as_slice(), shape.slips.as_slice()) } else { (none, none) };
+        let (reacting_joints, reacting_nonholonomic) = if reacting {
+            (shape.constraints.as_slice(), shape.nonholonomic.as_slice())
+        } else {
+            (none, none)
+        };
         let pattern = |rows: &[usize], columns: &[usize], blocks: Vec<(usize, usize)>| {
             Arc::new(BlockPattern::new(rows, columns, blocks))
         };
@@ -495,7 +504,7 @@ impl SystemBuilder {
             |pick: fn(&Reading) -> Vec<(usize, usize)>| with_states().flat_map(|r| pick(&r)).collect();
         Couplings {
             force_constraint: pattern(&node_sizes, reacting_joints, reactions.collect()),
-            force_slip: pattern(&node_sizes, reacting_slips, slip_reactions.collect()),
+            force_nonholonomic: pattern(&node_sizes, reacting_nonholonomic, nonholonomic_reactions.collect()),
             force_state: pattern(&node_sizes, &state_sizes, pairs_of(|r| r.pairs(r.nodes, r.states))),
             state_node: pattern(&state_sizes, &node_sizes, pairs_of(|r| r.pairs(r.rated, r.nodes))),
             state_state: pattern(&state_sizes, &state_sizes, pairs_of(|r| r.pairs(r.rated, r.states))),
@@ -504,7 +513,7 @@ impl SystemBuilder {
                 &shape.constraints,
                 pairs_of(|r| r.pairs(r.rated, r.joints)),
             ),
-            slip_node: Arc::new(BlockPattern::new(&shape.slips, &node_sizes, slips)),
+            nonholonomic_node: Arc::new(BlockPattern::new(&shape.nonholonomic, &node_sizes, nonholonomic)),
             force_node: Arc::new(BlockPattern::new(&node_sizes, &node_sizes, forces)),
             momentum_node: pattern(&node_sizes, &node_sizes, momenta),
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),

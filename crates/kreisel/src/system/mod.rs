@@ -7,8 +7,8 @@ mod assembly;
 mod blame;
 mod builder;
 mod crowd;
+mod nonholonomic;
 mod pass;
-mod slip;
 mod state;
 mod switch;
 
@@ -89,9 +89,9 @@ struct JointEntry {
     /// Block of each local node in the pattern of the gradient.
     gradient_blocks: SmallVec<[BlockId; 2]>,
     /// Rows among the nonholonomic constraints.
-    slips: Range<usize>,
+    nonholonomic: Range<usize>,
     /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.
-    slip_blocks: Vec<BlockId>,
+    nonholonomic_blocks: Vec<BlockId>,
 }
 
 impl System {
@@ -174,13 +174,13 @@ impl System {
     }
 
     /// Rows of a joint among all nonholonomic constraints.
-    pub fn joint_slips(&self, joint: usize) -> Range<usize> {
-        self.joints[joint].slips.clone()
+    pub fn joint_nonholonomic(&self, joint: usize) -> Range<usize> {
+        self.joints[joint].nonholonomic.clone()
     }
 
     /// Number of a joint's equations, on positions and on velocities.
     pub fn joint_equation_count(&self, joint: usize) -> usize {
-        self.joints[joint].rows.len() + self.joints[joint].slips.len()
+        self.joints[joint].rows.len() + self.joints[joint].nonholonomic.len()
     }
 
     /// Sum of all stored energies.
@@ -206,11 +206,12 @@ impl System {
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        for entry in self.joints_on(at).filter(|entry| !entry.slips.is_empty()) {
-            let (targets, _) =
-                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.slip_targets(motion));
+        for entry in self.joints_on(at).filter(|entry| !entry.nonholonomic.is_empty()) {
+            let (targets, _) = self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
+                entry.joint.nonholonomic_targets(motion)
+            });
             // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
-            let multipliers = &at.slip_multipliers[entry.slips.clone()];
+            let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
             sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
         }
         sum
@@ -278,9 +279,12 @@ impl System {
                 squares[0] += violation[row] * violation[row];
                 squares[1] += (rate + rates[row]) * (rate + rates[row]);
             }
-            if !entry.slips.is_empty() {
-                let slips = entry.slip_values(motion);
-                squares[1] += slips[..entry.slips.len()].iter().map(|slip| slip * slip).sum::<f64>();
+            if !entry.nonholonomic.is_empty() {
+                let nonholonomic = entry.nonholonomic_values(motion);
+                squares[1] += nonholonomic[..entry.nonholonomic.len()]
+                    .iter()
+                    .map(|nonholonomic| nonholonomic * nonholonomic)
+                    .sum::<f64>();
             }
         });
         squares.map(f64::sqrt)
@@ -317,9 +321,12 @@ impl JointEntry {
         self.joint.gradient(motion, &mut gradient);
         let mut wrenches =
             assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
-        if !self.slips.is_empty() {
-            let slip_wrenches = self.slip_wrenches(motion, at);
-            wrenches.iter_mut().zip(slip_wrenches).for_each(|(wrench, slip)| *wrench += slip);
+        if !self.nonholonomic.is_empty() {
+            let nonholonomic_wrenches = self.nonholonomic_wrenches(motion, at);
+            wrenches
+                .iter_mut()
+                .zip(nonholonomic_wrenches)
+                .for_each(|(wrench, nonholonomic)| *wrench += nonholonomic);
         }
         let on_node = |node: usize| -> Vector6 { -wrenches[node] };
         match self.joint.reaction_frame() {
@@ -378,12 +385,12 @@ impl Dae for System {
         self.assemble(at, Wanted { equations: Some(out), rates: Some(rates), derivatives: None });
     }
 
-    fn slip_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.write_slip_gradients(at, out);
+    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        self.write_nonholonomic_gradients(at, out);
     }
 
-    fn slip_curvature(&self, at: &Point, out: &mut [f64]) {
-        self.write_slip_curvatures(at, out);
+    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
+        self.write_nonholonomic_curvatures(at, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -488,9 +495,15 @@ impl Dae for System {
 
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
         let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
-        let first_slip = self.shape.constraint_count();
-        let slips = |entry: &JointEntry| first_slip + entry.slips.start..first_slip + entry.slips.end;
-        self.joints.iter().filter(off).flat_map(|entry| entry.rows.clone().chain(slips(entry))).collect()
+        let first_nonholonomic = self.shape.constraint_count();
+        let nonholonomic = |entry: &JointEntry| {
+            first_nonholonomic + entry.nonholonomic.start..first_nonholonomic + entry.nonholonomic.end
+        };
+        self.joints
+            .iter()
+            .filter(off)
+            .flat_map(|entry| entry.rows.clone().chain(nonholonomic(entry)))
+            .collect()
     }
 
     fn state_scales(&self, out: &mut [f64]) {
@@ -503,11 +516,16 @@ impl Dae for System {
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
     fn multiplier_weights(&self, out: &mut [f64]) {
-        let (out, slips) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
+        let (out, nonholonomic) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
         for entry in &self.joints {
-            for (row, weight) in slips.iter_mut().skip(entry.slips.start).take(entry.slips.len()).enumerate()
+            for (row, weight) in nonholonomic
+                .iter_mut()
+                .skip(entry.nonholonomic.start)
+                .take(entry.nonholonomic.len())
+                .enumerate()
             {
-                *weight = if entry.joint.is_slip_torque(row) { 1.0 / self.scales.length } else { 1.0 };
+                *weight =
+                    if entry.joint.is_nonholonomic_torque(row) { 1.0 / self.scales.length } else { 1.0 };
             }
             for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
                 *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
@@ -523,9 +541,9 @@ impl Dae for System {
         format!("joint `{}`", self.joints[group].name)
     }
 
-    fn describe_slip_group(&self, group: usize) -> String {
-        let with_slips = self.joints.iter().filter(|entry| !entry.slips.is_empty()).nth(group);
-        with_slips
+    fn describe_nonholonomic_group(&self, group: usize) -> String {
+        let with_nonholonomic = self.joints.iter().filter(|entry| !entry.nonholonomic.is_empty()).nth(group);
+        with_nonholonomic
             .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
     }
 
@@ -534,17 +552,17 @@ impl Dae for System {
             Equation::Equilibrium(index) => self.describe_equilibrium(index),
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
-            Equation::Slip(index) => self.describe_slip(index),
+            Equation::Nonholonomic(index) => self.describe_nonholonomic(index),
             Equation::State(index) => format!("state `{}`", self.states[index].name),
         }
     }
 }
 
 impl System {
-    fn describe_slip(&self, index: usize) -> String {
-        match self.joints.iter().find(|entry| entry.slips.contains(&index)) {
+    fn describe_nonholonomic(&self, index: usize) -> String {
+        match self.joints.iter().find(|entry| entry.nonholonomic.contains(&index)) {
             Some(entry) => {
-                let (row, count) = (index - entry.slips.start + 1, entry.slips.len());
+                let (row, count) = (index - entry.nonholonomic.start + 1, entry.nonholonomic.len());
                 format!("joint `{}` (equation {row} of {count} on velocities)", entry.name)
             }
             None => format!("nonholonomic constraint {index}"),

@@ -120,13 +120,13 @@ impl System {
             }
         }
         if let Some(equations) = equations {
-            self.evaluate_slips(at, equations);
+            self.evaluate_nonholonomic(at, equations);
             self.add_crowd_forces(at, equations.equilibrium);
         }
         if let Some(mut derivatives) = derivatives {
             derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
             let Derivatives { weights, out, places, tangent, .. } = derivatives;
-            self.add_slip_tangents(at, weights, places, tangent, out);
+            self.add_nonholonomic_tangents(at, weights, places, tangent, out);
             self.add_crowd_tangents(at, weights, out);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);

@@ -143,7 +143,8 @@ impl System {
 
     /// Adds Bᵀ and Aᵀ to the derivatives by multipliers, where elements read some of these.
     pub(super) fn add_reactions(&self, out: &mut Tangent) {
-        for (gradient, reaction) in [(&out.gradient, &mut out.reaction), (&out.slip, &mut out.slip_reaction)]
+        for (gradient, reaction) in
+            [(&out.gradient, &mut out.reaction), (&out.nonholonomic, &mut out.nonholonomic_reaction)]
         {
             let pattern = gradient.pattern();
             for (block, row, column) in pattern.blocks() {

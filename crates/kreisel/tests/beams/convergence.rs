@@ -41,7 +41,7 @@ fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
         velocity: &zeros,
         acceleration: &zeros,
         multipliers: &[],
-        slip_multipliers: &[],
+        nonholonomic_multipliers: &[],
         states: &[],
         memory: &vec![0.0; machine.system.shape().memory],
     };

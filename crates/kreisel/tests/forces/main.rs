@@ -25,7 +25,7 @@ fn point(state: &State) -> Point<'_> {
         velocity: &state.velocity,
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
-        slip_multipliers: &state.slip_multipliers,
+        nonholonomic_multipliers: &state.nonholonomic_multipliers,
         states: &state.states,
         memory: &state.memory,
     }

@@ -240,7 +240,7 @@ fn a_free_beam_has_six_modes_of_frequency_zero() {
             velocity: &zeros,
             acceleration: &zeros,
             multipliers: &[],
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &[],
             memory: &vec![0.0; system.shape().memory],
         };

@@ -45,7 +45,7 @@ impl Chain {
             velocity: &zeros,
             acceleration: &zeros,
             multipliers: &[],
-            slip_multipliers: &[],
+            nonholonomic_multipliers: &[],
             states: &[],
             memory: &[],
         };

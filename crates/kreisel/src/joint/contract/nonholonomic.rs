@@ -5,7 +5,7 @@ use super::*;
 use crate::joint::{KnifeEdge, Rate, RateTerm, Rolling, VelocityCoupling, Wheel};
 
 /// κ of a wheel that rolls, written down without the derivatives: velocities of the two points that touch.
-fn rolling_slip(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize) -> HyperDual64 {
+fn rolling_nonholonomic(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize) -> HyperDual64 {
     // Poses moved by exp(ε₁ e_b), then along the twists by ε₂: the derivative by ε₂ is the velocity.
     let eps1 = HyperDual64::new(0.0, 1.0, 0.0, 0.0);
     let eps2 = HyperDual64::new(0.0, 0.0, 1.0, 0.0);
@@ -58,7 +58,7 @@ proptest! {
         prop_assume!(relative.rotation.to_rotation_matrix()[(2, 2)].abs() < 0.9);
         for wheel in [Wheel::Disc, Wheel::Sphere] {
             let joint = Rolling::new(nodes, two.offsets, wheel, radius);
-            check_slips(&joint, &at, |row, b| rolling_slip(wheel, radius, &two, row, b))?;
+            check_nonholonomic(&joint, &at, |row, b| rolling_nonholonomic(wheel, radius, &two, row, b))?;
             check_holonomic_by_differences(&joint, &at)?;
         }
     }
@@ -69,7 +69,7 @@ proptest! {
         let motions = two.motions();
         let at = Motion::new(0.0, &motions);
         let joint = KnifeEdge::new(nodes, two.offsets);
-        check_slips(&joint, &at, |_, b| {
+        check_nonholonomic(&joint, &at, |_, b| {
             // The rate of d along the axis y of the second frame as it is before the time passes.
             let still = Two { twists: [Vector6::zeros(); 2], ..two.clone() };
             let across: Triple<HyperDual64> =
@@ -93,8 +93,8 @@ proptest! {
         ];
         let joint = VelocityCoupling::new(&terms, Arc::new(law));
         // Differences of the gradient are what the derivatives are compared with here: rates have no simpler form.
-        check_slips_by_differences(&joint, &at)?;
-        let (values, rates) = joint.slip_targets(&at);
+        check_nonholonomic_by_differences(&joint, &at)?;
+        let (values, rates) = joint.nonholonomic_targets(&at);
         let exact = law.value(time());
         prop_assert!(close(values[0], -exact.re) && close(rates[0], -exact.v1));
     }
@@ -122,29 +122,29 @@ impl Two {
 
 /// κ is the derivative by ε₂ of `exact`, ∂κ/∂q along direction b the mixed one; A is κ's derivative by the twists,
 /// on which κ depends linearly, and the stiffness belongs to A.
-fn check_slips(
+fn check_nonholonomic(
     joint: &impl Joint,
     at: &Motion,
     exact: impl Fn(usize, usize) -> HyperDual64,
 ) -> Result<(), TestCaseError> {
     let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-    joint.slip_gradient(at, &mut gradient);
-    joint.slip_rate_gradient(at, &mut rate_gradient);
-    for row in 0..joint.slip_count() {
-        let slip: f64 =
+    joint.nonholonomic_gradient(at, &mut gradient);
+    joint.nonholonomic_rate_gradient(at, &mut rate_gradient);
+    for row in 0..joint.nonholonomic_count() {
+        let nonholonomic: f64 =
             gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
         for b in 0..12 {
             let exact = exact(row, b);
-            prop_assert!(close(slip, exact.eps2), "row {row}: slip {slip}, {exact}");
+            prop_assert!(close(nonholonomic, exact.eps2), "row {row}: slip {nonholonomic}, {exact}");
             let found = rate_gradient.rows[row][b / 6][b % 6];
             prop_assert!(close(found, exact.eps1eps2), "row {row}, {b}: {found}, {exact}");
         }
     }
-    check_slips_by_differences(joint, at)
+    check_nonholonomic_by_differences(joint, at)
 }
 
 /// Hand-written stiffness and rate gradient against the trait's own differences, good to about eight digits.
-fn check_slips_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
+fn check_nonholonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
     struct Plain<'j, J>(&'j J);
     impl<J: Joint> Joint for Plain<'_, J> {
         fn nodes(&self) -> &[NodeId] {
@@ -155,28 +155,28 @@ fn check_slips_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), Tes
         }
         fn violation(&self, _: &Motion, _: &mut [f64]) {}
         fn gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-        fn slip_count(&self) -> usize {
-            self.0.slip_count()
+        fn nonholonomic_count(&self) -> usize {
+            self.0.nonholonomic_count()
         }
-        fn slip_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-            self.0.slip_gradient(at, out);
+        fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+            self.0.nonholonomic_gradient(at, out);
         }
     }
     let multipliers = [0.8, -1.7, 0.3, 0.1, 0.2, 0.5];
-    let multipliers = &multipliers[..joint.slip_count()];
+    let multipliers = &multipliers[..joint.nonholonomic_count()];
     let (mut exact, mut differenced) = (LocalTangent::zeros(2), LocalTangent::zeros(2));
-    joint.add_slip_reaction_stiffness(at, multipliers, &mut exact);
-    Plain(joint).add_slip_reaction_stiffness(at, multipliers, &mut differenced);
+    joint.add_nonholonomic_reaction_stiffness(at, multipliers, &mut exact);
+    Plain(joint).add_nonholonomic_reaction_stiffness(at, multipliers, &mut differenced);
     let (mut rate, mut differenced_rate) = (LocalGradient::zeros(), LocalGradient::zeros());
-    joint.slip_rate_gradient(at, &mut rate);
-    Plain(joint).slip_rate_gradient(at, &mut differenced_rate);
+    joint.nonholonomic_rate_gradient(at, &mut rate);
+    Plain(joint).nonholonomic_rate_gradient(at, &mut differenced_rate);
     for i in 0..2 {
         for j in 0..2 {
             let (exact, differenced) = (*exact.stiffness(i, j), *differenced.stiffness(i, j));
             let size = 1.0 + exact.norm();
             prop_assert!((exact - differenced).norm() < 1e-6 * size, "{exact} {differenced}");
         }
-        for row in 0..joint.slip_count() {
+        for row in 0..joint.nonholonomic_count() {
             let (exact, differenced) = (rate.rows[row][i], differenced_rate.rows[row][i]);
             prop_assert!((exact - differenced).norm() < 1e-6 * (1.0 + exact.norm()), "{exact} {differenced}");
         }

@@ -95,7 +95,7 @@ fn errors<D: Dae>(
             distance(&state.acceleration, &now.a),
             distance(&state.algorithmic_acceleration, &shifted.a),
             distance(&state.multipliers, &now.lambda),
-            distance(&state.slip_multipliers, &now.psi),
+            distance(&state.nonholonomic_multipliers, &now.psi),
         ];
         errors.iter_mut().zip(found).for_each(|(error, found)| *error = error.max(found));
     }
@@ -157,13 +157,13 @@ impl LedSkate {
 
 impl Dae for LedSkate {
     fn shape(&self) -> Shape {
-        Shape::new(Space::vector(4)).with_constraints([1]).with_slips([1])
+        Shape::new(Space::vector(4)).with_constraints([1]).with_nonholonomic([1])
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         let (q, v) = (at.configuration, at.velocity);
         let led = Self::exact(at.time);
-        let reaction = Self::reactions(q, at.multipliers[0], at.slip_multipliers[0]);
+        let reaction = Self::reactions(q, at.multipliers[0], at.nonholonomic_multipliers[0]);
         let led_reaction = Self::reactions(&led.q, led.lambda[0], led.psi[0]);
         for i in 0..4 {
             out.equilibrium[i] = MASSES[i] * (at.acceleration[i] - led.a[i]) + reaction[i] - led_reaction[i];
@@ -171,7 +171,7 @@ impl Dae for LedSkate {
         // A spring and a damper pull towards the chosen motion.
         out.equilibrium[0] += 3.0 * (q[0] - led.q[0]) + 0.5 * (v[0] - led.v[0]);
         out.violation[0] = q[3] - q[0] * q[1];
-        out.slip[0] = v[1] * q[2].cos() - v[0] * q[2].sin();
+        out.nonholonomic[0] = v[1] * q[2].cos() - v[0] * q[2].sin();
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -261,7 +261,7 @@ fn soi2_has_the_errors_of_an_independent_implementation() {
         distance(&state.velocity, &exact.v),
         distance(&state.algorithmic_acceleration, &shifted.a),
         distance(&state.multipliers, &exact.lambda),
-        distance(&state.slip_multipliers, &exact.psi),
+        distance(&state.nonholonomic_multipliers, &exact.psi),
     ];
     for (found, expected) in found.iter().zip(expected) {
         // Four digits are printed.
@@ -308,7 +308,11 @@ fn constraints_hold_where_the_method_says_so() {
         run.advance(1.0).unwrap();
         // Some roundings of numbers of size one.
         assert!(run.position_residual() < 1e-13, "{method:?}");
-        assert!(run.slip_residual()[0].abs() < 1e-11, "{method:?}: {:e}", run.slip_residual()[0]);
+        assert!(
+            run.nonholonomic_residual()[0].abs() < 1e-11,
+            "{method:?}: {:e}",
+            run.nonholonomic_residual()[0]
+        );
         let hidden = run.velocity_residual()[0].abs();
         match method.leaves_hidden_residual() {
             true => assert!(hidden > 1e-6 && hidden < 1e-3, "{method:?}: {hidden:e}"),
@@ -363,6 +367,6 @@ fn initial_velocities_are_made_consistent_with_nonholonomic_constraints() {
     initial.velocity[1] += 0.3;
     let mut run = GeneralizedAlpha::with(settings(Method::Soi2, 0.01)).start(&LedSkate, initial).unwrap();
     assert!(run.start_report().velocity_violation > 0.1);
-    assert!(run.slip_residual()[0].abs() < 1e-14, "{:?}", run.slip_residual());
+    assert!(run.nonholonomic_residual()[0].abs() < 1e-14, "{:?}", run.nonholonomic_residual());
     assert!(run.velocity_residual()[0].abs() < 1e-14);
 }
