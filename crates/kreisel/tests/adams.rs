@@ -153,7 +153,7 @@ fn point(state: &State) -> Point<'_> {
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
         nonholonomic_multipliers: &[],
-        states: &[],
+        internal_states: &[],
         memory: &state.memory,
     }
 }

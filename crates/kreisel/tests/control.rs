@@ -22,7 +22,7 @@ fn from_text(text: &str) -> Result<Machine, String> {
 
 fn state(machine: &Machine, at: &State, name: &str) -> f64 {
     let index = (0..machine.system.state_count()).find(|&i| machine.system.state_name(i) == name);
-    at.states[index.unwrap()]
+    at.internal_states[index.unwrap()]
 }
 
 fn settings(method: Method, step: f64) -> Settings {

@@ -229,7 +229,7 @@ impl Values {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &[],
-            states: &[],
+            internal_states: &[],
             memory: &self.memory,
         }
     }
@@ -243,7 +243,7 @@ fn violation(system: &System, poses: &[Pose]) -> f64 {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
         nonholonomic: &mut [],
-        state_rates: &mut [],
+        internal_rates: &mut [],
     };
     system.evaluate(&values.point(), &mut out);
     violation.iter().map(|value| value * value).sum::<f64>().sqrt()

@@ -109,7 +109,7 @@ fn the_multipliers_are_the_smallest_that_keep_the_motion() {
             acceleration: &zeros,
             multipliers: &state.multipliers,
             nonholonomic_multipliers: &[],
-            states: &[],
+            internal_states: &[],
             memory: &state.memory,
         };
         system.gradient(&at, &mut gradient);

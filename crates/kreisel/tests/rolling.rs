@@ -354,7 +354,7 @@ value = "sin(t)"
             acceleration: &acceleration,
             multipliers: &multipliers,
             nonholonomic_multipliers: &psi,
-            states: &[],
+            internal_states: &[],
             memory: &vec![0.0; shape.memory],
         };
         let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };

@@ -72,8 +72,8 @@ fn top_errors(group: Group, state: &State, exact: &DrivenSolution) -> [f64; 5] {
         distance(&difference, &[0.0; 6]),
         distance(&state.velocity, &v),
         distance(&state.multipliers, top.multipliers.as_slice()),
-        (state.states[0] - exact.states[0]).abs(),
-        (state.states[1] - exact.states[1]).abs(),
+        (state.internal_states[0] - exact.internal_states[0]).abs(),
+        (state.internal_states[1] - exact.internal_states[1]).abs(),
     ]
 }
 
@@ -119,7 +119,7 @@ impl LaggingPendulum {
         // φ = 0.7, φ̇ = 0.3 with x = sin φ, y = −cos φ.
         let (sin, cos) = 0.7_f64.sin_cos();
         let mut initial = Initial::new(0.0, [sin, -cos], [0.3 * cos, 0.3 * sin]);
-        initial.states = vec![0.4];
+        initial.internal_states = vec![0.4];
         initial
     }
 
@@ -148,16 +148,16 @@ impl LaggingPendulum {
 impl Dae for LaggingPendulum {
     fn shape(&self) -> Shape {
         let state = StateGroup { size: 1, algebraic: false };
-        Shape::new(Space::vector(2)).with_constraints([1]).with_states([state])
+        Shape::new(Space::vector(2)).with_constraints([1]).with_internal_states([state])
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         let ([x, y], [u, w]) = ([at.configuration[0], at.configuration[1]], [at.velocity[0], at.velocity[1]]);
-        let (lambda, c) = (at.multipliers[0], at.states[0]);
+        let (lambda, c) = (at.multipliers[0], at.internal_states[0]);
         out.equilibrium[0] = at.acceleration[0] + x * lambda + y * c;
         out.equilibrium[1] = at.acceleration[1] + GRAVITY + y * lambda - x * c;
         out.violation[0] = 0.5 * (x * x + y * y - 1.0);
-        out.state_rates[0] = -2.0 * c + 0.1 * lambda + x * w - y * u;
+        out.internal_rates[0] = -2.0 * c + 0.1 * lambda + x * w - y * u;
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -170,8 +170,8 @@ fn pendulum_errors(state: &State, exact: &[f64; 6]) -> [f64; 5] {
         distance(&state.configuration, &exact[..2]),
         distance(&state.velocity, &exact[2..4]),
         (state.multipliers[0] - exact[4]).abs(),
-        (state.states[0] - exact[5]).abs(),
-        (state.states[0] - exact[5]).abs(),
+        (state.internal_states[0] - exact[5]).abs(),
+        (state.internal_states[0] - exact[5]).abs(),
     ]
 }
 
@@ -218,12 +218,12 @@ struct FastState;
 impl Dae for FastState {
     fn shape(&self) -> Shape {
         let state = StateGroup { size: 1, algebraic: false };
-        Shape::new(Space::vector(1)).with_states([state])
+        Shape::new(Space::vector(1)).with_internal_states([state])
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         out.equilibrium[0] = at.acceleration[0];
-        out.state_rates[0] = -1000.0 * (at.states[0] - at.time.sin());
+        out.internal_rates[0] = -1000.0 * (at.internal_states[0] - at.time.sin());
     }
 }
 
@@ -233,7 +233,7 @@ fn the_error_of_a_state_decides_on_the_step() {
     let slow = |t: f64| 1000.0 * (1000.0 * t.sin() - t.cos()) / (1e6 + 1.0);
     let exact = |t: f64| slow(t) + (1.0 - slow(0.0)) * (-1000.0 * t).exp();
     let mut initial = Initial::new(0.0, [0.0], [1.0]);
-    initial.states = vec![1.0];
+    initial.internal_states = vec![1.0];
     let mut counts = Vec::new();
     for tolerance in [1e-3, 1e-5] {
         let control = ErrorControl::new(tolerance, 2.0);
@@ -246,7 +246,7 @@ fn the_error_of_a_state_decides_on_the_step() {
                 first = report.step;
             }
             last = report.step;
-            largest = largest.max((run.state().states[0] - exact(run.state().time)).abs());
+            largest = largest.max((run.state().internal_states[0] - exact(run.state().time)).abs());
         }
         // Errors per unit of time are kept to the tolerance: in the decay they add up to no more than that.
         assert!(largest < 2.0 * tolerance, "{tolerance}: {largest}");
@@ -263,19 +263,19 @@ struct Undetermined;
 
 impl Dae for Undetermined {
     fn shape(&self) -> Shape {
-        Shape::new(Space::vector(1)).with_states([StateGroup { size: 1, algebraic: true }])
+        Shape::new(Space::vector(1)).with_internal_states([StateGroup { size: 1, algebraic: true }])
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
-        out.equilibrium[0] = at.acceleration[0] - at.states[0];
-        out.state_rates[0] = at.configuration[0];
+        out.equilibrium[0] = at.acceleration[0] - at.internal_states[0];
+        out.internal_rates[0] = at.configuration[0];
     }
 }
 
 #[test]
 fn an_algebraic_state_that_nothing_determines_is_named() {
     let mut initial = Initial::new(0.0, [1.0], [0.0]);
-    initial.states = vec![0.0];
+    initial.internal_states = vec![0.0];
     let outcome = GeneralizedAlpha::new(Method::Index3, 0.8, 1e-3).unwrap().start(&Undetermined, initial);
     let Err(error) = outcome else { panic!("a singular system was accepted") };
     assert!(matches!(error, StartError::Initial(ConsistencyError::Singular { .. })), "{error}");
@@ -295,7 +295,7 @@ impl Element for Lag {
         &self.nodes
     }
 
-    fn states(&self) -> &[StateId] {
+    fn internal_states(&self) -> &[StateId] {
         &self.states
     }
 
@@ -308,14 +308,14 @@ impl Element for Lag {
     }
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let ([c, s], lambda) = ([at.states[0], at.states[1]], at.multipliers[1]);
+        let ([c, s], lambda) = ([at.internal_states[0], at.internal_states[1]], at.multipliers[1]);
         out.wrenches[0][0] += c;
         out.wrenches[1][0] -= c + 0.02 * lambda;
         out.wrenches[1][4] += s * at.nodes[1].velocity[4];
     }
 
     fn rates(&self, at: &Motion, out: &mut [f64]) {
-        let [c, s] = [at.states[0], at.states[1]];
+        let [c, s] = [at.internal_states[0], at.internal_states[1]];
         let (first, second) = (&at.nodes[0], &at.nodes[1]);
         let slide = first.velocity[0] - second.velocity[3];
         out[0] = -2.0 * c + slide + 0.3 * first.pose.position.y * s + 0.01 * at.multipliers[0];
@@ -381,7 +381,7 @@ fn derivatives_of_and_by_states_and_multipliers_are_those_of_the_equations() {
             acceleration: &numbers(12, 2.0),
             multipliers: &numbers(6, 3.0),
             nonholonomic_multipliers: &[],
-            states: &numbers(2, 4.0),
+            internal_states: &numbers(2, 4.0),
             memory: &[],
         };
         let weights = TangentWeights { mass: 0.7, damping: 0.4, stiffness: true, remembered_forces: false };
@@ -418,7 +418,7 @@ fn all_methods_agree_on_a_chain_whose_element_reads_a_joint() {
             let errors = [100, 200].map(|count| {
                 let state = end(method, count);
                 let reaction = distance(&state.multipliers, &reference.multipliers);
-                [distance(&state.states, &reference.states), reaction]
+                [distance(&state.internal_states, &reference.internal_states), reaction]
             });
             for (coarse, fine) in errors[0].iter().zip(errors[1]) {
                 let order = (coarse / fine).log2();
@@ -434,21 +434,21 @@ fn statics_finds_states_at_rest() {
     struct Pulled;
     impl Dae for Pulled {
         fn shape(&self) -> Shape {
-            Shape::new(Space::vector(1)).with_states([StateGroup { size: 1, algebraic: false }])
+            Shape::new(Space::vector(1)).with_internal_states([StateGroup { size: 1, algebraic: false }])
         }
         fn evaluate(&self, at: &Point, out: &mut Equations) {
-            let (x, c) = (at.configuration[0], at.states[0]);
+            let (x, c) = (at.configuration[0], at.internal_states[0]);
             out.equilibrium[0] = at.acceleration[0] + 2.0 * x - c;
-            out.state_rates[0] = 3.0 - x - c;
+            out.internal_rates[0] = 3.0 - x - c;
         }
     }
     let mut initial = Initial::new(0.0, [0.0], [0.0]);
-    initial.states = vec![0.0];
+    initial.internal_states = vec![0.0];
     let found =
         statics::solve(&Pulled, &initial, &statics::Settings::default(), |_| Control::Continue).unwrap();
     // 2x = c = 3 − x.
     assert!((found.equilibrium.configuration[0] - 1.0).abs() < 1e-12);
-    assert!((found.equilibrium.states[0] - 2.0).abs() < 1e-12);
+    assert!((found.equilibrium.internal_states[0] - 2.0).abs() < 1e-12);
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
             acceleration: &acceleration,
             multipliers: &multipliers,
             nonholonomic_multipliers: &[],
-            states: &[],
+            internal_states: &[],
             memory: &memory,
         };
         let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
@@ -160,17 +160,17 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
 fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Vec<f64> {
     let (mut equilibrium, mut violation) =
         (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
-    let (mut nonholonomic, mut state_rates) =
+    let (mut nonholonomic, mut internal_rates) =
         (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
     let mut rates = vec![0.0; shape.constraint_count()];
     let out = &mut Equations {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
         nonholonomic: &mut nonholonomic,
-        state_rates: &mut state_rates,
+        internal_rates: &mut internal_rates,
     };
     fill(out, &mut rates);
-    [equilibrium, violation, nonholonomic, state_rates, rates].concat()
+    [equilibrium, violation, nonholonomic, internal_rates, rates].concat()
 }
 
 /// Reactions and hidden constraints are then products with the gradient: they are the same but for roundings.
@@ -195,7 +195,7 @@ fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
             acceleration: &acceleration,
             multipliers: &multipliers,
             nonholonomic_multipliers: &nonholonomic_multipliers,
-            states: &states,
+            internal_states: &states,
             memory: &memory,
         };
         for stiffness in [false, true] {
@@ -237,7 +237,7 @@ fn check_gradient(system: &System, at: &Point, gradient: &BlockMatrix) {
             equilibrium: &mut equilibrium,
             violation: &mut violation,
             nonholonomic: &mut [],
-            state_rates: &mut [],
+            internal_rates: &mut [],
         };
         system.evaluate(&Point { configuration, ..*at }, &mut out);
         violation
@@ -324,7 +324,7 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
         acceleration: &acceleration,
         multipliers: &multipliers,
         nonholonomic_multipliers: &[],
-        states: &[],
+        internal_states: &[],
         memory: &[],
     };
     let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };

@@ -170,7 +170,8 @@ impl ModeLine {
         let part = if share > 0.0 {
             machine.system.node_name(NodeId(node)).to_owned()
         } else {
-            let largest = mode.states.iter().enumerate().max_by(|a, b| a.1.norm().total_cmp(&b.1.norm()));
+            let largest =
+                mode.internal_states.iter().enumerate().max_by(|a, b| a.1.norm().total_cmp(&b.1.norm()));
             largest.map(|(state, _)| machine.system.state_names().swap_remove(state)).unwrap_or_default()
         };
         Self {
@@ -247,7 +248,7 @@ fn shapes(machine: &Machine, found: &MachineModes) -> String {
     for (row, name) in machine.coordinate_names().iter().chain(&states).enumerate() {
         text.push_str(name);
         for mode in &found.modes {
-            let value = mode.shape.iter().chain(&mode.states).nth(row).copied().unwrap_or_default();
+            let value = mode.shape.iter().chain(&mode.internal_states).nth(row).copied().unwrap_or_default();
             let _ = write!(text, ",{:.16e},{:.16e}", value.re, value.im);
         }
         text.push('\n');
@@ -280,7 +281,7 @@ fn write_matrices(
     } else if let Some(space) = linearized.state_space().map_err(kreisel::machine::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
         let all = machine.system.state_names();
-        let states: Vec<String> = space.states.iter().map(|&index| all[index].clone()).collect();
+        let states: Vec<String> = space.internal_states.iter().map(|&index| all[index].clone()).collect();
         if !states.is_empty() {
             files.push(("states.txt", list(&states)));
         }

@@ -81,7 +81,7 @@ fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, Exp
         measured.correction = measured.correction.max(found.last_decreasing);
         let state = run.state();
         let initial = Initial {
-            states: state.states.clone(),
+            internal_states: state.internal_states.clone(),
             ..Initial::new(state.time, state.configuration.clone(), state.velocity.clone())
         };
         let same = integrator.start(&machine.system, initial)?;

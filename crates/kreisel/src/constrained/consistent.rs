@@ -46,7 +46,7 @@ pub(crate) fn closed<D: Dae + ?Sized>(
     initial: &Initial,
     kkt: &mut Kkt,
 ) -> Result<(Vec<f64>, StartReport), ConsistencyError> {
-    kkt.set_states(&initial.states, &vec![0.0; shape.memory]);
+    kkt.set_states(&initial.internal_states, &vec![0.0; shape.memory]);
     let mut report = StartReport {
         position_change: vec![0.0; shape.velocity_count()],
         velocity_change: vec![0.0; shape.velocity_count()],
@@ -84,7 +84,7 @@ pub(crate) fn check_initial<D: Dae + ?Sized>(
     for (what, expected, given) in [
         ("configuration coordinates", shape.space.coordinate_count(), initial.configuration.len()),
         ("velocity coordinates", shape.velocity_count(), initial.velocity.len()),
-        ("states", shape.state_count(), initial.states.len()),
+        ("states", shape.state_count(), initial.internal_states.len()),
     ] {
         if expected != given {
             return Err(ConsistencyError::Count { what, expected, given });
@@ -102,7 +102,7 @@ pub(crate) fn check_initial<D: Dae + ?Sized>(
         .space
         .validate(&initial.configuration)
         .map_err(|error| ConsistencyError::Values(error.to_string()))?;
-    let numbers = initial.velocity.iter().chain(&initial.states).chain([&initial.time]);
+    let numbers = initial.velocity.iter().chain(&initial.internal_states).chain([&initial.time]);
     if numbers.into_iter().any(|value| !value.is_finite()) {
         return Err(ConsistencyError::Values(
             "a velocity, a state or the time is not a finite number".to_string(),
@@ -123,11 +123,11 @@ fn check_time_dependence<D: Dae + ?Sized>(
     if shape.rheonomic {
         return Ok(());
     }
-    let rest = Rest::new(shape).with_states(&initial.states);
+    let rest = Rest::new(shape).with_internal_states(&initial.internal_states);
     let violation_at = |time: f64| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
-        let (mut nonholonomic, mut state_rates) =
+        let (mut nonholonomic, mut internal_rates) =
             (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
         dae.evaluate(
             &rest.point(time, &initial.configuration, &initial.velocity),
@@ -135,7 +135,7 @@ fn check_time_dependence<D: Dae + ?Sized>(
                 equilibrium: &mut equilibrium,
                 violation: &mut violation,
                 nonholonomic: &mut nonholonomic,
-                state_rates: &mut state_rates,
+                internal_rates: &mut internal_rates,
             },
         );
         violation

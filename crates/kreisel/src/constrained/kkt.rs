@@ -65,7 +65,7 @@ pub(crate) struct BlockSystem {
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
     pub nonholonomic: Vec<f64>,
-    state_rates: Vec<f64>,
+    internal_rates: Vec<f64>,
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
@@ -90,7 +90,7 @@ impl BlockSystem {
             equilibrium: vec![0.0; shape.velocity_count()],
             violation: vec![0.0; shape.constraint_count()],
             nonholonomic: vec![0.0; shape.nonholonomic_count()],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
             layout,
             kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
             shape,
@@ -163,13 +163,13 @@ impl BlockSystem {
     }
 
     fn has_algebraic_states(&self) -> bool {
-        self.shape.states.iter().any(|group| group.algebraic)
+        self.shape.internal_states.iter().any(|group| group.algebraic)
     }
 
     /// Right sides −h of algebraic states; needs their rates.
     fn algebraic_rows(&mut self) {
         let rows = self.unknowns[self.layout.first_state()..].iter_mut();
-        for ((row, rate), algebraic) in rows.zip(&self.state_rates).zip(self.shape.algebraic_states()) {
+        for ((row, rate), algebraic) in rows.zip(&self.internal_rates).zip(self.shape.algebraic_states()) {
             *row = if algebraic { -rate } else { 0.0 };
         }
     }
@@ -200,7 +200,7 @@ impl BlockSystem {
     /// Evaluates all equations at a point.
     pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
         for values in
-            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates]
+            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
         {
             values.fill(0.0);
         }
@@ -210,7 +210,7 @@ impl BlockSystem {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
                 nonholonomic: &mut self.nonholonomic,
-                state_rates: &mut self.state_rates,
+                internal_rates: &mut self.internal_rates,
             },
         );
     }
@@ -268,7 +268,7 @@ impl BlockSystem {
             .zip(&self.nonholonomic)
             .for_each(|(p, d)| apply(p, d * self.mass_scale));
         let first = self.layout.first_state();
-        out.states.iter_mut().zip(&self.unknowns[first..]).for_each(|(c, d)| apply(c, *d));
+        out.internal_states.iter_mut().zip(&self.unknowns[first..]).for_each(|(c, d)| apply(c, *d));
         relative
     }
 }
@@ -284,8 +284,8 @@ impl Kkt {
     }
 
     /// States and memory at which the equations are evaluated from now on.
-    pub fn set_states(&mut self, states: &[f64], memory: &[f64]) {
-        self.rest.states.copy_from_slice(states);
+    pub fn set_states(&mut self, internal_states: &[f64], memory: &[f64]) {
+        self.rest.internal_states.copy_from_slice(internal_states);
         self.rest.memory.copy_from_slice(memory);
     }
 
@@ -354,7 +354,7 @@ impl Kkt {
     }
 
     /// Rates of the first-order states where everything else is known.
-    fn state_rates<D: Dae + ?Sized>(
+    fn internal_rates<D: Dae + ?Sized>(
         &mut self,
         dae: &D,
         time: f64,
@@ -362,19 +362,19 @@ impl Kkt {
         velocity: &[f64],
         out: &mut Accelerations,
     ) {
-        if out.states.is_empty() {
+        if out.internal_states.is_empty() {
             return;
         }
         let at = Point {
             acceleration: &out.acceleration,
             multipliers: &out.multipliers,
             nonholonomic_multipliers: &out.nonholonomic_multipliers,
-            states: &out.states,
+            internal_states: &out.internal_states,
             ..self.rest.point(time, configuration, velocity)
         };
         self.system.evaluate(dae, &at);
-        let rates = self.system.state_rates.iter().zip(self.system.shape.algebraic_states());
-        for (out, (rate, algebraic)) in out.state_rates.iter_mut().zip(rates) {
+        let rates = self.system.internal_rates.iter().zip(self.system.shape.algebraic_states());
+        for (out, (rate, algebraic)) in out.internal_rates.iter_mut().zip(rates) {
             *out = if algebraic { 0.0 } else { *rate };
         }
     }
@@ -395,7 +395,7 @@ impl Kkt {
                 acceleration: &out.acceleration,
                 multipliers: &out.multipliers,
                 nonholonomic_multipliers: &out.nonholonomic_multipliers,
-                states: &out.states,
+                internal_states: &out.internal_states,
                 ..self.rest.point(time, configuration, velocity)
             };
             system.factor_with(dae, &at, None, false)?;
@@ -409,13 +409,13 @@ impl Kkt {
             // One round where the multipliers enter linearly, more where they do not.
             let linear = system.shape.reactions == Reactions::Gradient && !system.has_algebraic_states();
             if size <= 1e-12 || linear {
-                self.state_rates(dae, time, configuration, velocity, out);
+                self.internal_rates(dae, time, configuration, velocity, out);
                 return Ok(());
             }
         }
         if system.has_algebraic_states() && system.shape.reactions == Reactions::Gradient {
-            let states = system.shape.algebraic_states();
-            let first = states.zip(0..).find(|(algebraic, _)| *algebraic);
+            let internal_states = system.shape.algebraic_states();
+            let first = internal_states.zip(0..).find(|(algebraic, _)| *algebraic);
             return Err(KktFailure::Singular(Equation::State(first.map_or(0, |(_, index)| index))));
         }
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
@@ -452,9 +452,9 @@ pub(crate) struct Accelerations {
     pub acceleration: Vec<f64>,
     pub multipliers: Vec<f64>,
     pub nonholonomic_multipliers: Vec<f64>,
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// ċ; zero for algebraic states.
-    pub state_rates: Vec<f64>,
+    pub internal_rates: Vec<f64>,
 }
 
 impl Accelerations {
@@ -463,8 +463,8 @@ impl Accelerations {
             acceleration: vec![0.0; shape.velocity_count()],
             multipliers: vec![0.0; shape.constraint_count()],
             nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
-            states: vec![0.0; shape.state_count()],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_states: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
         }
     }
 }

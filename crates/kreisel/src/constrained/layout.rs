@@ -116,7 +116,7 @@ pub(crate) struct Layout {
     holonomic: Constraints,
     nonholonomic: Constraints,
     stabilizers: Constraints,
-    states: States,
+    internal_states: States,
 }
 
 impl Layout {
@@ -140,7 +140,7 @@ impl Layout {
         sizes.extend(&stabilizer_sizes);
         roles.resize(sizes.len(), Role::Stabilizer);
         let first_state = sizes.len();
-        sizes.extend(shape.states.iter().map(|group| group.size));
+        sizes.extend(shape.internal_states.iter().map(|group| group.size));
         roles.resize(sizes.len(), Role::Primary);
 
         let of = |pattern: &BlockPattern, rows: usize, columns: usize| -> Vec<(usize, usize)> {
@@ -162,9 +162,9 @@ impl Layout {
         let state_node = of(&couplings.state_node, first_state, 0);
         let state_state = of(&couplings.state_state, first_state, first_state);
         let state_constraint = of(&couplings.state_constraint, first_state, node_count);
-        let with_states =
+        let with_internal_states =
             || force_state.iter().chain(&state_node).chain(&state_state).chain(&state_constraint);
-        let mirrored = gradient.iter().chain(&nonholonomic).chain(&stabilizer).chain(with_states());
+        let mirrored = gradient.iter().chain(&nonholonomic).chain(&stabilizer).chain(with_internal_states());
         let transposed = mirrored.map(|&(row, column)| (column, row));
         let diagonal = (0..sizes.len()).map(|group| (group, group));
         let blocks = (force
@@ -174,7 +174,7 @@ impl Layout {
             .chain(&reaction)
             .chain(&nonholonomic_reaction))
         .chain(&stabilizer)
-        .chain(with_states())
+        .chain(with_internal_states())
         .copied()
         .chain(transposed)
         .chain(crossed)
@@ -211,9 +211,9 @@ impl Layout {
                 gradient: stabilizer.iter().map(places).collect(),
                 reaction: Vec::new(),
             },
-            states: States {
+            internal_states: States {
                 first_group: first_state,
-                groups: shape.states.clone(),
+                groups: shape.internal_states.clone(),
                 force: force_state.iter().map(place).collect(),
                 node: state_node.iter().map(place).collect(),
                 state: state_state.iter().map(place).collect(),
@@ -321,8 +321,8 @@ impl Layout {
 
     /// First unknown of the states; the others follow to the end.
     pub fn first_state(&self) -> usize {
-        let states = &self.states;
-        let size: usize = states.groups.iter().map(|group| group.size).sum();
+        let internal_states = &self.internal_states;
+        let size: usize = internal_states.groups.iter().map(|group| group.size).sum();
         self.pattern.row_count() - size
     }
 
@@ -336,9 +336,9 @@ impl Layout {
         out: &mut BlockMatrix,
     ) {
         let pattern = Arc::clone(matrix.pattern());
-        for ((block, _, group), &place) in pattern.blocks().zip(&self.states.force) {
+        for ((block, _, group), &place) in pattern.blocks().zip(&self.internal_states.force) {
             let source = view(matrix, block);
-            let unknown = scaling.unknown[kind_of(self.states.groups[group].algebraic)];
+            let unknown = scaling.unknown[kind_of(self.internal_states.groups[group].algebraic)];
             let target = self.part_of(out, place, source, Part::new(row, 0), self.node_copies);
             add(target, factor * scaling.force * unknown, source);
         }
@@ -355,9 +355,9 @@ impl Layout {
         out: &mut BlockMatrix,
     ) {
         let pattern = Arc::clone(matrix.pattern());
-        for ((block, group, node), &place) in pattern.blocks().zip(&self.states.node) {
+        for ((block, group, node), &place) in pattern.blocks().zip(&self.internal_states.node) {
             let source = view(matrix, block);
-            let rate = scaling.rate[kind_of(self.states.groups[group].algebraic)];
+            let rate = scaling.rate[kind_of(self.internal_states.groups[group].algebraic)];
             let target = self.part_of(out, place, source, Part::new(0, column), 1);
             add_times(operators, node, target, factor * rate, source);
         }
@@ -365,7 +365,7 @@ impl Layout {
 
     /// Adds the derivatives of the states' equations by states and by λ: what is left are those by the motion of nodes.
     pub fn add_states(&self, tangent: &Tangent, scaling: &StateScaling, out: &mut BlockMatrix) {
-        let States { first_group, groups, state, constraint, .. } = &self.states;
+        let States { first_group, groups, state, constraint, .. } = &self.internal_states;
         for (index, _) in groups.iter().enumerate().filter(|(_, group)| !group.algebraic) {
             let group = first_group + index;
             if let Some(block) = self.pattern.find(group, group) {
@@ -391,7 +391,7 @@ impl Layout {
 
     /// Gives every state's unknown an equation of its own, by which it vanishes.
     pub fn hold_states(&self, algebraic: bool, out: &mut BlockMatrix) {
-        let States { first_group, groups, .. } = &self.states;
+        let States { first_group, groups, .. } = &self.internal_states;
         for (index, _) in groups.iter().enumerate().filter(|(_, group)| algebraic || !group.algebraic) {
             let group = first_group + index;
             if let Some(block) = self.pattern.find(group, group) {
@@ -402,7 +402,7 @@ impl Layout {
 
     /// Groups of the states: the first, and whether each is algebraic.
     pub fn state_groups(&self) -> (usize, &[StateGroup]) {
-        (self.states.first_group, &self.states.groups)
+        (self.internal_states.first_group, &self.internal_states.groups)
     }
 
     /// Adds `factor · matrix` (times T) to the node blocks.

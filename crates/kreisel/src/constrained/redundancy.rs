@@ -128,7 +128,7 @@ fn block_matrix<D: Dae + ?Sized>(
         acceleration: &zeros,
         multipliers: &vec![0.0; shape.constraint_count()],
         nonholonomic_multipliers: &vec![0.0; shape.nonholonomic_count()],
-        states: &vec![0.0; shape.state_count()],
+        internal_states: &vec![0.0; shape.state_count()],
         memory: &vec![0.0; shape.memory],
     };
     dae.gradient(&at, &mut tangent.gradient);

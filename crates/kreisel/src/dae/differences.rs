@@ -20,7 +20,7 @@ struct MovablePoint {
     acceleration: Vec<f64>,
     multipliers: Vec<f64>,
     nonholonomic_multipliers: Vec<f64>,
-    states: Vec<f64>,
+    internal_states: Vec<f64>,
     memory: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ impl MovablePoint {
             acceleration: at.acceleration.to_vec(),
             multipliers: at.multipliers.to_vec(),
             nonholonomic_multipliers: at.nonholonomic_multipliers.to_vec(),
-            states: at.states.to_vec(),
+            internal_states: at.internal_states.to_vec(),
             memory: at.memory.to_vec(),
         }
     }
@@ -46,7 +46,7 @@ impl MovablePoint {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            states: &self.states,
+            internal_states: &self.internal_states,
             memory: &self.memory,
         }
     }
@@ -57,7 +57,7 @@ struct Values {
     equilibrium: Vec<f64>,
     violation: Vec<f64>,
     nonholonomic: Vec<f64>,
-    state_rates: Vec<f64>,
+    internal_rates: Vec<f64>,
 }
 
 fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
@@ -65,7 +65,7 @@ fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
         equilibrium: vec![0.0; shape.velocity_count()],
         violation: vec![0.0; shape.constraint_count()],
         nonholonomic: vec![0.0; shape.nonholonomic_count()],
-        state_rates: vec![0.0; shape.state_count()],
+        internal_rates: vec![0.0; shape.state_count()],
     };
     dae.evaluate(
         at,
@@ -73,7 +73,7 @@ fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
             equilibrium: &mut values.equilibrium,
             violation: &mut values.violation,
             nonholonomic: &mut values.nonholonomic,
-            state_rates: &mut values.state_rates,
+            internal_rates: &mut values.internal_rates,
         },
     );
     values
@@ -98,7 +98,7 @@ fn quotient<D: Dae + ?Sized>(
         (&mut forth.equilibrium, &back.equilibrium),
         (&mut forth.violation, &back.violation),
         (&mut forth.nonholonomic, &back.nonholonomic),
-        (&mut forth.state_rates, &back.state_rates),
+        (&mut forth.internal_rates, &back.internal_rates),
     ] {
         forth.iter_mut().zip(back).for_each(|(f, b)| *f = scale * (*f - b));
     }
@@ -170,7 +170,7 @@ pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeig
         let damping = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
         add_column(&mut out.dynamic, j, weights.damping, &damping.equilibrium);
         add_column(&mut out.nonholonomic, j, 1.0, &damping.nonholonomic);
-        add_column(&mut out.state_damping, j, 1.0, &damping.state_rates);
+        add_column(&mut out.state_damping, j, 1.0, &damping.internal_rates);
         if weights.stiffness {
             position_column(dae, &shape, at, j, out);
         }
@@ -198,7 +198,7 @@ fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize
     let stiffness = quotient(dae, shape, at, STEP, shift);
     add_column(&mut out.stiffness, j, 1.0, &stiffness.equilibrium);
     add_column(&mut out.nonholonomic_stiffness, j, 1.0, &stiffness.nonholonomic);
-    add_column(&mut out.state_stiffness, j, 1.0, &stiffness.state_rates);
+    add_column(&mut out.state_stiffness, j, 1.0, &stiffness.internal_rates);
     let rate = |distance: f64| {
         let mut moved = MovablePoint::new(at);
         shift(&mut moved, distance);
@@ -211,13 +211,14 @@ fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize
 
 fn state_columns<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, out: &mut Tangent) {
     for j in 0..shape.state_count() {
-        let column = quotient(dae, shape, at, step_for(at.states[j]), |p, d| p.states[j] += d);
+        let column =
+            quotient(dae, shape, at, step_for(at.internal_states[j]), |p, d| p.internal_states[j] += d);
         add_column(&mut out.state_force, j, 1.0, &column.equilibrium);
-        add_column(&mut out.state_state, j, 1.0, &column.state_rates);
+        add_column(&mut out.state_state, j, 1.0, &column.internal_rates);
     }
     for j in 0..shape.constraint_count() {
         let column = quotient(dae, shape, at, step_for(at.multipliers[j]), |p, d| p.multipliers[j] += d);
-        add_column(&mut out.state_reaction, j, 1.0, &column.state_rates);
+        add_column(&mut out.state_reaction, j, 1.0, &column.internal_rates);
     }
 }
 

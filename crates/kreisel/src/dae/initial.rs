@@ -10,7 +10,7 @@ pub struct Initial {
     /// Velocity v(t₀).
     pub velocity: Vec<f64>,
     /// States c(t₀).
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// Nodes whose configuration is not to be changed, ascending.
     pub fixed: Vec<usize>,
     /// First guess of λ(t₀), for forces that are nonlinear in it; zeros if empty.
@@ -26,7 +26,7 @@ impl Initial {
             time,
             configuration: configuration.into(),
             velocity: velocity.into(),
-            states: Vec::new(),
+            internal_states: Vec::new(),
             fixed: Vec::new(),
             multipliers: Vec::new(),
             nonholonomic_multipliers: Vec::new(),

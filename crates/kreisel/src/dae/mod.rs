@@ -47,7 +47,7 @@ pub struct Point<'a> {
     /// Multipliers ψ of the nonholonomic constraints.
     pub nonholonomic_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
-    pub states: &'a [f64],
+    pub internal_states: &'a [f64],
     /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but for section
     /// forces, by [`Dae::follow`].
     pub memory: &'a [f64],
@@ -63,7 +63,7 @@ pub struct Equations<'a> {
     /// Violation κ of the nonholonomic constraints.
     pub nonholonomic: &'a mut [f64],
     /// Rates h of the states (for an algebraic state: the residual that must vanish).
-    pub state_rates: &'a mut [f64],
+    pub internal_rates: &'a mut [f64],
 }
 
 /// How one Newton increment moves acceleration and velocity: all that a system learns of the integrator.

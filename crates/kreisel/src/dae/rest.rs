@@ -9,7 +9,7 @@ pub(crate) struct Rest {
     pub velocity: Vec<f64>,
     multipliers: Vec<f64>,
     nonholonomic: Vec<f64>,
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     pub memory: Vec<f64>,
 }
 
@@ -21,14 +21,14 @@ impl Rest {
             velocity: zeros(shape.velocity_count()),
             multipliers: zeros(shape.constraint_count()),
             nonholonomic: zeros(shape.nonholonomic_count()),
-            states: zeros(shape.state_count()),
+            internal_states: zeros(shape.state_count()),
             memory: zeros(shape.memory),
         }
     }
 
     /// With other states.
-    pub fn with_states(mut self, states: &[f64]) -> Self {
-        self.states.copy_from_slice(states);
+    pub fn with_internal_states(mut self, internal_states: &[f64]) -> Self {
+        self.internal_states.copy_from_slice(internal_states);
         self
     }
 
@@ -40,7 +40,7 @@ impl Rest {
             acceleration: &self.velocity,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic,
-            states: &self.states,
+            internal_states: &self.internal_states,
             memory: &self.memory,
         }
     }

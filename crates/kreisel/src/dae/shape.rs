@@ -36,7 +36,7 @@ pub struct Shape {
     /// Nonholonomic constraints, in groups.
     pub nonholonomic: Vec<usize>,
     /// First-order and algebraic states, in groups.
-    pub states: Vec<StateGroup>,
+    pub internal_states: Vec<StateGroup>,
     /// How the multipliers enter the equilibrium.
     pub reactions: Reactions,
     /// How many numbers the system remembers from step to step.
@@ -51,7 +51,7 @@ impl Shape {
             constraints: Vec::new(),
             rheonomic: false,
             nonholonomic: Vec::new(),
-            states: Vec::new(),
+            internal_states: Vec::new(),
             reactions: Reactions::Gradient,
             memory: 0,
         }
@@ -76,8 +76,8 @@ impl Shape {
     }
 
     /// With groups of states.
-    pub fn with_states(mut self, groups: impl IntoIterator<Item = StateGroup>) -> Self {
-        self.states = groups.into_iter().collect();
+    pub fn with_internal_states(mut self, groups: impl IntoIterator<Item = StateGroup>) -> Self {
+        self.internal_states = groups.into_iter().collect();
         self
     }
 
@@ -110,12 +110,12 @@ impl Shape {
 
     /// Number of states.
     pub fn state_count(&self) -> usize {
-        self.states.iter().map(|group| group.size).sum()
+        self.internal_states.iter().map(|group| group.size).sum()
     }
 
     /// Whether each state is algebraic.
     pub fn algebraic_states(&self) -> impl Iterator<Item = bool> + '_ {
-        self.states.iter().flat_map(|group| std::iter::repeat_n(group.algebraic, group.size))
+        self.internal_states.iter().flat_map(|group| std::iter::repeat_n(group.algebraic, group.size))
     }
 
     /// Number of velocity coordinates of each node.
@@ -154,7 +154,7 @@ impl Couplings {
     /// Every pair of groups meets: right for small systems.
     pub fn dense(shape: &Shape) -> Self {
         let nodes = shape.node_sizes();
-        let states: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
+        let internal_states: Vec<usize> = shape.internal_states.iter().map(|group| group.size).collect();
         let (constraints, nonholonomic) = (&shape.constraints, &shape.nonholonomic);
         let none: &[usize] = &[];
         let (reacting_constraints, reacting_nonholonomic) = match shape.reactions {
@@ -169,10 +169,10 @@ impl Couplings {
             nonholonomic_node: dense(nonholonomic, &nodes),
             force_constraint: dense(&nodes, reacting_constraints),
             force_nonholonomic: dense(&nodes, reacting_nonholonomic),
-            force_state: dense(&nodes, &states),
-            state_node: dense(&states, &nodes),
-            state_state: dense(&states, &states),
-            state_constraint: dense(&states, constraints),
+            force_state: dense(&nodes, &internal_states),
+            state_node: dense(&internal_states, &nodes),
+            state_state: dense(&internal_states, &internal_states),
+            state_constraint: dense(&internal_states, constraints),
         }
     }
 }

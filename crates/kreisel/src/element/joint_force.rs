@@ -79,8 +79,8 @@ impl Element for JointForce {
         }
     }
 
-    fn states(&self) -> &[StateId] {
-        self.signals.states()
+    fn internal_states(&self) -> &[StateId] {
+        self.signals.internal_states()
     }
 
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {

@@ -112,7 +112,7 @@ impl JointFriction {
 
     /// Friction per pressing force at a rate: the first component along a coordinate, all three around a ball.
     fn rub(&self, rate: &Vector3, at: &Motion) -> Rub {
-        let bristles = Vector3::from_fn(|i, _| at.states.get(i).copied().unwrap_or(0.0));
+        let bristles = Vector3::from_fn(|i, _| at.internal_states.get(i).copied().unwrap_or(0.0));
         self.bearing.friction.rub(&(self.bearing.arm * rate), &Vector3::zeros(), &bristles)
     }
 
@@ -200,7 +200,7 @@ impl Element for JointFriction {
         &self.joint
     }
 
-    fn states(&self) -> &[StateId] {
+    fn internal_states(&self) -> &[StateId] {
         &self.bristles
     }
 

@@ -121,8 +121,8 @@ impl Element for MarkerForce {
         }
     }
 
-    fn states(&self) -> &[StateId] {
-        self.signals.states()
+    fn internal_states(&self) -> &[StateId] {
+        self.signals.internal_states()
     }
 
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {

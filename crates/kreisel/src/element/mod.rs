@@ -53,7 +53,7 @@ pub trait Element: Send + Sync {
     }
 
     /// States that the element reads, [`MOST_STATES`] at most; those it gives rates come first.
-    fn states(&self) -> &[StateId] {
+    fn internal_states(&self) -> &[StateId] {
         &[]
     }
 

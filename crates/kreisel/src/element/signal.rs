@@ -92,7 +92,7 @@ impl Quantity {
 pub(super) struct Signals {
     sources: Vec<Source>,
     /// The states that are read: an element's own, then those of signals.
-    states: Vec<StateId>,
+    internal_states: Vec<StateId>,
     /// Initial values of the inputs.
     inputs: Vec<f64>,
 }
@@ -111,20 +111,20 @@ impl Signals {
     }
 
     /// Signals of an element with states of its own.
-    pub(super) fn after(mut states: Vec<StateId>, signals: Vec<Signal>) -> Self {
+    pub(super) fn after(mut internal_states: Vec<StateId>, signals: Vec<Signal>) -> Self {
         debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
         let source = |signal| match signal {
             Signal::Motion(signal) => Source::Motion(signal),
             Signal::State(state) => {
-                let known = states.iter().position(|known| *known == state);
+                let known = internal_states.iter().position(|known| *known == state);
                 Source::State(known.unwrap_or_else(|| {
-                    states.push(state);
-                    states.len() - 1
+                    internal_states.push(state);
+                    internal_states.len() - 1
                 }))
             }
         };
         let sources = signals.into_iter().map(source).collect();
-        Self { sources, states, inputs: Vec::new() }
+        Self { sources, internal_states, inputs: Vec::new() }
     }
 
     pub(super) fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
@@ -139,8 +139,8 @@ impl Signals {
     }
 
     /// The states that are read.
-    pub(super) fn states(&self) -> &[StateId] {
-        &self.states
+    pub(super) fn internal_states(&self) -> &[StateId] {
+        &self.internal_states
     }
 
     /// The state that a signal shows, by its place among those of the element.
@@ -164,7 +164,7 @@ impl Signals {
             let signal = match source {
                 Source::Motion(signal) => signal,
                 Source::State(state) => {
-                    *value = at.states[*state];
+                    *value = at.internal_states[*state];
                     continue;
                 }
             };

@@ -79,13 +79,13 @@ pub(super) fn difference_state_tangent<E: Element + ?Sized>(
     out: &mut LocalStateTangent,
 ) {
     let rate_count = element.rate_count();
-    for j in 0..at.states.len() {
-        let mut states = [0.0; MOST_STATES];
-        states[..at.states.len()].copy_from_slice(at.states);
-        let step = STEP * states[j].abs().max(1.0);
+    for j in 0..at.internal_states.len() {
+        let mut internal_states = [0.0; MOST_STATES];
+        internal_states[..at.internal_states.len()].copy_from_slice(at.internal_states);
+        let step = STEP * internal_states[j].abs().max(1.0);
         let mut at_distance = |distance: f64| {
-            states[j] = at.states[j] + distance;
-            values(element, &Motion { states: &states[..at.states.len()], ..*at })
+            internal_states[j] = at.internal_states[j] + distance;
+            values(element, &Motion { internal_states: &internal_states[..at.internal_states.len()], ..*at })
         };
         let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
         out.force_by_state[j] = slope.wrenches;

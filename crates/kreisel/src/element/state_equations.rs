@@ -26,19 +26,19 @@ impl StateEquations {
     /// Equations of these states with the matrices A and B (row by row) and the inputs u; nodes are those of the signals.
     pub fn new(
         nodes: Vec<NodeId>,
-        states: Vec<StateId>,
+        internal_states: Vec<StateId>,
         matrix: Vec<f64>,
         input: Vec<f64>,
         quantities: Vec<Quantity>,
         signals: Vec<Signal>,
     ) -> Self {
-        let count = states.len();
+        let count = internal_states.len();
         debug_assert_eq!(
             (matrix.len(), input.len()),
             (count * count, count * quantities.len()),
             "A and B have the sizes of states and inputs"
         );
-        Self { nodes, count, matrix, input, quantities, signals: Signals::after(states, signals) }
+        Self { nodes, count, matrix, input, quantities, signals: Signals::after(internal_states, signals) }
     }
 
     /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
@@ -77,8 +77,8 @@ impl Element for StateEquations {
 
     fn tangent(&self, _: &Motion, _: TangentWeights, _: &mut LocalTangent) {}
 
-    fn states(&self) -> &[StateId] {
-        self.signals.states()
+    fn internal_states(&self) -> &[StateId] {
+        self.signals.internal_states()
     }
 
     fn rate_count(&self) -> usize {
@@ -88,7 +88,7 @@ impl Element for StateEquations {
     fn rates(&self, at: &Motion, out: &mut [f64]) {
         let signals = self.signals.measure(at, at.memory);
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.count)) {
-            *out = row.iter().zip(at.states).map(|(a, c)| a * c).sum::<f64>();
+            *out = row.iter().zip(at.internal_states).map(|(a, c)| a * c).sum::<f64>();
         }
         for (k, quantity) in self.quantities.iter().enumerate() {
             let u = quantity.value(at.time, &signals[..self.signals.count()]);

@@ -70,7 +70,7 @@ impl GeneralizedAlpha {
     ) -> Result<Integration<'d, D>, ResumeError> {
         let mut integration = self.prepare(dae)?;
         check_sizes(&integration.work.shape, integration.settings.method, &state)?;
-        integration.kkt.set_states(&state.states, &state.memory);
+        integration.kkt.set_states(&state.internal_states, &state.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
         integration.previous = state.clone();
@@ -209,8 +209,8 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
         ("constraints", state.earliest_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
         ("nonholonomic constraints", state.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
-        ("states", state.states.len(), shape.state_count()),
-        ("states", state.state_rates.len(), shape.state_count()),
+        ("states", state.internal_states.len(), shape.state_count()),
+        ("states", state.internal_rates.len(), shape.state_count()),
         ("states", state.previous_state_rates.len(), shape.state_count()),
         ("states", state.algorithmic_state_rates.len(), shape.state_count()),
         ("states", state.previous_algorithmic_state_rates.len(), shape.state_count()),
@@ -242,7 +242,7 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
                 point.nonholonomic_multiplier_changes.len(),
                 shape.nonholonomic_count(),
             ),
-            ("states", point.states.len(), shape.state_count()),
+            ("states", point.internal_states.len(), shape.state_count()),
             ("remembered numbers", point.memory.len(), shape.memory),
         ]);
     }

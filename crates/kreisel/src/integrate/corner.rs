@@ -38,7 +38,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let mut equilibrium = zeros(shape.velocity_count());
         let (mut violation, mut nonholonomic) =
             (zeros(state.multipliers.len()), zeros(state.nonholonomic_multipliers.len()));
-        let mut state_rates = zeros(state.states.len());
+        let mut internal_rates = zeros(state.internal_states.len());
         let at = Point {
             time,
             configuration: &state.configuration,
@@ -46,17 +46,17 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             acceleration: &state.acceleration,
             multipliers: &state.multipliers,
             nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            states: &state.states,
+            internal_states: &state.internal_states,
             memory: &state.memory,
         };
         let mut out = Equations {
             equilibrium: &mut equilibrium,
             violation: &mut violation,
             nonholonomic: &mut nonholonomic,
-            state_rates: &mut state_rates,
+            internal_rates: &mut internal_rates,
         };
         self.dae().evaluate(&at, &mut out);
-        equilibrium.extend(state_rates);
+        equilibrium.extend(internal_rates);
         equilibrium
     }
 }

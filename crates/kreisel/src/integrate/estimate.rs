@@ -117,14 +117,15 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
 /// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale where it is small.
 fn weigh_states(
     work: &Workspace,
-    states: &[f64],
+    internal_states: &[f64],
     control: &ErrorControl,
     rates: impl Iterator<Item = f64>,
     worst: &mut Error,
 ) {
     for (i, rate) in rates.enumerate().filter(|(i, _)| !work.forgetful_states[*i]) {
         let scale = work.state_scales[i];
-        let tolerance = (control.rtol * states[i].abs().max(scale) + control.atol * scale) / control.horizon;
+        let tolerance =
+            (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
         worst.consider(rate.abs() / tolerance, || Equation::State(i));
     }
 }
@@ -157,7 +158,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         }
         let mut error = weighed(&self.work, &state.configuration, control, &self.error_rates);
         let rates = state_error_rates(state, trial, parameters, step);
-        weigh_states(&self.work, &trial.states, control, rates, &mut error);
+        weigh_states(&self.work, &trial.internal_states, control, rates, &mut error);
         error
     }
 
@@ -178,15 +179,15 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         }
         let (dae, shape, state) = (self.dae, &self.work.shape, &self.state);
         let mut now = Accelerations::zeros(shape);
-        now.states.copy_from_slice(&state.states);
+        now.internal_states.copy_from_slice(&state.internal_states);
         self.kkt.accelerations(dae, time, &state.configuration, &state.shown_velocity, &mut now)?;
         let speed = self.largest_rate(&state.shown_velocity);
         let change = self.largest_rate(&now.acceleration).sqrt();
-        let pace = self.largest_state_rate(&now.state_rates, &now.states);
+        let pace = self.largest_state_rate(&now.internal_rates, &now.internal_states);
         let distance = PROBE / speed.max(change).max(pace).max(PROBE / (LARGEST_START * control.horizon));
         let settings = Settings { step: jerk_distance(distance), ..self.settings };
         let (shape, state) = (&self.work.shape, &self.state);
-        let Jerks { velocity: jerk, states } =
+        let Jerks { velocity: jerk, internal_states } =
             jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
         let mut rates = vec![0.0; jerk.len()];
         curvature_error(&settings, &shape.space, &state.shown_velocity, &now.acceleration, &mut rates);
@@ -195,19 +196,19 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let mut error = weighed(&self.work, &state.configuration, control, &rates);
         // Of the states the second derivative is known: their third is taken to be as much faster as that is.
         let constant = StateParameters::new(&self.settings.parameters).error_constant();
-        let thirds = states
+        let thirds = internal_states
             .iter()
-            .zip(&now.state_rates)
+            .zip(&now.internal_rates)
             .map(|(second, first)| if *first == 0.0 { 0.0 } else { constant * second * second / first });
-        weigh_states(&self.work, &now.states, control, thirds, &mut error);
+        weigh_states(&self.work, &now.internal_states, control, thirds, &mut error);
         let error = error.size;
         let step = CAUTION / error.sqrt().max(CAUTION / (LARGEST_START * control.horizon));
         Ok(control.clamp(step))
     }
 
     /// Largest rate of a state in units of the state, or of its scale where it is small.
-    fn largest_state_rate(&self, rates: &[f64], states: &[f64]) -> f64 {
-        let scales = states.iter().zip(&self.work.state_scales);
+    fn largest_state_rate(&self, rates: &[f64], internal_states: &[f64]) -> f64 {
+        let scales = internal_states.iter().zip(&self.work.state_scales);
         rates
             .iter()
             .zip(scales)

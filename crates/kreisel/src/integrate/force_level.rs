@@ -39,7 +39,7 @@ pub(super) struct ForceLevel {
     forces: Vec<f64>,
     violation: Vec<f64>,
     nonholonomic: Vec<f64>,
-    state_rates: Vec<f64>,
+    internal_rates: Vec<f64>,
     multipliers: Vec<f64>,
     nonholonomic_multipliers: Vec<f64>,
 }
@@ -57,7 +57,7 @@ impl ForceLevel {
             forces: vec![0.0; k],
             violation: vec![0.0; m],
             nonholonomic: vec![0.0; p],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
             multipliers: vec![0.0; m],
             nonholonomic_multipliers: vec![0.0; p],
         }
@@ -76,7 +76,7 @@ impl ForceLevel {
             acceleration: &self.increment,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            states: base.states,
+            internal_states: base.internal_states,
             memory: base.memory,
         };
         let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
@@ -119,7 +119,9 @@ impl ForceLevel {
 
     /// Puts −f_n into `forces`.
     fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, state: &State) {
-        for values in [&mut self.forces, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates] {
+        for values in
+            [&mut self.forces, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
+        {
             values.fill(0.0);
         }
         self.increment.fill(0.0);
@@ -130,7 +132,7 @@ impl ForceLevel {
             acceleration: &self.increment,
             multipliers: &state.multipliers,
             nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            states: &state.states,
+            internal_states: &state.internal_states,
             memory: &state.memory,
         };
         dae.evaluate(
@@ -139,7 +141,7 @@ impl ForceLevel {
                 equilibrium: &mut self.forces,
                 violation: &mut self.violation,
                 nonholonomic: &mut self.nonholonomic,
-                state_rates: &mut self.state_rates,
+                internal_rates: &mut self.internal_rates,
             },
         );
     }
@@ -165,7 +167,7 @@ pub(super) struct MassBase<'a> {
     pub time: f64,
     pub configuration: &'a [f64],
     pub velocity: &'a [f64],
-    pub states: &'a [f64],
+    pub internal_states: &'a [f64],
     pub memory: &'a [f64],
 }
 
@@ -175,7 +177,7 @@ impl<'a> MassBase<'a> {
             time: state.time,
             configuration: &state.configuration,
             velocity: &state.velocity,
-            states: &state.states,
+            internal_states: &state.internal_states,
             memory: &state.memory,
         }
     }

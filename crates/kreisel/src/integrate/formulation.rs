@@ -115,7 +115,7 @@ impl Formulation {
                 time: step.time,
                 configuration: step.base,
                 velocity: base_velocity,
-                states: &step.trial.states,
+                internal_states: &step.trial.internal_states,
                 memory: &step.trial.memory,
             };
             let distance = (1.0 + step.settings.parameters.offset()) * step.coefficients.step;

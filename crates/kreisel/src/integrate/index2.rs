@@ -44,7 +44,7 @@ pub(super) struct StabilizerProducts {
     /// A Bᵀ(q_n): left blocks are those of `Couplings::nonholonomic_node`.
     nonholonomic: Vec<Product>,
     /// ∂h/∂v Bᵀ(q_n): left blocks are those of `Couplings::state_node`; first those of ċ = h, then those of 0 = h.
-    states: [Vec<Product>; 2],
+    internal_states: [Vec<Product>; 2],
 }
 
 /// Left block, right block, and row and column group of a product.
@@ -74,8 +74,8 @@ impl StabilizerProducts {
         let forces = products_if(&couplings.force_node, 0, &moves);
         let constraints = products(gradient, first_stabilizer);
         let nonholonomic = products(&couplings.nonholonomic_node, first_nonholonomic);
-        let states = products(&couplings.state_node, first_state);
-        let all = forces.iter().chain(&constraints).chain(&nonholonomic).chain(&states);
+        let internal_states = products(&couplings.state_node, first_state);
+        let all = forces.iter().chain(&constraints).chain(&nonholonomic).chain(&internal_states);
         let layout =
             Layout::new(shape, couplings, Copies::STABILIZED, all.map(|&(_, _, row, column)| (row, column)));
         let place = |&(left, right, row, column): &Triple| Product {
@@ -87,9 +87,10 @@ impl StabilizerProducts {
             forces: forces.iter().map(place).collect(),
             constraints: constraints.iter().map(place).collect(),
             nonholonomic: nonholonomic.iter().map(place).collect(),
-            states: [false, true].map(|algebraic| {
+            internal_states: [false, true].map(|algebraic| {
                 let (first, groups) = layout.state_groups();
-                let of_kind = states.iter().filter(|triple| groups[triple.2 - first].algebraic == algebraic);
+                let of_kind =
+                    internal_states.iter().filter(|triple| groups[triple.2 - first].algebraic == algebraic);
                 of_kind.map(place).collect()
             }),
         };
@@ -197,7 +198,7 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
         StabilizerProducts::add(&products.nonholonomic, &work.tangent.nonholonomic, base, factor, out);
         work.add_states(&self.coefficients, None, out);
         let (rates, damping) = (self.coefficients.state_scaling().rate, &work.tangent.state_damping);
-        for (products, rate) in products.states.iter().zip(rates) {
+        for (products, rate) in products.internal_states.iter().zip(rates) {
             let factor = rate * self.coefficients.velocity;
             StabilizerProducts::add(products, damping, base, factor, out);
         }

@@ -254,7 +254,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.acceleration.copy_from_slice(&state.acceleration);
         trial.multipliers.copy_from_slice(&state.multipliers);
         trial.nonholonomic_multipliers.copy_from_slice(&state.nonholonomic_multipliers);
-        trial.states.copy_from_slice(&state.states);
+        trial.internal_states.copy_from_slice(&state.internal_states);
         trial.memory.copy_from_slice(&state.memory);
     }
 
@@ -405,8 +405,8 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
             &mut state.nonholonomic_multipliers,
             &mut trial.nonholonomic_multipliers,
         ]);
-        previous.states.copy_from_slice(&state.states);
-        previous.state_rates.copy_from_slice(&state.state_rates);
+        previous.internal_states.copy_from_slice(&state.internal_states);
+        previous.internal_rates.copy_from_slice(&state.internal_rates);
         state.accept_states(trial, &self.settings.parameters);
         self.formulation.accept(state);
         if self.settings.method == Method::Bdf2 {
@@ -468,7 +468,7 @@ impl<'d, D: Dae + ?Sized> Integration<'d, D> {
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
         trial.nonholonomic_multiplier_changes.copy_from_slice(&point.nonholonomic_multiplier_changes);
-        trial.states.copy_from_slice(&point.states);
+        trial.internal_states.copy_from_slice(&point.internal_states);
         trial.memory.copy_from_slice(&point.memory);
         trial.has_matrix = false;
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);

@@ -11,8 +11,8 @@ struct End<'a> {
     acceleration: &'a [f64],
     multipliers: &'a [f64],
     nonholonomic_multipliers: &'a [f64],
-    states: &'a [f64],
-    state_rates: &'a [f64],
+    internal_states: &'a [f64],
+    internal_rates: &'a [f64],
 }
 
 macro_rules! end {
@@ -23,8 +23,8 @@ macro_rules! end {
             acceleration: &$values.acceleration,
             multipliers: &$values.multipliers,
             nonholonomic_multipliers: &$values.nonholonomic_multipliers,
-            states: &$values.states,
-            state_rates: &$values.state_rates,
+            internal_states: &$values.internal_states,
+            internal_rates: &$values.internal_rates,
         }
     };
 }
@@ -85,13 +85,13 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         linear(from.acceleration, to.acceleration, &mut out.acceleration);
         linear(from.multipliers, to.multipliers, &mut out.multipliers);
         linear(from.nonholonomic_multipliers, to.nonholonomic_multipliers, &mut out.nonholonomic_multipliers);
-        out.states.clear();
+        out.internal_states.clear();
         for (i, algebraic) in self.trial.algebraic.iter().enumerate() {
-            let values = [from.states[i], to.states[i]];
-            out.states.push(if *algebraic {
+            let values = [from.internal_states[i], to.internal_states[i]];
+            out.internal_states.push(if *algebraic {
                 values[0] + part * (values[1] - values[0])
             } else {
-                cubic.value(values, [from.state_rates[i], to.state_rates[i]])
+                cubic.value(values, [from.internal_rates[i], to.internal_rates[i]])
             });
         }
         part

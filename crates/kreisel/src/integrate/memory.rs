@@ -22,7 +22,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
             acceleration: &state.acceleration,
             multipliers: &state.multipliers,
             nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            states: &state.states,
+            internal_states: &state.internal_states,
             memory: &state.memory,
         };
         change(&at, &mut memory)?;

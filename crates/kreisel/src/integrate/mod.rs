@@ -93,7 +93,7 @@ pub struct Sample {
     /// Multipliers ψ.
     pub nonholonomic_multipliers: Vec<f64>,
     /// States.
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// Scratch: increment from the start of the step.
     increment: Vec<f64>,
     /// Scratch: rate of the increment at the end of the step.

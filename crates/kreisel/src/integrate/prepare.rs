@@ -32,8 +32,8 @@ pub(super) struct Unprepared {
     algorithmic_state_rates: Vec<f64>,
     previous_algorithmic_state_rates: Vec<f64>,
     /// What the starting values of another step size change besides.
-    states: Vec<f64>,
-    state_rates: Vec<f64>,
+    internal_states: Vec<f64>,
+    internal_rates: Vec<f64>,
     previous_state_rates: Vec<f64>,
     previous_velocity: Vec<f64>,
     previous_increment: Vec<f64>,
@@ -107,8 +107,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         before.previous_inertia_force.clone_from(&state.previous_inertia_force);
         before.algorithmic_state_rates.clone_from(&state.algorithmic_state_rates);
         before.previous_algorithmic_state_rates.clone_from(&state.previous_algorithmic_state_rates);
-        before.states.clone_from(&state.states);
-        before.state_rates.clone_from(&state.state_rates);
+        before.internal_states.clone_from(&state.internal_states);
+        before.internal_rates.clone_from(&state.internal_rates);
         before.previous_state_rates.clone_from(&state.previous_state_rates);
         before.previous_velocity.clone_from(&state.previous_velocity);
         before.previous_increment.clone_from(&state.previous_increment);
@@ -128,8 +128,8 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         state.previous_inertia_force.clone_from(&before.previous_inertia_force);
         state.algorithmic_state_rates.clone_from(&before.algorithmic_state_rates);
         state.previous_algorithmic_state_rates.clone_from(&before.previous_algorithmic_state_rates);
-        state.states.clone_from(&before.states);
-        state.state_rates.clone_from(&before.state_rates);
+        state.internal_states.clone_from(&before.internal_states);
+        state.internal_rates.clone_from(&before.internal_rates);
         state.previous_state_rates.clone_from(&before.previous_state_rates);
         state.previous_velocity.clone_from(&before.previous_velocity);
         state.previous_increment.clone_from(&before.previous_increment);
@@ -152,7 +152,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
                 true => (self.state.time.next_up(), Side::After),
                 false => (self.state.time, Side::Both),
             };
-            self.kkt.set_states(&self.state.states, &self.state.memory);
+            self.kkt.set_states(&self.state.internal_states, &self.state.memory);
             return self.prepare_start(step, time, side).map_err(|failure| self.kkt_error(failure, step));
         }
         if self.settings.step_change.adjust_acceleration {
@@ -216,7 +216,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
                 *a = wanted;
             }
             state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
-            state.settle_first_rates(&self.trial.state_rates, &self.settings.parameters);
+            state.settle_first_rates(&self.trial.internal_rates, &self.settings.parameters);
             state.inertia_force.clear();
             state.previous_inertia_force.clear();
             self.predict(step);
@@ -237,7 +237,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
         // Inputs that jump here must be seen after the jump.
         let time = state.time.next_up();
-        kkt.set_states(&state.states, &state.memory);
+        kkt.set_states(&state.internal_states, &state.memory);
         let outcome = kkt
             .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
             .and_then(|_| {
@@ -289,7 +289,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one does.
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
-        self.kkt.set_states(&state.states, &state.memory);
+        self.kkt.set_states(&state.internal_states, &state.memory);
         let change = |past: &mut [f64], velocity: &[f64], sign: f64| {
             past.iter_mut().zip(velocity).for_each(|(past, v)| *past += sign * v);
         };

@@ -79,9 +79,9 @@ pub(super) struct Trial {
     pub nonholonomic_multiplier_changes: Vec<f64>,
     /// Whether stabilizers, corrections and changes may be other than zero.
     pub changed: bool,
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// ċ at the end of the step; zero for algebraic states.
-    pub state_rates: Vec<f64>,
+    pub internal_rates: Vec<f64>,
     /// Which states are algebraic.
     pub algebraic: Vec<bool>,
     pub memory: Vec<f64>,
@@ -108,8 +108,8 @@ impl Trial {
             multiplier_changes: vec![0.0; shape.constraint_count()],
             nonholonomic_multiplier_changes: vec![0.0; shape.nonholonomic_count()],
             changed: false,
-            states: vec![0.0; shape.state_count()],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_states: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
             algebraic: shape.algebraic_states().collect(),
             memory: vec![0.0; shape.memory],
             matrix_configuration: vec![0.0; shape.space.coordinate_count()],
@@ -189,7 +189,7 @@ impl Trial {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            states: &self.states,
+            internal_states: &self.internal_states,
             memory: &self.memory,
         }
     }
@@ -216,7 +216,7 @@ pub(super) struct Workspace {
     pub equilibrium: Vec<f64>,
     pub violation: Vec<f64>,
     pub nonholonomic: Vec<f64>,
-    pub state_rates: Vec<f64>,
+    pub internal_rates: Vec<f64>,
     /// Size against which the increment of each velocity coordinate is judged: 1 rad or the system's length.
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
@@ -270,7 +270,7 @@ impl Workspace {
             equilibrium: vec![0.0; velocity_count],
             violation: vec![0.0; shape.constraint_count()],
             nonholonomic: vec![0.0; shape.nonholonomic_count()],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
             coordinate_scales: coordinate_scales(&shape, length),
             length,
             compliance: Vec::new(),
@@ -327,7 +327,7 @@ impl Workspace {
             equilibrium: &mut self.equilibrium,
             violation: &mut self.violation,
             nonholonomic: &mut self.nonholonomic,
-            state_rates: &mut self.state_rates,
+            internal_rates: &mut self.internal_rates,
         };
         let (gradient, rates) = (&mut self.tangent.gradient, &mut self.constraint_scratch);
         rates.fill(0.0);
@@ -343,14 +343,14 @@ impl Workspace {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
                 nonholonomic: &mut self.nonholonomic,
-                state_rates: &mut self.state_rates,
+                internal_rates: &mut self.internal_rates,
             },
         );
     }
 
     fn clear_equations(&mut self) {
         for values in
-            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.state_rates]
+            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
         {
             values.fill(0.0);
         }
@@ -392,7 +392,7 @@ impl Workspace {
         trial.follow(dae, matrix);
         let (shape, increment) = (&self.shape, &trial.increment);
         self.moved = shape.nonholonomic.is_empty()
-            && shape.states.is_empty()
+            && shape.internal_states.is_empty()
             && self.operators.evaluate_inverse(&shape.space, increment);
         if !self.moved {
             self.operators.evaluate(&shape.space, increment);
@@ -441,7 +441,7 @@ impl Workspace {
             equilibrium: &mut self.equilibrium,
             violation: &mut self.violation,
             nonholonomic: &mut self.nonholonomic,
-            state_rates: &mut self.state_rates,
+            internal_rates: &mut self.internal_rates,
         };
         let rates = (besides == Besides::EquationsAndRates).then(|| {
             self.constraint_scratch.fill(0.0);
@@ -630,7 +630,7 @@ impl MatrixPoint {
             (&mut self.correction, &trial.correction),
             (&mut self.multiplier_changes, &trial.multiplier_changes),
             (&mut self.nonholonomic_multiplier_changes, &trial.nonholonomic_multiplier_changes),
-            (&mut self.states, &trial.states),
+            (&mut self.internal_states, &trial.internal_states),
             (&mut self.memory, &trial.memory),
         ] {
             to.clear();

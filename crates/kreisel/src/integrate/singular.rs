@@ -107,7 +107,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
         let extent = configuration.iter().fold(self.work.length, |extent, value| extent.max(value.abs()));
         let goal = Goal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
         let mut change = vec![0.0; self.work.shape.velocity_count()];
-        self.kkt.set_states(&self.state.states, &self.state.memory);
+        self.kkt.set_states(&self.state.internal_states, &self.state.memory);
         let outcome = self.kkt.project_position(self.dae, goal, &mut configuration, &mut change);
         let Err(ClosureFailure::Missed { mut misses, .. }) = outcome else { return Vec::new() };
         // What misses by less may be a singular position that the projection did not get out of.

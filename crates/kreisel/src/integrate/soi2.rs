@@ -192,7 +192,7 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
                 layout.add_columns(kind, shape, &work.tangent, -1.0, Part::new(1, 0), out);
             }
         }
-        if shape.reactions == Reactions::General && !work.state_rates.is_empty() {
+        if shape.reactions == Reactions::General && !work.internal_rates.is_empty() {
             let scaling = coefficients.state_scaling();
             layout.add_state_forces(&tangent.state_force, 1.0, &scaling, 1, out);
             layout.add_state_forces(&work.tangent.state_force, -1.0, &scaling, 1, out);

@@ -51,7 +51,7 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
         configuration,
         shown_velocity: velocity.clone(),
         velocity,
-        states: initial.states.clone(),
+        internal_states: initial.internal_states.clone(),
         memory,
         multipliers: initial.multipliers.clone(),
         nonholonomic_multipliers: initial.nonholonomic_multipliers.clone(),
@@ -80,16 +80,17 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 ) -> Result<(), KktFailure> {
     let mut now = Accelerations::zeros(shape);
     now.guess(&state.multipliers, &state.nonholonomic_multipliers);
-    now.states.copy_from_slice(&state.states);
+    now.internal_states.copy_from_slice(&state.internal_states);
     kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
-    state.states.copy_from_slice(&now.states);
-    kkt.set_states(&now.states, &state.memory);
+    state.internal_states.copy_from_slice(&now.internal_states);
+    kkt.set_states(&now.internal_states, &state.memory);
     state.algorithmic_acceleration = now.acceleration.clone();
     let mut second_derivatives = None;
     let without_slopes = matches!(settings.start, Start::Trivial | Start::Implicit);
     if !without_slopes || settings.method == Method::Bdf2 {
-        let Jerks { velocity: jerk, states } = jerk(dae, shape, settings, state, time, &now, side, kkt)?;
-        second_derivatives = Some(states);
+        let Jerks { velocity: jerk, internal_states } =
+            jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        second_derivatives = Some(internal_states);
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
@@ -109,7 +110,12 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
     state.earlier_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.earliest_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.acceleration = now.acceleration;
-    state.start_states(now.state_rates, second_derivatives.as_deref(), &settings.parameters, settings.step);
+    state.start_states(
+        now.internal_rates,
+        second_derivatives.as_deref(),
+        &settings.parameters,
+        settings.step,
+    );
     state.previous_multipliers = now.multipliers.clone();
     state.earlier_multipliers = now.multipliers.clone();
     state.earliest_multipliers = now.multipliers.clone();
@@ -124,7 +130,7 @@ pub(super) fn starting_values<D: Dae + ?Sized>(
 /// Second derivatives of velocities and of first-order states.
 pub(super) struct Jerks {
     pub velocity: Vec<f64>,
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
 }
 
 /// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
@@ -149,7 +155,7 @@ pub(super) fn jerk<D: Dae + ?Sized>(
         let mut configuration = state.configuration.clone();
         shape.space.compose_exp(&state.configuration, &increment, &mut configuration);
         let mut there = now.clone();
-        there.states.iter_mut().zip(&now.state_rates).for_each(|(c, rate)| *c += distance * rate);
+        there.internal_states.iter_mut().zip(&now.internal_rates).for_each(|(c, rate)| *c += distance * rate);
         kkt.accelerations(dae, time + distance, &configuration, &velocity, &mut there)?;
         Ok(there)
     };
@@ -164,7 +170,7 @@ pub(super) fn jerk<D: Dae + ?Sized>(
     };
     Ok(Jerks {
         velocity: slopes(&after.acceleration, &before.acceleration),
-        states: slopes(&after.state_rates, &before.state_rates),
+        internal_states: slopes(&after.internal_rates, &before.internal_rates),
     })
 }
 

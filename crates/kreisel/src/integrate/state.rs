@@ -64,9 +64,9 @@ pub struct State {
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
     /// States c_n.
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// Rates ċ_n of the states; zero for algebraic ones.
-    pub state_rates: Vec<f64>,
+    pub internal_rates: Vec<f64>,
     /// Rates of the states before the last step.
     pub previous_state_rates: Vec<f64>,
     /// Algorithmic rates w_n of the states.
@@ -129,7 +129,7 @@ pub struct MatrixPoint {
     /// ψ̃ − ψ with `soi2`.
     pub nonholonomic_multiplier_changes: Vec<f64>,
     /// States.
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// What the system remembered.
     pub memory: Vec<f64>,
 }
@@ -153,7 +153,7 @@ impl State {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            states: &self.states,
+            internal_states: &self.internal_states,
             memory,
         }
     }
@@ -282,8 +282,8 @@ impl State {
             &self.earliest_multipliers,
             &self.nonholonomic_multipliers,
             &self.stabilizers,
-            &self.states,
-            &self.state_rates,
+            &self.internal_states,
+            &self.internal_rates,
             &self.previous_state_rates,
             &self.algorithmic_state_rates,
             &self.previous_algorithmic_state_rates,
@@ -312,8 +312,8 @@ impl State {
             &mut self.earliest_multipliers,
             &mut self.nonholonomic_multipliers,
             &mut self.stabilizers,
-            &mut self.states,
-            &mut self.state_rates,
+            &mut self.internal_states,
+            &mut self.internal_rates,
             &mut self.previous_state_rates,
             &mut self.algorithmic_state_rates,
             &mut self.previous_algorithmic_state_rates,
@@ -338,7 +338,7 @@ impl MatrixPoint {
             &self.correction,
             &self.multiplier_changes,
             &self.nonholonomic_multiplier_changes,
-            &self.states,
+            &self.internal_states,
             &self.memory,
         ]
     }
@@ -355,7 +355,7 @@ impl MatrixPoint {
             &mut self.correction,
             &mut self.multiplier_changes,
             &mut self.nonholonomic_multiplier_changes,
-            &mut self.states,
+            &mut self.internal_states,
             &mut self.memory,
         ]
     }

@@ -14,7 +14,7 @@ pub struct Motion<'a> {
     /// What the part remembers: joint angles at the last accepted step, by which full turns are counted, or section forces.
     pub memory: &'a [f64],
     /// States that the part reads, in its order.
-    pub states: &'a [f64],
+    pub internal_states: &'a [f64],
     /// Multipliers of the joints that the part reads, joint after joint.
     pub multipliers: &'a [f64],
 }
@@ -22,7 +22,7 @@ pub struct Motion<'a> {
 impl<'a> Motion<'a> {
     /// The motion of a part that remembers and reads nothing.
     pub fn new(time: f64, nodes: &'a [NodeMotion]) -> Self {
-        Self { time, nodes, memory: &[], states: &[], multipliers: &[] }
+        Self { time, nodes, memory: &[], internal_states: &[], multipliers: &[] }
     }
 }
 

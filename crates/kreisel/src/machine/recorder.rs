@@ -435,7 +435,7 @@ pub fn point_of(state: &State) -> Point<'_> {
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
         nonholonomic_multipliers: &state.nonholonomic_multipliers,
-        states: &state.states,
+        internal_states: &state.internal_states,
         memory: &state.memory,
     }
 }
@@ -448,7 +448,7 @@ pub(super) fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
         acceleration: &sample.acceleration,
         multipliers: &sample.multipliers,
         nonholonomic_multipliers: &sample.nonholonomic_multipliers,
-        states: &sample.states,
+        internal_states: &sample.internal_states,
         memory,
     }
 }

@@ -104,7 +104,7 @@ impl Machine {
         use crate::dae::Dae;
         let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };
         let initial = &self.initial;
-        let rest = Rest::new(&self.system.shape()).with_states(&initial.states);
+        let rest = Rest::new(&self.system.shape()).with_internal_states(&initial.internal_states);
         let at = rest.point(time.next_up(), &initial.configuration, &initial.velocity);
         let equation = blame(equation, self.system.part_not_finite(&at));
         ConsistencyError::NotFinite { equation, time }.into()

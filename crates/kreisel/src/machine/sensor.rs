@@ -373,7 +373,7 @@ impl Sensor {
                     SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
                 }
             }
-            Measurement::State { state, .. } => out.push(at.point.states[state.0]),
+            Measurement::State { state, .. } => out.push(at.point.internal_states[state.0]),
             Measurement::Input { element, initial } => {
                 out.push(initial + at.point.memory[at.system.element_memory(*element).start]);
             }

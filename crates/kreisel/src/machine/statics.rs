@@ -119,7 +119,7 @@ impl Machine {
                 error => StartError::NoEquilibrium { reason: error.to_string() },
             })?;
             initial.configuration = found.equilibrium.configuration;
-            initial.states = found.equilibrium.states;
+            initial.internal_states = found.equilibrium.internal_states;
         }
         Ok(initial)
     }

@@ -8,7 +8,7 @@ use crate::system::System;
 /// reactions; torques and angles count as forces and displacements at the machine's length.
 pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
     let shape = system.shape();
-    let rest = Rest::new(&shape).with_states(&initial.states);
+    let rest = Rest::new(&shape).with_internal_states(&initial.internal_states);
     let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
     let mut tangent = Tangent::zeros(&system.couplings());
     system.tangent(

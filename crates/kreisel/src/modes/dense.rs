@@ -23,7 +23,7 @@ pub struct StateSpace {
     /// Which velocity coordinates the free ones are.
     pub coordinates: Vec<usize>,
     /// Which of the states are first-order ones, at the end of y.
-    pub states: Vec<usize>,
+    pub internal_states: Vec<usize>,
 }
 
 /// Singular values of B below this part of the largest belong to dependent constraints.
@@ -41,10 +41,11 @@ impl Linearized {
     /// The state space on the free directions; `None` where a free direction has no mass.
     pub fn state_space(&self) -> Result<Option<StateSpace>, ModesError> {
         let (basis, coordinates) = self.named_basis()?;
-        if let Some(terms) = &self.states {
+        if let Some(terms) = &self.internal_states {
             let first_order = self.first_order(terms, &basis)?;
-            let (states, state, input) = (terms.differential(), first_order.state, first_order.input);
-            return Ok(Some(StateSpace { state, input, basis, coordinates, states }));
+            let (internal_states, state, input) =
+                (terms.differential(), first_order.state, first_order.input);
+            return Ok(Some(StateSpace { state, input, basis, coordinates, internal_states }));
         }
         let reduced = self.reduced(basis);
         let free = coordinates.len();
@@ -57,7 +58,7 @@ impl Linearized {
         input
             .view_mut((free, 0), (free, self.velocity_count()))
             .copy_from(&mass.solve(&reduced.basis.transpose()));
-        Ok(Some(StateSpace { state, input, basis: reduced.basis, coordinates, states: Vec::new() }))
+        Ok(Some(StateSpace { state, input, basis: reduced.basis, coordinates, internal_states: Vec::new() }))
     }
 
     /// All eigenpairs; `None` where a free direction has no mass.

@@ -22,7 +22,7 @@ pub struct Linearized {
     /// B.
     pub gradient: BlockMatrix,
     /// What first-order and algebraic states add; absent without them.
-    pub states: Option<StateTerms>,
+    pub internal_states: Option<StateTerms>,
     pub(super) space: Space,
     pub(super) shape: Shape,
     pub(super) layout: Layout,
@@ -64,7 +64,8 @@ impl Linearized {
         add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);
         add_turned(space, at.acceleration, 1.0, &mass, &mut stiffness);
         add_turned(space, at.velocity, 1.0, &mass, &mut damping);
-        let states = (shape.state_count() > 0).then(|| StateTerms::of(&shape, at.velocity, &tangent));
+        let internal_states =
+            (shape.state_count() > 0).then(|| StateTerms::of(&shape, at.velocity, &tangent));
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let equations = (0..shape.velocity_count()).map(|i| dae.describe(Equation::Equilibrium(i))).collect();
         Ok(Self {
@@ -72,7 +73,7 @@ impl Linearized {
             damping,
             stiffness,
             gradient,
-            states,
+            internal_states,
             space: shape.space.clone(),
             coordinate_scales: coordinate_scales(&shape, length),
             length,
@@ -106,7 +107,7 @@ impl Linearized {
         [&self.mass, &self.damping, &self.stiffness, &self.gradient]
             .iter()
             .all(|matrix| matrix.values().iter().all(|value| value.is_finite()))
-            && self.states.as_ref().is_none_or(StateTerms::is_finite)
+            && self.internal_states.as_ref().is_none_or(StateTerms::is_finite)
     }
 
     /// Whether nothing damps or turns and the forces have a potential: all s² are real.

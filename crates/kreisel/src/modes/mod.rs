@@ -97,7 +97,7 @@ pub struct Mode {
     /// Shape in the velocity coordinates; its largest entry, in lengths of the system and rad, is 1, unless only states move.
     pub shape: Vec<Complex<f64>>,
     /// First-order states in the mode, in their own units; zeros for algebraic ones.
-    pub states: Vec<Complex<f64>>,
+    pub internal_states: Vec<Complex<f64>>,
     /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or are zero where
     /// only states change.
     pub shares: Vec<f64>,
@@ -135,8 +135,8 @@ impl Linearized {
             return Err(ModesError::NotFinite);
         }
         let small = self.velocity_count() <= settings.most_dense;
-        let pairs = match &self.states {
-            Some(states) => self.pairs_with(states)?,
+        let pairs = match &self.internal_states {
+            Some(internal_states) => self.pairs_with(internal_states)?,
             None => match small.then(|| self.dense_pairs()).transpose()?.flatten() {
                 Some(pairs) => pairs,
                 None => self.sparse_pairs(settings.count)?,
@@ -150,18 +150,18 @@ impl Linearized {
 
     /// The mode of an eigenvector: the shape in the velocity coordinates, then the states.
     fn mode(&self, eigenvalue: Complex<f64>, mut shape: Vec<Complex<f64>>) -> Mode {
-        let mut states = shape.split_off(self.velocity_count());
+        let mut internal_states = shape.split_off(self.velocity_count());
         let largest = |values: &mut dyn Iterator<Item = Complex<f64>>| {
             values.max_by(|a, b| a.norm().total_cmp(&b.norm())).unwrap_or_default()
         };
         let mut moved = shape.iter().zip(&self.coordinate_scales).map(|(value, scale)| value / scale);
-        let (motion, state) = (largest(&mut moved), largest(&mut states.iter().copied()));
+        let (motion, state) = (largest(&mut moved), largest(&mut internal_states.iter().copied()));
         let by = if motion.norm() > STILL * state.norm() { motion } else { state };
         if by.norm() > 0.0 {
-            shape.iter_mut().chain(&mut states).for_each(|value| *value /= by);
+            shape.iter_mut().chain(&mut internal_states).for_each(|value| *value /= by);
         }
         let shares = self.shares(&shape);
-        Mode { eigenvalue, shape, states, shares }
+        Mode { eigenvalue, shape, internal_states, shares }
     }
 
     /// Part of xᴴMx in each node, or of the motion where there is no mass.

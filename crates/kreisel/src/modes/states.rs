@@ -156,13 +156,13 @@ impl Linearized {
             .copy_from(&-rates.select_rows(&algebraic));
         let solved = solve(matrix, right)?;
         let (acceleration, outputs) = (solved.rows(0, free), solved.rows(free, algebraic.len()));
-        let state_rates = rates.select_rows(&differential)
+        let internal_rates = rates.select_rows(&differential)
             + by_acceleration.select_rows(&differential) * acceleration
             + by_algebraic.select_rows(&differential) * outputs;
         let mut whole = DMatrix::zeros(count, count + coordinates);
         whole.view_mut((0, free), (free, free)).fill_with_identity();
         whole.view_mut((free, 0), (free, count + coordinates)).copy_from(&acceleration);
-        whole.rows_mut(2 * free, differential.len()).copy_from(&state_rates);
+        whole.rows_mut(2 * free, differential.len()).copy_from(&internal_rates);
         Ok(FirstOrder {
             state: whole.columns(0, count).into_owned(),
             input: whole.columns(count, coordinates).into_owned(),

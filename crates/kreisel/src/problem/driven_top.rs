@@ -34,7 +34,7 @@ pub struct DrivenSolution {
     /// Motion and reaction.
     pub top: TopSolution,
     /// c and s.
-    pub states: [f64; 2],
+    pub internal_states: [f64; 2],
 }
 
 impl DrivenTop {
@@ -49,7 +49,7 @@ impl DrivenTop {
     pub fn initial(&self) -> Initial {
         let mut initial = self.top.initial();
         // The algebraic state is a guess.
-        initial.states = vec![self.initial_state, 0.0];
+        initial.internal_states = vec![self.initial_state, 0.0];
         initial
     }
 
@@ -63,7 +63,7 @@ impl DrivenTop {
         let (rotation, omega) = split(&y);
         DrivenSolution {
             top: self.top.solution_with(&rotation, &omega, &self.torque(y[7], s)),
-            states: [y[7], s],
+            internal_states: [y[7], s],
         }
     }
 
@@ -98,8 +98,8 @@ fn algebraic(c: f64, omega_z: f64) -> f64 {
 
 impl Dae for DrivenTop {
     fn shape(&self) -> Shape {
-        let states = [false, true].map(|algebraic| StateGroup { size: 1, algebraic });
-        self.top.shape().with_states(states)
+        let internal_states = [false, true].map(|algebraic| StateGroup { size: 1, algebraic });
+        self.top.shape().with_internal_states(internal_states)
     }
 
     fn scales(&self) -> Scales {
@@ -108,12 +108,12 @@ impl Dae for DrivenTop {
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         self.top.evaluate(at, out);
-        let [c, s] = [at.states[0], at.states[1]];
+        let [c, s] = [at.internal_states[0], at.internal_states[1]];
         let torque = self.torque(c, s);
         out.equilibrium.iter_mut().zip(torque.iter()).for_each(|(r, torque)| *r -= torque);
         let [a, b, d] = self.rate;
-        out.state_rates[0] = -a * c + b * at.velocity[0] + d * at.multipliers[1];
-        out.state_rates[1] = s + 0.1 * s * s * s - c - 0.2 * at.velocity[2];
+        out.internal_rates[0] = -a * c + b * at.velocity[0] + d * at.multipliers[1];
+        out.internal_rates[1] = s + 0.1 * s * s * s - c - 0.2 * at.velocity[2];
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -127,7 +127,7 @@ impl Dae for DrivenTop {
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         self.top.tangent(at, weights, out);
         let [a, b, d] = self.rate;
-        let s = at.states[1];
+        let s = at.internal_states[1];
         // Each group is one state: blocks have one column, or one row.
         let mut set = |matrix: fn(&mut Tangent) -> &mut BlockMatrix,
                        row: usize,

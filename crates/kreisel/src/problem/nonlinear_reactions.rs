@@ -122,14 +122,14 @@ mod tests {
                     acceleration: &a,
                     multipliers: &[lambda],
                     nonholonomic_multipliers: &[psi],
-                    states: &[],
+                    internal_states: &[],
                     memory: &[],
                 },
                 &mut Equations {
                     equilibrium: &mut equilibrium,
                     violation: &mut violation,
                     nonholonomic: &mut nonholonomic,
-                    state_rates: &mut [],
+                    internal_rates: &mut [],
                 },
             );
             let all = equilibrium.iter().chain(&violation).chain(&nonholonomic);

@@ -89,7 +89,7 @@ pub struct Equilibrium {
     /// Multipliers of the constraints.
     pub multipliers: Vec<f64>,
     /// States, at rest.
-    pub states: Vec<f64>,
+    pub internal_states: Vec<f64>,
     /// What the system remembers (counted turns).
     pub memory: Vec<f64>,
 }
@@ -104,7 +104,7 @@ impl Equilibrium {
             acceleration: &self.acceleration,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &[],
-            states: &self.states,
+            internal_states: &self.internal_states,
             memory: &self.memory,
         }
     }

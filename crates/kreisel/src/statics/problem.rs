@@ -42,7 +42,7 @@ pub(super) struct Problem<'d, D: ?Sized> {
     pub load_correction: Vec<f64>,
     equilibrium: Vec<f64>,
     violation: Vec<f64>,
-    state_rates: Vec<f64>,
+    internal_rates: Vec<f64>,
     /// Size of each state.
     state_scales: Vec<f64>,
     /// The memory for which the matrix has its blocks.
@@ -67,7 +67,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         Self {
             state_scales,
             fitted: vec![0.0; shape.memory],
-            state_rates: vec![0.0; shape.state_count()],
+            internal_rates: vec![0.0; shape.state_count()],
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             tangent: Tangent::zeros(&couplings),
@@ -100,7 +100,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
             velocity: zeros.clone(),
             acceleration: zeros,
             multipliers: vec![0.0; self.shape.constraint_count()],
-            states: initial.states.clone(),
+            internal_states: initial.internal_states.clone(),
             memory: vec![0.0; self.shape.memory],
         };
         self.set_velocity(&mut start);
@@ -156,7 +156,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         let factor = part * self.scale.unwrap_or(1.0);
         to.multipliers.iter_mut().zip(&changes).for_each(|(lambda, change)| *lambda += factor * change);
         let changes = &correction[self.layout.first_state()..];
-        to.states.iter_mut().zip(changes).for_each(|(c, change)| *c += part * change);
+        to.internal_states.iter_mut().zip(changes).for_each(|(c, change)| *c += part * change);
         to.load_factor += part * load_change;
         self.set_velocity(&mut to);
         to
@@ -192,7 +192,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
     pub fn evaluate(&mut self, at: &Equilibrium) -> Result<(), Equation> {
         self.equilibrium.fill(0.0);
         self.violation.fill(0.0);
-        self.state_rates.fill(0.0);
+        self.internal_rates.fill(0.0);
         self.loads.fill(0.0);
         let point = at.point();
         self.dae.evaluate(
@@ -201,7 +201,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
                 equilibrium: &mut self.equilibrium,
                 violation: &mut self.violation,
                 nonholonomic: &mut [],
-                state_rates: &mut self.state_rates,
+                internal_rates: &mut self.internal_rates,
             },
         );
         self.dae.loads(&point, &mut self.loads);
@@ -218,7 +218,7 @@ impl<'d, D: Dae + ?Sized> Problem<'d, D> {
         }
         self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.residual);
         let first = self.layout.first_state();
-        self.residual[first..].copy_from_slice(&self.state_rates);
+        self.residual[first..].copy_from_slice(&self.internal_rates);
         match self.residual.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(self.layout.equation(row)),
             None => Ok(()),

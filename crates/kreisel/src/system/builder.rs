@@ -45,7 +45,7 @@ pub enum AssemblyError {
     TooManyReadings {
         /// The part.
         part: String,
-        /// `states` or `multipliers`.
+        /// `internal_states` or `multipliers`.
         what: &'static str,
         /// Their number.
         count: usize,
@@ -78,7 +78,7 @@ pub struct SystemBuilder {
     /// Names of switchable parts, and whether they are on at the start.
     switches: Vec<(String, bool)>,
     versions: Vec<Version>,
-    states: Vec<StateStart>,
+    internal_states: Vec<StateStart>,
     crowds: Vec<(String, Crowd)>,
 }
 
@@ -140,22 +140,28 @@ impl SystemBuilder {
     /// Adds a first-order state: its initial value, and the size against which its error is judged where it is small.
     pub fn state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let name = name.into();
-        self.states.push(StateStart { name, initial, scale, algebraic: false, forgetful: false });
-        StateId(self.states.len() - 1)
+        self.internal_states.push(StateStart { name, initial, scale, algebraic: false, forgetful: false });
+        StateId(self.internal_states.len() - 1)
     }
 
     /// Adds a state that forgets its errors by itself, so that the step size follows only what it does to the motion.
     pub fn forgetful_state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let id = self.state(name, initial, scale);
-        self.states[id.0].forgetful = true;
+        self.internal_states[id.0].forgetful = true;
         id
     }
 
     /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its scale.
     pub fn algebraic_state(&mut self, name: impl Into<String>, guess: f64, scale: f64) -> StateId {
         let name = name.into();
-        self.states.push(StateStart { name, initial: guess, scale, algebraic: true, forgetful: false });
-        StateId(self.states.len() - 1)
+        self.internal_states.push(StateStart {
+            name,
+            initial: guess,
+            scale,
+            algebraic: true,
+            forgetful: false,
+        });
+        StateId(self.internal_states.len() - 1)
     }
 
     /// Adds shapes of which any two may touch; nodes that a joint holds together do not.
@@ -214,7 +220,8 @@ impl SystemBuilder {
                 && other.nodes() == element.nodes()
                 && other.memory_count() == element.memory_count()
                 && other.rate_count() == element.rate_count()
-                && other.states()[..other.rate_count()] == element.states()[..element.rate_count()];
+                && other.internal_states()[..other.rate_count()]
+                    == element.internal_states()[..element.rate_count()];
             if !fits {
                 return Err(name.clone());
             }
@@ -250,11 +257,12 @@ impl SystemBuilder {
         let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
         let nonholonomic_sizes =
             self.joints.iter().map(|(_, joint)| joint.nonholonomic_count()).filter(|count| *count > 0);
-        let states = self.states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
+        let internal_states =
+            self.internal_states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space)
             .with_constraints(sizes)
             .with_nonholonomic(nonholonomic_sizes)
-            .with_states(states);
+            .with_internal_states(internal_states);
         if self.readers().any(|(_, element)| !element.joints().is_empty()) {
             shape.reactions = Reactions::General;
         }
@@ -359,7 +367,7 @@ impl SystemBuilder {
         let configuration = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
-        let states = (self.states.into_iter())
+        let internal_states = (self.internal_states.into_iter())
             .map(|StateStart { name, scale, forgetful, .. }| StateEntry { name, scale, forgetful })
             .collect();
         let system = System {
@@ -372,7 +380,7 @@ impl SystemBuilder {
             scales,
             switches,
             configuration,
-            states,
+            internal_states,
             crowds,
             kept: Kept::default(),
         };
@@ -413,17 +421,18 @@ impl SystemBuilder {
 
     fn check_readings(&self) -> Result<(), AssemblyError> {
         for (part, element) in self.readers() {
-            let (states, joints) = (element.states(), element.joints());
-            let known = states.iter().all(|state| state.0 < self.states.len())
+            let (internal_states, joints) = (element.internal_states(), element.joints());
+            let known = internal_states.iter().all(|state| state.0 < self.internal_states.len())
                 && joints.iter().all(|&joint| joint < self.joints.len())
-                && element.rate_count() <= states.len();
+                && element.rate_count() <= internal_states.len();
             if !known {
                 return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
             let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
-            for (what, count, most) in
-                [("states", states.len(), MOST_STATES), ("multipliers", multipliers, MOST_MULTIPLIERS)]
-            {
+            for (what, count, most) in [
+                ("states", internal_states.len(), MOST_STATES),
+                ("multipliers", multipliers, MOST_MULTIPLIERS),
+            ] {
                 if count > most {
                     return Err(AssemblyError::TooManyReadings { part: part.to_string(), what, count, most });
                 }
@@ -462,8 +471,8 @@ impl SystemBuilder {
         }
         let fixed =
             self.nodes.iter().enumerate().filter(|(_, node)| node.fixed).map(|(index, _)| index).collect();
-        let states = self.states.iter().map(|state| state.initial).collect();
-        Initial { fixed, states, ..Initial::new(time, configuration, velocity) }
+        let internal_states = self.internal_states.iter().map(|state| state.initial).collect();
+        Initial { fixed, internal_states, ..Initial::new(time, configuration, velocity) }
     }
 
     fn couplings(&self, shape: &Shape) -> Couplings {
@@ -484,11 +493,11 @@ impl SystemBuilder {
             .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
         let nonholonomic: Vec<(usize, usize)> = nonholonomic.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
-        let state_sizes: Vec<usize> = shape.states.iter().map(|group| group.size).collect();
-        let with_states = || self.readers().map(|(_, element)| Reading::of(element));
+        let state_sizes: Vec<usize> = shape.internal_states.iter().map(|group| group.size).collect();
+        let with_internal_states = || self.readers().map(|(_, element)| Reading::of(element));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
-            .chain(with_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
+            .chain(with_internal_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
             .filter(|_| reacting);
         let nonholonomic_reactions = nonholonomic.iter().map(|&(row, node)| (node, row)).filter(|_| reacting);
         let none: &[usize] = &[];
@@ -500,14 +509,23 @@ impl SystemBuilder {
         let pattern = |rows: &[usize], columns: &[usize], blocks: Vec<(usize, usize)>| {
             Arc::new(BlockPattern::new(rows, columns, blocks))
         };
-        let pairs_of =
-            |pick: fn(&Reading) -> Vec<(usize, usize)>| with_states().flat_map(|r| pick(&r)).collect();
+        let pairs_of = |pick: fn(&Reading) -> Vec<(usize, usize)>| {
+            with_internal_states().flat_map(|r| pick(&r)).collect()
+        };
         Couplings {
             force_constraint: pattern(&node_sizes, reacting_joints, reactions.collect()),
             force_nonholonomic: pattern(&node_sizes, reacting_nonholonomic, nonholonomic_reactions.collect()),
-            force_state: pattern(&node_sizes, &state_sizes, pairs_of(|r| r.pairs(r.nodes, r.states))),
+            force_state: pattern(
+                &node_sizes,
+                &state_sizes,
+                pairs_of(|r| r.pairs(r.nodes, r.internal_states)),
+            ),
             state_node: pattern(&state_sizes, &node_sizes, pairs_of(|r| r.pairs(r.rated, r.nodes))),
-            state_state: pattern(&state_sizes, &state_sizes, pairs_of(|r| r.pairs(r.rated, r.states))),
+            state_state: pattern(
+                &state_sizes,
+                &state_sizes,
+                pairs_of(|r| r.pairs(r.rated, r.internal_states)),
+            ),
             state_constraint: pattern(
                 &state_sizes,
                 &shape.constraints,
@@ -524,7 +542,7 @@ impl SystemBuilder {
 /// What an element touches, by index.
 struct Reading<'a> {
     nodes: &'a [NodeId],
-    states: &'a [StateId],
+    internal_states: &'a [StateId],
     rated: &'a [StateId],
     joints: &'a [usize],
 }
@@ -554,11 +572,11 @@ impl Index for usize {
 
 impl<'a> Reading<'a> {
     fn of(element: &'a dyn Element) -> Self {
-        let states = element.states();
+        let internal_states = element.internal_states();
         Self {
             nodes: element.nodes(),
-            states,
-            rated: &states[..element.rate_count()],
+            internal_states,
+            rated: &internal_states[..element.rate_count()],
             joints: element.joints(),
         }
     }
@@ -572,7 +590,7 @@ impl<'a> Reading<'a> {
 /// What ties an element to states and to the multipliers of joints.
 fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
     let reading = Reading::of(element);
-    if reading.states.is_empty() && reading.joints.is_empty() {
+    if reading.internal_states.is_empty() && reading.joints.is_empty() {
         return None;
     }
     let (multipliers, joints) = multipliers_of(element, joint_rows);
@@ -581,11 +599,11 @@ fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize
         pairs.into_iter().map(place).collect()
     };
     Some(Box::new(Links {
-        states: reading.states.iter().map(|state| state.0).collect(),
-        force_state: find(&couplings.force_state, reading.pairs(reading.nodes, reading.states)),
+        internal_states: reading.internal_states.iter().map(|state| state.0).collect(),
+        force_state: find(&couplings.force_state, reading.pairs(reading.nodes, reading.internal_states)),
         force_joint: find(&couplings.force_constraint, reading.pairs(reading.nodes, reading.joints)),
         rate_node: find(&couplings.state_node, reading.pairs(reading.rated, reading.nodes)),
-        rate_state: find(&couplings.state_state, reading.pairs(reading.rated, reading.states)),
+        rate_state: find(&couplings.state_state, reading.pairs(reading.rated, reading.internal_states)),
         rate_joint: find(&couplings.state_constraint, reading.pairs(reading.rated, reading.joints)),
         multipliers,
         joints,

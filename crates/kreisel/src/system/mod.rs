@@ -46,7 +46,7 @@ pub struct System {
     switches: Vec<Switch>,
     /// Place in the memory of the number of the configuration, if there are several.
     configuration: Option<usize>,
-    states: Vec<StateEntry>,
+    internal_states: Vec<StateEntry>,
     crowds: Vec<CrowdEntry>,
     kept: Kept,
 }
@@ -507,11 +507,11 @@ impl Dae for System {
     }
 
     fn state_scales(&self, out: &mut [f64]) {
-        out.iter_mut().zip(&self.states).for_each(|(scale, state)| *scale = state.scale);
+        out.iter_mut().zip(&self.internal_states).for_each(|(scale, state)| *scale = state.scale);
     }
 
     fn forgetful_states(&self, out: &mut [bool]) {
-        out.iter_mut().zip(&self.states).for_each(|(forgetful, state)| *forgetful = state.forgetful);
+        out.iter_mut().zip(&self.internal_states).for_each(|(forgetful, state)| *forgetful = state.forgetful);
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.
@@ -553,7 +553,7 @@ impl Dae for System {
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
             Equation::Nonholonomic(index) => self.describe_nonholonomic(index),
-            Equation::State(index) => format!("state `{}`", self.states[index].name),
+            Equation::State(index) => format!("state `{}`", self.internal_states[index].name),
         }
     }
 }

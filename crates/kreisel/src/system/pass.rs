@@ -147,7 +147,7 @@ impl System {
                 let mut forces = LocalForces::zeros();
                 entry.element.residual(motion, &mut forces);
                 self.add_forces(&entry.nodes, motion.nodes, &forces.wrenches, out.equilibrium);
-                self.add_rates(entry, motion, out.state_rates);
+                self.add_rates(entry, motion, out.internal_rates);
                 forces
             });
             if let Some(derivatives) = derivatives {

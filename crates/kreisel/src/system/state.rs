@@ -20,18 +20,18 @@ pub(super) struct StateEntry {
 
 /// What ties an element to states and to the multipliers of joints.
 pub(super) struct Links {
-    pub states: Vec<usize>,
+    pub internal_states: Vec<usize>,
     /// Rows of the multipliers among all constraints, joint after joint.
     pub multipliers: Vec<usize>,
     /// Local multipliers of each joint.
     pub joints: Vec<Range<usize>>,
-    /// Blocks (node i, state j) of the forces, at `i · states + j`.
+    /// Blocks (node i, state j) of the forces, at `i · internal_states + j`.
     pub force_state: Vec<BlockId>,
     /// Blocks (node i, joint j) of the forces, at `i · joints + j`.
     pub force_joint: Vec<BlockId>,
     /// Blocks (rate i, node j), at `i · nodes + j`.
     pub rate_node: Vec<BlockId>,
-    /// Blocks (rate i, state j), at `i · states + j`.
+    /// Blocks (rate i, state j), at `i · internal_states + j`.
     pub rate_state: Vec<BlockId>,
     /// Blocks (rate i, joint j), at `i · joints + j`.
     pub rate_joint: Vec<BlockId>,
@@ -49,11 +49,14 @@ impl System {
         let nodes = &entry.nodes[..];
         let Some(links) = &entry.links else { return self.with_motion(nodes, at, &entry.memory, action) };
         self.with_motion(nodes, at, &entry.memory, |motion| {
-            let (mut states, mut multipliers) = ([0.0; MOST_STATES], [0.0; MOST_MULTIPLIERS]);
-            states.iter_mut().zip(&links.states).for_each(|(to, &state)| *to = at.states[state]);
+            let (mut internal_states, mut multipliers) = ([0.0; MOST_STATES], [0.0; MOST_MULTIPLIERS]);
+            internal_states
+                .iter_mut()
+                .zip(&links.internal_states)
+                .for_each(|(to, &state)| *to = at.internal_states[state]);
             multipliers.iter_mut().zip(&links.multipliers).for_each(|(to, &row)| *to = at.multipliers[row]);
             action(&Motion {
-                states: &states[..links.states.len()],
+                internal_states: &internal_states[..links.internal_states.len()],
                 multipliers: &multipliers[..links.multipliers.len()],
                 ..*motion
             })
@@ -66,7 +69,7 @@ impl System {
         let mut rates = [0.0; MOST_STATES];
         let count = entry.element.rate_count();
         entry.element.rates(motion, &mut rates[..count]);
-        for (&state, rate) in links.states.iter().zip(&rates[..count]) {
+        for (&state, rate) in links.internal_states.iter().zip(&rates[..count]) {
             out[state] += rate;
         }
     }
@@ -82,7 +85,7 @@ impl System {
         let Some(links) = &entry.links else { return };
         let mut local = LocalStateTangent::zeros();
         entry.element.state_tangent(motion, weights, &mut local);
-        let (states, joints) = (links.states.len(), links.joints.len());
+        let (internal_states, joints) = (links.internal_states.len(), links.joints.len());
         for (i, node) in entry.nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
             let add = |matrix: &mut BlockMatrix, block: BlockId, column: usize, wrench: &Vector6| {
@@ -90,9 +93,9 @@ impl System {
                 let target = &mut matrix.block_values_mut(block)[column * rows..(column + 1) * rows];
                 add_force(group, &motion.nodes[i], wrench, target);
             };
-            for j in 0..states {
+            for j in 0..internal_states {
                 let wrench = &local.force_by_state[j][i];
-                add(&mut out.state_force, links.force_state[i * states + j], 0, wrench);
+                add(&mut out.state_force, links.force_state[i * internal_states + j], 0, wrench);
             }
             for (j, rows) in links.joints.iter().enumerate() {
                 for (column, multiplier) in rows.clone().enumerate() {
@@ -129,8 +132,9 @@ impl System {
                 stiffness.iter_mut().zip(change.iter()).for_each(|(to, value)| *to += value);
             }
         }
-        for (j, value) in local.rate_by_state[rate][..links.states.len()].iter().enumerate() {
-            out.state_state.block_values_mut(links.rate_state[rate * links.states.len() + j])[0] += value;
+        for (j, value) in local.rate_by_state[rate][..links.internal_states.len()].iter().enumerate() {
+            out.state_state.block_values_mut(links.rate_state[rate * links.internal_states.len() + j])[0] +=
+                value;
         }
         for (j, rows) in links.joints.iter().enumerate() {
             let block = links.rate_joint[rate * links.joints.len() + j];
@@ -162,17 +166,17 @@ impl System {
 
     /// Name of a state.
     pub fn state_name(&self, state: usize) -> &str {
-        &self.states[state].name
+        &self.internal_states[state].name
     }
 
     /// Names of all states.
     pub fn state_names(&self) -> Vec<String> {
-        self.states.iter().map(|state| state.name.clone()).collect()
+        self.internal_states.iter().map(|state| state.name.clone()).collect()
     }
 
     /// Number of states.
     pub fn state_count(&self) -> usize {
-        self.states.len()
+        self.internal_states.len()
     }
 }
 

@@ -42,7 +42,7 @@ fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
         acceleration: &zeros,
         multipliers: &[],
         nonholonomic_multipliers: &[],
-        states: &[],
+        internal_states: &[],
         memory: &vec![0.0; machine.system.shape().memory],
     };
     let tangent = tangent(&machine.system, &point);

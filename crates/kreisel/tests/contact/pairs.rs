@@ -297,7 +297,8 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
         for contact in sample.contact.clone().with_bristles(|_| states) {
             sample.oracle.couples = contact.couples().to_vec();
             let memory = [MEETING_SPEED];
-            let motion = Motion { memory: &memory, states: &bent, ..Motion::new(0.0, &sample.motions) };
+            let motion =
+                Motion { memory: &memory, internal_states: &bent, ..Motion::new(0.0, &sample.motions) };
             let mut forces = LocalForces::zeros();
             contact.residual(&motion, &mut forces);
             if forces.wrenches[0].amax() == 0.0 {

@@ -151,7 +151,7 @@ fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3],
     let nodes = [Some(NodeId(0)), Some(NodeId(1))];
     let element = JointFriction::new(nodes, oracle.offsets, 0, oracle.rubbing, oracle.bearing.clone())
         .with_bristles((0..count).map(StateId).collect());
-    let at = Motion { states: &states[..count], multipliers, ..Motion::new(0.0, motions) };
+    let at = Motion { internal_states: &states[..count], multipliers, ..Motion::new(0.0, motions) };
     let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
     let mut tangent = LocalTangent::zeros(2);
     element.tangent(&at, weights, &mut tangent);

@@ -78,7 +78,7 @@ proptest! {
         let quantities = (0..2).map(|law| Quantity::Function(Arc::new(OneLaw(law)))).collect();
         let ends = vec![NodeId(0), NodeId(1)];
         let element = StateEquations::new(ends, own, MATRIX.to_vec(), INPUT.to_vec(), quantities, signals);
-        let at = Motion { memory: &[0.0; 4], states: &states, ..Motion::new(0.0, &nodes) };
+        let at = Motion { memory: &[0.0; 4], internal_states: &states, ..Motion::new(0.0, &nodes) };
         let found = tangent(&element, &at);
         let constant: Vec<Node<Dual64>> = nodes.iter().map(Node::constant).collect();
         let plain = states.map(Dual64::from_re);
@@ -129,7 +129,7 @@ proptest! {
             Box::new(MarkerForce::new(list(), second_offset(), Axes::World, components, signals.clone()))
         };
         let make: [&dyn Fn(Quantity) -> Box<dyn Element>; 2] = [&joint, &marker];
-        let at = Motion { memory: &[0.0; 4], states: &states, ..Motion::new(0.0, &nodes) };
+        let at = Motion { memory: &[0.0; 4], internal_states: &states, ..Motion::new(0.0, &nodes) };
         for make in make {
             // Wrenches are the force times those of a force of one.
             let mut unit = LocalForces::zeros();

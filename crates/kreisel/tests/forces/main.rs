@@ -26,7 +26,7 @@ fn point(state: &State) -> Point<'_> {
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
         nonholonomic_multipliers: &state.nonholonomic_multipliers,
-        states: &state.states,
+        internal_states: &state.internal_states,
         memory: &state.memory,
     }
 }

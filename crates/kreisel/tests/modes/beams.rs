@@ -241,7 +241,7 @@ fn a_free_beam_has_six_modes_of_frequency_zero() {
             acceleration: &zeros,
             multipliers: &[],
             nonholonomic_multipliers: &[],
-            states: &[],
+            internal_states: &[],
             memory: &vec![0.0; system.shape().memory],
         };
         let modes = Linearized::at(&system, &at)

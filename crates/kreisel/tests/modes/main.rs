@@ -46,7 +46,7 @@ impl Chain {
             acceleration: &zeros,
             multipliers: &[],
             nonholonomic_multipliers: &[],
-            states: &[],
+            internal_states: &[],
             memory: &[],
         };
         Linearized::at(self, &at).unwrap()

@@ -118,7 +118,7 @@ impl Contact {
 
 /// What a couple knows of the past: its speed of meeting and its bristles.
 fn history(at: &Motion, couple: usize) -> History {
-    let bristles = match at.states {
+    let bristles = match at.internal_states {
         [x, y, z, ..] => Vector3::new(*x, *y, *z),
         _ => Vector3::zeros(),
     };
@@ -146,7 +146,7 @@ impl Element for Contact {
         }
     }
 
-    fn states(&self) -> &[StateId] {
+    fn internal_states(&self) -> &[StateId] {
         &self.bristles
     }
 

@@ -401,7 +401,7 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     }
     let shape = system.shape();
     let mut tangent = Tangent::zeros(&system.couplings());
-    let rest = Rest::new(&shape).with_states(&initial.states);
+    let rest = Rest::new(&shape).with_internal_states(&initial.internal_states);
     let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
     system.tangent(
         &at,
