@@ -9,7 +9,6 @@ use kreisel::report::Motion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
 use kreisel::sweep::Journal;
 use kreisel::sweep::journal::Identity;
-use kreisel::system::System;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -209,12 +208,12 @@ struct TenSteps<'m, S> {
     steps: usize,
 }
 
-impl<S: Sink> Observer<System> for TenSteps<'_, S> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl<S: Sink> Observer for TenSteps<'_, S> {
+    fn started(&mut self, integration: &Integration<'_>) {
         self.recorder.started(integration);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         self.steps += 1;
         let control = self.recorder.accepted(integration);
         if self.steps < 10 { control } else { Control::Stop }

@@ -9,7 +9,6 @@ use kreisel::machine::{
     Machine, Record, Recorder, RunEnding, RunStatistics, SignalId, Sink, Snapshot, Trajectory,
 };
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
-use kreisel::system::System;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
@@ -131,7 +130,7 @@ struct Watch<'m> {
 
 impl Watch<'_> {
     /// Whether the observer wants to go on: anything but `False`.
-    fn ask(&self, integration: &Integration<'_, System>) -> PyResult<bool> {
+    fn ask(&self, integration: &Integration<'_>) -> PyResult<bool> {
         let Some(observer) = &self.observer else { return Ok(true) };
         let step = Step {
             machine: Arc::clone(self.machine),
@@ -145,12 +144,12 @@ impl Watch<'_> {
     }
 }
 
-impl Observer<System> for Watch<'_> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl Observer for Watch<'_> {
+    fn started(&mut self, integration: &Integration<'_>) {
         self.recorder.started(integration);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         let control = self.recorder.accepted(integration);
         if self.functions.is_some() {
             return Control::Stop;

@@ -12,7 +12,6 @@ use kreisel::machine::{Machine, Mobility};
 use kreisel::problem::HeavyTop;
 use kreisel::solve::sparse_lu::SparseLu;
 use kreisel::solve::sparse_lu::samples::{Sample, Scales};
-use kreisel::system::System;
 use measure::{Stopwatch, asked, machine, median, thread_time};
 
 const STEP: f64 = 1e-3;
@@ -105,7 +104,7 @@ fn limit(what: &str, value: &str, most: &str) {
     let _ = io::stdout().write_all(format!("limit\t{what}\t{value}\t{most}\n").as_bytes());
 }
 
-fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m, System> {
+fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m> {
     let method = GeneralizedAlpha::new(method, 0.9, step).expect("the parameters are in range");
     method.start(&machine.system, machine.initial.clone()).expect("the initial values are consistent")
 }
@@ -149,8 +148,8 @@ fn seconds_of_first_steps(machine: &Machine, show: bool) -> f64 {
 }
 
 /// Median over a few rounds of the CPU time of a step, in seconds.
-fn seconds_per_step(run: &mut Integration<'_, System>, steps: usize) -> f64 {
-    let round = |run: &mut Integration<'_, System>| {
+fn seconds_per_step(run: &mut Integration<'_>, steps: usize) -> f64 {
+    let round = |run: &mut Integration<'_>| {
         let clock = Stopwatch::start();
         for _ in 0..steps {
             run.step().expect("every step converges");

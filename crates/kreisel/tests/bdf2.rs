@@ -19,7 +19,7 @@ fn settings(step: f64) -> Settings {
     settings
 }
 
-fn start<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> Integration<'_, D> {
+fn start<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> Integration<'_> {
     GeneralizedAlpha::with(settings).start(dae, initial).unwrap()
 }
 

@@ -9,7 +9,6 @@
 use kreisel::dae::Control;
 use kreisel::integrate::{Integration, Observer};
 use kreisel::machine::{Machine, RunEnding, RunPlan};
-use kreisel::system::System;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,8 +19,8 @@ struct Limit {
     until: Option<Instant>,
 }
 
-impl Observer<System> for Limit {
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+impl Observer for Limit {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         let state = integration.state();
         let numbers = state.configuration.iter().chain(&state.velocity).chain(&state.multipliers);
         assert!(

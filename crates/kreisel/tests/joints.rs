@@ -424,7 +424,7 @@ fn energy_errors(kind: &Kind, group: Group, step: f64) -> ([f64; 2], f64) {
     let mut run = integrator.start(&system, initial).unwrap();
     let energies = |state: &State| system.energies(&Values::of(state).point());
     let (start, mut errors, mut kinetic) = (energies(run.state()).total(), [0.0_f64; 2], 0.0_f64);
-    let mut watch = |run: &Integration<'_, System>| {
+    let mut watch = |run: &Integration<'_>| {
         let (half, energies) = (usize::from(run.state().time > 5.0), energies(run.state()));
         errors[half] = errors[half].max((energies.total() - start).abs());
         kinetic = kinetic.max(energies.kinetic);

@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
 
 use kreisel::dae::{Control, Point};
-use kreisel::integrate::{Integration, Observer};
+use kreisel::integrate::Integration;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
 use kreisel::machine::{Machine, RunEnding, SettingTexts, point_of};
@@ -32,20 +32,18 @@ struct Book {
     memory: [u64; 2],
 }
 
-impl Observer<System> for Book {
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+impl Book {
+    fn accepted(&mut self, system: &System, integration: &Integration<'_>) -> Control {
         self.steps += 1;
         if self.steps.is_multiple_of(EVERY) {
-            self.look(integration.dae(), &point_of(integration.state()));
+            self.look(system, &point_of(integration.state()));
         }
         if self.steps == self.total / 10 {
             self.memory[0] = resident();
         }
         Control::Continue
     }
-}
 
-impl Book {
     fn look(&mut self, system: &System, at: &Point) {
         let rotation = system.motion(NodeId(0), at).rotation;
         let defect = (rotation.transpose() * rotation - Matrix3::identity()).abs().max();
@@ -87,7 +85,8 @@ fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
     let machine = Machine::read_with(&path, &[], &settings).unwrap();
     let plan = machine.plan().unwrap();
     let mut book = Book { total: steps, ..Book::default() };
-    let ending = machine.start(&plan).unwrap().advance(&mut book);
+    let mut watch = |integration: &Integration<'_>| book.accepted(&machine.system, integration);
+    let ending = machine.start(&plan).unwrap().advance(&mut watch);
     assert_eq!(ending, RunEnding::Done);
     assert_eq!(book.steps, steps);
     book.memory[1] = resident();

@@ -21,7 +21,7 @@ fn settings(parametrization: Parametrization, step: f64) -> Settings {
     }
 }
 
-fn start(top: &HeavyTop, settings: Settings) -> Integration<'_, HeavyTop> {
+fn start(top: &HeavyTop, settings: Settings) -> Integration<'_> {
     GeneralizedAlpha::with(settings).start(top, top.initial()).unwrap()
 }
 

@@ -407,7 +407,7 @@ fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     let settings = auto(Method::Index2, 0.9, control);
     let mut run = GeneralizedAlpha::with(settings).start(&pendulum, pendulum.initial()).unwrap();
     let mut steps = Vec::new();
-    let mut note = |run: &kreisel::integrate::Integration<'_, SpringPendulum>| {
+    let mut note = |run: &kreisel::integrate::Integration<'_>| {
         steps.push(run.last_report().step);
         kreisel::dae::Control::Continue
     };

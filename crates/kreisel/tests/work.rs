@@ -45,13 +45,7 @@ const SNAPSHOT: [Entry; 8] = [
     entry("grid", &[("n", "8")], Method::Index3, (1e-3, 50), (52, 51)),
 ];
 
-fn work<D: Dae + ?Sized>(
-    dae: &D,
-    initial: kreisel::dae::Initial,
-    method: Method,
-    step: f64,
-    steps: u64,
-) -> Statistics {
+fn work(dae: &dyn Dae, initial: kreisel::dae::Initial, method: Method, step: f64, steps: u64) -> Statistics {
     let mut run = GeneralizedAlpha::new(method, 0.9, step).unwrap().start(dae, initial).unwrap();
     for _ in 0..steps {
         run.step().unwrap();

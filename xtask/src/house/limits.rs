@@ -7,7 +7,6 @@ pub const ARROWS: &[(&str, &str)] = &[
     ("machine", "report"),
     ("machine", "statics"),
     ("sweep", "integrate"),
-    ("sweep", "system"),
 ];
 
 /// How many names of types and traits may be defined in more than one place of the library.

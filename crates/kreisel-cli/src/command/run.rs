@@ -12,7 +12,6 @@ use kreisel::machine::{
 };
 use kreisel::report;
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
-use kreisel::system::System;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::io;
@@ -310,12 +309,12 @@ struct Watch<'m, S> {
     is_due: bool,
 }
 
-impl<S: Sink> Observer<System> for Watch<'_, S> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl<S: Sink> Observer for Watch<'_, S> {
+    fn started(&mut self, integration: &Integration<'_>) {
         self.recorder.started(integration);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         let control = self.recorder.accepted(integration);
         self.progress.show(integration.state().time);
         self.is_due = self.checkpoint.as_mut().is_some_and(Interval::is_over);

@@ -10,7 +10,6 @@ use kreisel::dae::Control;
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Integration, Observer, Settings, State};
 use kreisel::machine::{Machine, Recorder, Trajectory, part};
 use kreisel::model::Document;
-use kreisel::system::System;
 
 const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
 
@@ -88,12 +87,12 @@ struct Watch<'m> {
     states: VecDeque<(State, f64)>,
 }
 
-impl Observer<System> for Watch<'_> {
-    fn started(&mut self, now: &Integration<'_, System>) {
+impl Observer for Watch<'_> {
+    fn started(&mut self, now: &Integration<'_>) {
         self.recorder.started(now);
     }
 
-    fn accepted(&mut self, now: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, now: &Integration<'_>) -> Control {
         let (time, step) = (now.state().time, now.last_report().step);
         let run = &mut self.run;
         if step < run.smallest {

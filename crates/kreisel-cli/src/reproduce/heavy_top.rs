@@ -96,7 +96,7 @@ impl TopRun {
     }
 
     /// The integration before its first step.
-    pub fn start(&self) -> Result<Integration<'_, HeavyTop>, ExperimentError> {
+    pub fn start(&self) -> Result<Integration<'_>, ExperimentError> {
         Ok(GeneralizedAlpha::with(self.settings).start(&self.top, self.top.initial())?)
     }
 
@@ -114,7 +114,7 @@ impl TopRun {
             if projected == Some(n) {
                 integration.project_velocity()?;
             }
-            moments.push(Moment::new(times[n], &mut integration, exact)?);
+            moments.push(Moment::new(times[n], &self.top, &mut integration, exact)?);
         }
         Ok(History { moments, statistics: integration.statistics() })
     }
@@ -177,11 +177,12 @@ pub struct Moment {
 impl Moment {
     fn new(
         time: f64,
-        integration: &mut Integration<'_, HeavyTop>,
+        top: &HeavyTop,
+        integration: &mut Integration<'_>,
         exact: TopSolution,
     ) -> Result<Self, ExperimentError> {
         let violation = integration.position_residual();
-        let (top, state) = (integration.dae(), integration.state());
+        let state = integration.state();
         let configuration = pose(&state.configuration);
         let (omega, velocity) = (vector3(&state.velocity), vector3(&state.velocity[3..]));
         let velocity_body = if top.group == Group::Se3 {

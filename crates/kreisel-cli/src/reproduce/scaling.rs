@@ -42,7 +42,7 @@ struct Measured {
 }
 
 /// A run with m_ave = 1 and k_ave = 0, so that s = h⁻².
-fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static, Pendulum>, ExperimentError> {
+fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static>, ExperimentError> {
     static PENDULUM: Pendulum = Pendulum { gravity: 1.0 };
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
     let usual = Settings::new(Method::Bdf2, Parameters::chung_hulbert(0.0)?, step);

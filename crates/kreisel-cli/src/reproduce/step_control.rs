@@ -47,7 +47,7 @@ impl Case<'_> {
         let mut run = GeneralizedAlpha::with(settings).start(self.dae, self.initial.clone())?;
         let mut motion = Vec::with_capacity(count);
         let mut sample = Sample::default();
-        let mut watch = |run: &Integration<'_, dyn Dae + '_>| {
+        let mut watch = |run: &Integration<'_>| {
             // The last time is met exactly, the others are within a step.
             while motion.len() < count
                 && self.end * ((motion.len() + 1) as f64 / count as f64) <= run.state().time

@@ -39,7 +39,7 @@ impl From<KktFailure> for ClosureFailure {
 }
 
 impl ClosureFailure {
-    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> ConsistencyError {
+    pub fn at_start(self, dae: &dyn Dae, time: f64) -> ConsistencyError {
         match self {
             Self::Kkt(failure) => failure.at_start(dae, time),
             Self::Missed { misses, iterations } => {
@@ -50,7 +50,7 @@ impl ClosureFailure {
 }
 
 /// Misses in the words of the system's author.
-pub(crate) fn named<D: Dae + ?Sized>(dae: &D, misses: &[(usize, f64)]) -> Vec<Miss> {
+pub(crate) fn named(dae: &dyn Dae, misses: &[(usize, f64)]) -> Vec<Miss> {
     let holonomic = dae.shape().constraints.len();
     let name = |group: usize| match group.checked_sub(holonomic) {
         None => dae.describe_group(group),
@@ -99,9 +99,9 @@ impl Kkt {
     /// in the sense of xᵀMx with Φ(q ∘ exp(x̃)) = 0 [ArnoldCardonaBruls2015Projection, Eqs. (6)].
     ///
     /// Writes x into `change`; gives the largest violation found before.
-    pub fn project_position<D: Dae + ?Sized>(
+    pub fn project_position(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
@@ -134,9 +134,9 @@ impl Kkt {
     }
 
     /// Newton's iteration for M x + Bᵀμ = 0, Φ(q ∘ exp(x̃)) = 0 without the derivatives of B.
-    fn smallest_change<D: Dae + ?Sized>(
+    fn smallest_change(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
@@ -191,9 +191,9 @@ impl Kkt {
     }
 
     /// Levenberg and Marquardt's iteration: M δ + Bᵀμ = 0, B δ − ε μ = −Φ, with ε fitted to the success of the steps.
-    fn descend<D: Dae + ?Sized>(
+    fn descend(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         goal: Goal,
         configuration: &mut [f64],
         change: &mut [f64],
@@ -235,9 +235,9 @@ impl Kkt {
     }
 
     /// Solves for one step of [`Self::descend`]; needs the violation at the configuration.
-    fn damped_step<D: Dae + ?Sized>(
+    fn damped_step(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         change: &[f64],
@@ -260,7 +260,7 @@ impl Kkt {
     }
 
     /// Evaluates the violation and gives its norm; not finite counts as infinite.
-    fn violate<D: Dae + ?Sized>(&mut self, dae: &D, time: f64, configuration: &[f64]) -> f64 {
+    fn violate(&mut self, dae: &dyn Dae, time: f64, configuration: &[f64]) -> f64 {
         let at = self.rest.point(time, configuration, &self.rest.velocity);
         self.system.evaluate(dae, &at);
         let norm = norm(&self.system.violation);
@@ -268,9 +268,9 @@ impl Kkt {
     }
 
     /// Constraints whose velocities contradict each other: compliant ones that a projected velocity does not meet.
-    pub fn contradicting_velocities<D: Dae + ?Sized>(
+    pub fn contradicting_velocities(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &[f64],
@@ -293,9 +293,9 @@ impl Kkt {
     }
 
     /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not meet.
-    pub fn contradicting_accelerations<D: Dae + ?Sized>(
+    pub fn contradicting_accelerations(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &[f64],

@@ -8,7 +8,7 @@ use crate::dae::Dae;
 pub(crate) const COMPLIANCE: f64 = 1e-9;
 
 /// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
-pub(crate) fn compliance<D: Dae + ?Sized>(dae: &D, redundancy: &Redundancy) -> Vec<f64> {
+pub(crate) fn compliance(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
     if redundancy.is_none() {
         return Vec::new();
     }

@@ -22,8 +22,8 @@ pub struct StartReport {
 
 /// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints follow
 /// from others there.
-pub(crate) fn fit_together<D: Dae + ?Sized>(
-    dae: &D,
+pub(crate) fn fit_together(
+    dae: &dyn Dae,
     initial: &Initial,
 ) -> Result<(Vec<f64>, StartReport, Redundancy), ConsistencyError> {
     let shape = dae.shape();
@@ -40,8 +40,8 @@ pub(crate) fn fit_together<D: Dae + ?Sized>(
 pub(crate) const POSITION_TOLERANCE: f64 = 2e-14;
 
 /// A configuration that satisfies the constraints, and what was changed in the user's one.
-pub(crate) fn closed<D: Dae + ?Sized>(
-    dae: &D,
+pub(crate) fn closed(
+    dae: &dyn Dae,
     shape: &Shape,
     initial: &Initial,
     kkt: &mut Kkt,
@@ -64,8 +64,8 @@ pub(crate) fn closed<D: Dae + ?Sized>(
 }
 
 /// Refuses constraints that contradict each other.
-pub(crate) fn refuse<D: Dae + ?Sized>(
-    dae: &D,
+pub(crate) fn refuse(
+    dae: &dyn Dae,
     level: &'static str,
     misses: &[(usize, f64)],
 ) -> Result<(), ConsistencyError> {
@@ -76,11 +76,7 @@ pub(crate) fn refuse<D: Dae + ?Sized>(
 }
 
 /// Whether the user's initial values are usable at all.
-pub(crate) fn check_initial<D: Dae + ?Sized>(
-    dae: &D,
-    shape: &Shape,
-    initial: &Initial,
-) -> Result<(), ConsistencyError> {
+pub(crate) fn check_initial(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> Result<(), ConsistencyError> {
     for (what, expected, given) in [
         ("configuration coordinates", shape.space.coordinate_count(), initial.configuration.len()),
         ("velocity coordinates", shape.velocity_count(), initial.velocity.len()),
@@ -115,11 +111,7 @@ pub(crate) fn check_initial<D: Dae + ?Sized>(
 }
 
 /// Constraints that move with time but were not declared so would be violated at velocity level without notice.
-fn check_time_dependence<D: Dae + ?Sized>(
-    dae: &D,
-    shape: &Shape,
-    initial: &Initial,
-) -> Result<(), ConsistencyError> {
+fn check_time_dependence(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> Result<(), ConsistencyError> {
     if shape.rheonomic {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub(crate) enum KktFailure {
 }
 
 impl KktFailure {
-    pub fn at_start<D: Dae + ?Sized>(self, dae: &D, time: f64) -> ConsistencyError {
+    pub fn at_start(self, dae: &dyn Dae, time: f64) -> ConsistencyError {
         match self {
             Self::Singular(equation) => ConsistencyError::Singular { equation: dae.describe(equation) },
             Self::NotFinite(equation) => {
@@ -75,7 +75,7 @@ pub(crate) const MOST_ITERATIONS: usize = 50;
 pub(crate) const SLIP_TOLERANCE: f64 = 1e-13;
 
 impl BlockSystem {
-    fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, mass_scale: f64) -> Self {
+    fn new(dae: &dyn Dae, shape: Shape, mass_scale: f64) -> Self {
         let couplings = dae.couplings();
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         Self {
@@ -98,18 +98,13 @@ impl BlockSystem {
     }
 
     /// Factors the system for changes of position or velocity, which are the smallest with reactions along B and A.
-    pub fn factor<D: Dae + ?Sized>(
-        &mut self,
-        dae: &D,
-        at: &Point,
-        increment: Option<&[f64]>,
-    ) -> Result<(), KktFailure> {
+    pub fn factor(&mut self, dae: &dyn Dae, at: &Point, increment: Option<&[f64]>) -> Result<(), KktFailure> {
         self.factor_with(dae, at, increment, true)
     }
 
-    fn factor_with<D: Dae + ?Sized>(
+    fn factor_with(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         at: &Point,
         increment: Option<&[f64]>,
         kinematic: bool,
@@ -198,7 +193,7 @@ impl BlockSystem {
     }
 
     /// Evaluates all equations at a point.
-    pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn evaluate(&mut self, dae: &dyn Dae, at: &Point) {
         for values in
             [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
         {
@@ -216,7 +211,7 @@ impl BlockSystem {
     }
 
     /// Puts B v + Φ_t into `violation`; needs the gradient of a factored point.
-    pub fn hidden_residual<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn hidden_residual(&mut self, dae: &dyn Dae, at: &Point) {
         self.violation.fill(0.0);
         if self.shape.rheonomic {
             dae.violation_rate(at, &mut self.violation);
@@ -233,7 +228,7 @@ impl BlockSystem {
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
-    pub fn acceleration_rows<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn acceleration_rows(&mut self, dae: &dyn Dae, at: &Point) {
         self.violation.fill(0.0);
         if !self.violation.is_empty() {
             dae.curvature(at, &mut self.violation);
@@ -274,7 +269,7 @@ impl BlockSystem {
 }
 
 impl Kkt {
-    pub fn new<D: Dae + ?Sized>(dae: &D, mass_scale: f64) -> Self {
+    pub fn new(dae: &dyn Dae, mass_scale: f64) -> Self {
         let shape = dae.shape();
         Self {
             rest: Rest::new(&shape),
@@ -295,13 +290,7 @@ impl Kkt {
     }
 
     /// Lets the system renew its memory at a configuration.
-    pub fn remember<D: Dae + ?Sized>(
-        &mut self,
-        dae: &D,
-        time: f64,
-        configuration: &[f64],
-        memory: &mut [f64],
-    ) {
+    pub fn remember(&mut self, dae: &dyn Dae, time: f64, configuration: &[f64], memory: &mut [f64]) {
         dae.remember(&self.rest.point(time, configuration, &self.rest.velocity), memory);
         self.rest.memory.copy_from_slice(memory);
     }
@@ -310,9 +299,9 @@ impl Kkt {
     /// smallest in the norm of the mass matrix; 0 projects [ArnoldCardonaBruls2015Projection, Eqs. (7)].
     ///
     /// Gives the largest residual found before.
-    pub fn scale_hidden_residual<D: Dae + ?Sized>(
+    pub fn scale_hidden_residual(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &mut [f64],
@@ -354,9 +343,9 @@ impl Kkt {
     }
 
     /// Rates of the first-order states where everything else is known.
-    fn internal_rates<D: Dae + ?Sized>(
+    fn internal_rates(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &[f64],
@@ -381,9 +370,9 @@ impl Kkt {
 
     /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where the states of `out`
     /// are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
-    pub fn accelerations<D: Dae + ?Sized>(
+    pub fn accelerations(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &[f64],
@@ -424,9 +413,9 @@ impl Kkt {
     /// The change of v with B Δv = B w and A Δv = 0 that is smallest in the norm of the mass matrix
     /// [ArnoldCardonaBruls2015, Table 2, Step 6].
     #[allow(clippy::too_many_arguments, reason = "a point and a vector in, a vector out")]
-    pub fn constrained_part<D: Dae + ?Sized>(
+    pub fn constrained_part(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         time: f64,
         configuration: &[f64],
         velocity: &[f64],

@@ -49,13 +49,13 @@ impl Redundancy {
     }
 
     /// Finds the dependent constraints of a system at a configuration, at rest.
-    pub fn find<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64]) -> Self {
+    pub fn find(dae: &dyn Dae, time: f64, configuration: &[f64]) -> Self {
         Self::find_moving(dae, time, configuration, &vec![0.0; dae.shape().velocity_count()])
     }
 
     /// Finds the dependent constraints of a system at a configuration and a velocity, on which nonholonomic
     /// constraints may depend in any way.
-    pub fn find_moving<D: Dae + ?Sized>(dae: &D, time: f64, configuration: &[f64], velocity: &[f64]) -> Self {
+    pub fn find_moving(dae: &dyn Dae, time: f64, configuration: &[f64], velocity: &[f64]) -> Self {
         let shape = dae.shape();
         if shape.constraint_count() + shape.nonholonomic_count() == 0 {
             return Self::default();
@@ -99,7 +99,7 @@ impl Redundancy {
 }
 
 /// Only B and A count: nodes meet themselves alone.
-fn kinematic_couplings<D: Dae + ?Sized>(dae: &D, shape: &Shape) -> Couplings {
+fn kinematic_couplings(dae: &dyn Dae, shape: &Shape) -> Couplings {
     let sizes = shape.node_sizes();
     let diagonal = BlockPattern::new(&sizes, &sizes, (0..sizes.len()).map(|node| (node, node)));
     Couplings {
@@ -110,8 +110,8 @@ fn kinematic_couplings<D: Dae + ?Sized>(dae: &D, shape: &Shape) -> Couplings {
     }
 }
 
-fn block_matrix<D: Dae + ?Sized>(
-    dae: &D,
+fn block_matrix(
+    dae: &dyn Dae,
     shape: &Shape,
     couplings: &Couplings,
     layout: &Layout,

@@ -233,7 +233,7 @@ impl Default for Scales {
 /// assert!((q[0] * q[0] + q[1] * q[1] - 1.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Dae {
+pub trait Dae: Sync {
     /// Configuration space and numbers of constraints and states.
     fn shape(&self) -> Shape;
 

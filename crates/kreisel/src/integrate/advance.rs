@@ -4,7 +4,7 @@ use super::control::{ErrorControl, cut, cut_after_failure};
 use super::error::StepError;
 use super::integration::{Integration, StepReport};
 use super::observer::Observer;
-use crate::dae::{Control, Dae};
+use crate::dae::Control;
 
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
 const SLIVER: f64 = 1e-6;
@@ -37,7 +37,7 @@ struct Goal {
     is_corner: bool,
 }
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// One step: of the settings' size, or of the size that the error decides on.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.accepted_step(None, &mut ())
@@ -59,18 +59,18 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     }
 
     /// Steps until the end time, showing every accepted step to an observer.
-    pub fn run(&mut self, end: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+    pub fn run(&mut self, end: f64, observer: &mut dyn Observer) -> Result<(), StepError> {
         self.run_until(Goal { end, is_corner: false }, observer)
     }
 
     /// Steps until a corner or jump of the inputs, the last step with the inputs as they are just before it.
     ///
     /// Call [`Integration::restart`] next: it sees them as they are just after.
-    pub fn run_to_corner(&mut self, corner: f64, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+    pub fn run_to_corner(&mut self, corner: f64, observer: &mut dyn Observer) -> Result<(), StepError> {
         self.run_until(Goal { end: corner, is_corner: true }, observer)
     }
 
-    fn run_until(&mut self, goal: Goal, observer: &mut impl Observer<D>) -> Result<(), StepError> {
+    fn run_until(&mut self, goal: Goal, observer: &mut dyn Observer) -> Result<(), StepError> {
         if goal.end < self.state.time {
             return Err(StepError::EndBeforeNow { end: goal.end, time: self.state.time });
         }
@@ -123,7 +123,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     fn accepted_step(
         &mut self,
         goal: Option<Goal>,
-        observer: &mut impl Observer<D>,
+        observer: &mut dyn Observer,
     ) -> Result<StepReport, StepError> {
         let mut plan = self.plan(goal);
         let mut report = StepReport::default();

@@ -191,8 +191,8 @@ impl State {
 }
 
 /// The equations of one step.
-pub(super) struct Bdf2<'a, D: ?Sized> {
-    pub dae: &'a D,
+pub(super) struct Bdf2<'a> {
+    pub dae: &'a dyn Dae,
     pub settings: &'a Settings,
     pub coefficients: Coefficients,
     /// q_n.
@@ -204,7 +204,7 @@ pub(super) struct Bdf2<'a, D: ?Sized> {
     pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
-impl<D: Dae + ?Sized> Bdf2<'_, D> {
+impl Bdf2<'_> {
     fn factors(&self) -> Factors {
         self.steps.factors(self.coefficients.step)
     }
@@ -307,7 +307,7 @@ impl<D: Dae + ?Sized> Bdf2<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Bdf2<'_, D> {
+impl NonlinearSystem for Bdf2<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (second, factors, h) = (self.second(), self.factors(), self.coefficients.step);
         let (work, trial, coefficients) = (&mut *self.work, &mut *self.trial, &self.coefficients);

@@ -17,11 +17,7 @@ use crate::solve::newton::{Newton, Refresh};
 
 impl GeneralizedAlpha {
     /// Makes the initial values consistent and finds the method's starting values.
-    pub fn start<'d, D: Dae + ?Sized>(
-        &self,
-        dae: &'d D,
-        initial: Initial,
-    ) -> Result<Integration<'d, D>, StartError> {
+    pub fn start<'d>(&self, dae: &'d dyn Dae, initial: Initial) -> Result<Integration<'d>, StartError> {
         let mut integration = self.prepare(dae)?;
         check_initial(dae, &integration.work.shape, &initial)?;
         integration.set_redundancy(Redundancy::find_moving(
@@ -63,11 +59,7 @@ impl GeneralizedAlpha {
     }
 
     /// Goes on from a saved state, to the same bits as without interruption.
-    pub fn resume<'d, D: Dae + ?Sized>(
-        &self,
-        dae: &'d D,
-        state: State,
-    ) -> Result<Integration<'d, D>, ResumeError> {
+    pub fn resume<'d>(&self, dae: &'d dyn Dae, state: State) -> Result<Integration<'d>, ResumeError> {
         let mut integration = self.prepare(dae)?;
         check_sizes(&integration.work.shape, integration.settings.method, &state)?;
         integration.kkt.set_states(&state.internal_states, &state.memory);
@@ -83,7 +75,7 @@ impl GeneralizedAlpha {
         Ok(integration)
     }
 
-    fn prepare<'d, D: Dae + ?Sized>(&self, dae: &'d D) -> Result<Integration<'d, D>, StartError> {
+    fn prepare<'d>(&self, dae: &'d dyn Dae) -> Result<Integration<'d>, StartError> {
         let settings = suited(dae, *self.settings());
         let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
         check_settings(&settings, &shape)?;
@@ -121,7 +113,7 @@ impl GeneralizedAlpha {
 
 /// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same
 /// formula, and its matrix depends on the past, so that it is of no use in another step.
-fn suited<D: Dae + ?Sized>(dae: &D, settings: Settings) -> Settings {
+fn suited(dae: &dyn Dae, settings: Settings) -> Settings {
     let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
     newton.refresh = match newton.refresh {
         Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
@@ -182,7 +174,7 @@ fn check_scales(mass: f64, stiffness: f64) -> Result<(), StartError> {
     Err(StartError::NoScale { mass, stiffness })
 }
 
-fn check_groups<D: Dae + ?Sized>(settings: &Settings, dae: &D, shape: &Shape) -> Result<(), StartError> {
+fn check_groups(settings: &Settings, dae: &dyn Dae, shape: &Shape) -> Result<(), StartError> {
     match node_without_coordinates(&shape.space) {
         Some(node) if settings.method == Method::UpdatedLagrangian => {
             let first = Equation::Equilibrium(shape.space.velocity_range(node).start);

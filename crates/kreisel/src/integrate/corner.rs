@@ -1,14 +1,14 @@
 //! Corners of the inputs: whether the method must start anew there.
 
 use super::{Integration, StepError};
-use crate::dae::{Dae, Equations, Point};
+use crate::dae::{Equations, Point};
 
 /// Part of a step over which inputs are compared with what they are at once.
 const WIDE: f64 = 1e-3;
 /// A change at once that is this part of the one over [`WIDE`] is a jump.
 const JUMP: f64 = 1e-3;
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Goes on after a corner of the inputs that [`Integration::run_to_corner`] reached.
     ///
     /// The method starts anew as by [`Integration::restart`], except where nothing is constrained and the forces are

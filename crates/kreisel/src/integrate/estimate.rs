@@ -10,7 +10,7 @@ use super::scheme::Workspace;
 use super::settings::{Method, Settings};
 use super::start::{Jerks, Side, jerk, jerk_distance};
 use crate::constrained::{Accelerations, KktFailure};
-use crate::dae::{Dae, Equation, Shape};
+use crate::dae::{Equation, Shape};
 use crate::lie::{Group, Space};
 
 /// An error in units of the tolerance, and the equation of the coordinate or state where it is largest.
@@ -137,7 +137,7 @@ const LARGEST_START: f64 = 0.01;
 /// Part of the step that its estimate allows: what happens next is not known yet.
 const CAUTION: f64 = 0.5;
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Error of the step that is pending, per unit of time and in units of the tolerance.
     pub(super) fn pending_error(&mut self, step: f64, control: &ErrorControl) -> Error {
         let parameters = &self.settings.parameters;

@@ -64,7 +64,7 @@ impl ForceLevel {
     }
 
     /// Evaluates M a distance in time after a state, at q_n ∘ exp(distance ṽ_n).
-    pub fn set_mass<D: Dae + ?Sized>(&mut self, dae: &D, shape: &Shape, base: &MassBase, distance: f64) {
+    pub fn set_mass(&mut self, dae: &dyn Dae, shape: &Shape, base: &MassBase, distance: f64) {
         self.increment.iter_mut().zip(base.velocity).for_each(|(x, v)| *x = distance * v);
         shape.space.compose_exp(base.configuration, &self.increment, &mut self.configuration);
         self.tangent.clear();
@@ -85,9 +85,9 @@ impl ForceLevel {
     }
 
     /// Everything that is known before a step of size h from a state; fills the state's M a where it has none.
-    pub fn prepare<D: Dae + ?Sized>(
+    pub fn prepare(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         shape: &Shape,
         settings: &Settings,
         step: f64,
@@ -118,7 +118,7 @@ impl ForceLevel {
     }
 
     /// Puts −f_n into `forces`.
-    fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, state: &State) {
+    fn evaluate_forces(&mut self, dae: &dyn Dae, state: &State) {
         for values in
             [&mut self.forces, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
         {

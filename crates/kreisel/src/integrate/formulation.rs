@@ -24,8 +24,8 @@ pub(super) enum Formulation {
 }
 
 /// The step that is solved for.
-pub(super) struct Step<'a, D: ?Sized> {
-    pub dae: &'a D,
+pub(super) struct Step<'a> {
+    pub dae: &'a dyn Dae,
     pub settings: &'a Settings,
     pub coefficients: Coefficients,
     /// t_n.
@@ -38,9 +38,9 @@ pub(super) struct Step<'a, D: ?Sized> {
     pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
-impl<'a, D: ?Sized> Step<'a, D> {
+impl<'a> Step<'a> {
     /// The equations of `index3`, at force level with `hht-i3`.
-    fn index3(self, force_level: Option<&'a ForceLevel>) -> Index3<'a, D> {
+    fn index3(self, force_level: Option<&'a ForceLevel>) -> Index3<'a> {
         let Self { dae, settings, coefficients, base, trial, work, matrix_point, .. } = self;
         Index3 { dae, settings, coefficients, base, trial, work, force_level, matrix_point }
     }
@@ -82,9 +82,9 @@ impl Formulation {
     }
 
     /// Evaluates what is known before a step.
-    pub fn prepare<D: Dae + ?Sized>(
+    pub fn prepare(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         shape: &Shape,
         settings: &Settings,
         step: f64,
@@ -99,10 +99,10 @@ impl Formulation {
     }
 
     /// Makes the factors again that were in use at a point of the matrix.
-    pub fn restore<D: Dae + ?Sized>(
+    pub fn restore(
         &mut self,
         newton: &mut Newton,
-        step: Step<D>,
+        step: Step<'_>,
         base_velocity: &[f64],
         memory: Memory,
     ) -> Result<(), NewtonFailure> {
@@ -125,9 +125,9 @@ impl Formulation {
     }
 
     /// Shows the equations of a step to `visit`.
-    pub fn with_equations<D: Dae + ?Sized, R>(
+    pub fn with_equations<R>(
         &mut self,
-        step: Step<D>,
+        step: Step<'_>,
         visit: impl FnOnce(&mut dyn NonlinearSystem) -> R,
     ) -> R {
         match self {
@@ -210,14 +210,14 @@ mod tests {
     }
 
     /// Largest difference between the iteration matrix and differences of the residual, relative to the matrix.
-    fn deviation<D: Dae>(dae: &D, initial: Initial, method: Method) -> f64 {
+    fn deviation(dae: &dyn Dae, initial: Initial, method: Method) -> f64 {
         deviation_with(dae, initial, Settings::new(method, parameters(method), STEP))
     }
 
     /// A large step makes every term count.
     const STEP: f64 = 0.1;
 
-    fn deviation_with<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> f64 {
+    fn deviation_with(dae: &dyn Dae, initial: Initial, settings: Settings) -> f64 {
         let h = STEP;
         let run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
         let mut state = run.state().clone();

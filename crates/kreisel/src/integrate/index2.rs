@@ -114,8 +114,8 @@ impl StabilizerProducts {
 }
 
 /// The equations of one step.
-pub(super) struct Index2<'a, D: ?Sized> {
-    pub dae: &'a D,
+pub(super) struct Index2<'a> {
+    pub dae: &'a dyn Dae,
     pub settings: &'a Settings,
     pub coefficients: Coefficients,
     /// q_n.
@@ -127,7 +127,7 @@ pub(super) struct Index2<'a, D: ?Sized> {
     pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
-impl<D: Dae + ?Sized> Index2<'_, D> {
+impl Index2<'_> {
     /// Evaluates B(q_n) W, with which η moves the machine; `t` is the time at the start of the step.
     ///
     /// W weighs turns against lengths by 1/L², L the length of the system: Bᵀη alone [ArnoldCardonaBruls2015, Eq. (56a)] adds up
@@ -213,7 +213,7 @@ impl<D: Dae + ?Sized> Index2<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Index2<'_, D> {
+impl NonlinearSystem for Index2<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         self.work.evaluate_with_rates(self.dae, self.base, self.trial);
         self.write_residual(out);

@@ -23,8 +23,8 @@ use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
 /// The equations of one step.
-pub(super) struct Index3<'a, D: ?Sized> {
-    pub dae: &'a D,
+pub(super) struct Index3<'a> {
+    pub dae: &'a dyn Dae,
     pub settings: &'a Settings,
     pub coefficients: Coefficients,
     /// q_n.
@@ -37,7 +37,7 @@ pub(super) struct Index3<'a, D: ?Sized> {
     pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
-impl<D: Dae + ?Sized> Index3<'_, D> {
+impl Index3<'_> {
     /// Scales the equations that were evaluated last.
     pub fn write_residual(&mut self, out: &mut [f64]) {
         let inverse_scale = 1.0 / self.coefficients.scale;
@@ -101,7 +101,7 @@ impl<D: Dae + ?Sized> Index3<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Index3<'_, D> {
+impl NonlinearSystem for Index3<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         match self.force_level {
             None => self.work.evaluate(self.dae, self.base, self.trial),

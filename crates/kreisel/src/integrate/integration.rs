@@ -89,8 +89,8 @@ pub struct StepReport {
 }
 
 /// An integration of a system, between two steps.
-pub struct Integration<'d, D: ?Sized> {
-    pub(super) dae: &'d D,
+pub struct Integration<'d> {
+    pub(super) dae: &'d dyn Dae,
     pub(super) settings: Settings,
     pub(super) state: State,
     /// The state before the last step, for interpolation.
@@ -122,9 +122,9 @@ const LARGEST_EXACT: usize = 60;
 /// Coordinates whose values are passed on while they are in the cache.
 const AT_A_TIME: usize = 1024;
 
-impl<'d, D: Dae + ?Sized> Integration<'d, D> {
+impl<'d> Integration<'d> {
     /// The system.
-    pub fn dae(&self) -> &'d D {
+    pub fn dae(&self) -> &'d dyn Dae {
         self.dae
     }
 

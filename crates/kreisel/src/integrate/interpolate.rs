@@ -2,7 +2,6 @@
 
 use super::Sample;
 use super::integration::Integration;
-use crate::dae::Dae;
 
 /// Values at one end of a step.
 struct End<'a> {
@@ -29,7 +28,7 @@ macro_rules! end {
     };
 }
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Values at a time within the last step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015,
     /// Remark 2.2], with the cubic x that has the velocities at both ends; v and first-order states by the cubic
     /// with their rates, otherwise linear. No order is lost in q, v and λ, and steps may be large where the motion is simple.

@@ -5,7 +5,7 @@ use crate::constrained::Redundancy;
 use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
 use crate::solve::block::BlockMatrix;
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Changes what the system remembers, to switch parts on or off; [`Integration::restart`] must follow.
     ///
     /// Which constraints are redundant is found anew. An error of `change` leaves everything as it was.
@@ -36,7 +36,7 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Changes one number that the system remembers, such as an input from outside; constraints must not depend on it.
     ///
     /// Forces jump by it, so [`Integration::restart`] should follow.
@@ -46,12 +46,12 @@ impl<D: Dae + ?Sized> Integration<'_, D> {
 }
 
 /// A system with a memory, for those who ask without one.
-struct Remembering<'a, D: ?Sized> {
-    dae: &'a D,
+struct Remembering<'a> {
+    dae: &'a dyn Dae,
     memory: &'a [f64],
 }
 
-impl<D: Dae + ?Sized> Dae for Remembering<'_, D> {
+impl Dae for Remembering<'_> {
     fn shape(&self) -> Shape {
         self.dae.shape()
     }

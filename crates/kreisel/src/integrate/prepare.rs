@@ -8,7 +8,6 @@ use super::settings::{Method, Predictor, Settings, Start};
 use super::start::{Side, starting_values};
 use super::state::State;
 use crate::constrained::KktFailure;
-use crate::dae::Dae;
 use crate::solve::newton::Refresh;
 
 /// Steps that differ by less than this part are the same step.
@@ -39,7 +38,7 @@ pub(super) struct Unprepared {
     previous_increment: Vec<f64>,
 }
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Computes a step without taking it; [`Integration::accept`] or [`Integration::discard`] ends it.
     ///
     /// After an error the state is as it was.

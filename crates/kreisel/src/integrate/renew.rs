@@ -3,10 +3,9 @@
 use super::formulation::Formulation;
 use super::integration::Integration;
 use super::scheme::Workspace;
-use crate::dae::Dae;
 use crate::solve::newton::Newton;
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Takes up new couplings after a step; factors are made in the next one.
     pub(super) fn renew_couplings(&mut self) {
         self.use_couplings();

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::error::StepError;
 use super::integration::Integration;
-use crate::dae::{Dae, Equation};
+use crate::dae::Equation;
 use crate::solve::block::{BlockMatrix, BlockPattern};
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
@@ -88,7 +88,7 @@ pub(super) fn saturate(
     Ok((found, last))
 }
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until corrections stop
     /// decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still are.
     pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {

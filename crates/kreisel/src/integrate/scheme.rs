@@ -119,7 +119,7 @@ impl Trial {
     }
 
     /// Lets remembered section forces follow the corrections since the last matrix of this step.
-    pub fn follow<D: Dae + ?Sized>(&mut self, dae: &D, matrix: IterationMatrix) {
+    pub fn follow(&mut self, dae: &dyn Dae, matrix: IterationMatrix) {
         if matrix != IterationMatrix::Mixed || self.memory.is_empty() {
             return;
         }
@@ -253,7 +253,7 @@ pub(super) enum Besides {
 }
 
 impl Workspace {
-    pub fn new<D: Dae + ?Sized>(dae: &D, shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
+    pub fn new(dae: &dyn Dae, shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
         let length = dae.scales().length;
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
@@ -301,7 +301,7 @@ impl Workspace {
     }
 
     /// Evaluates the equations at the trial values, moving its configuration to q_n ∘ exp(x̃).
-    pub fn evaluate<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+    pub fn evaluate(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
         self.evaluate_at(dae, &trial.point());
     }
@@ -312,7 +312,7 @@ impl Workspace {
     }
 
     /// The same without the inertia of v̇.
-    pub fn evaluate_forces<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+    pub fn evaluate_forces(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
         let rest = std::mem::take(&mut self.rest);
         self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.point() });
@@ -320,7 +320,7 @@ impl Workspace {
     }
 
     /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial values.
-    pub fn evaluate_with_rates<D: Dae + ?Sized>(&mut self, dae: &D, base: &[f64], trial: &mut Trial) {
+    pub fn evaluate_with_rates(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
         self.clear_equations();
         let out = &mut Equations {
@@ -335,7 +335,7 @@ impl Workspace {
     }
 
     /// Evaluates the equations at a point.
-    pub fn evaluate_at<D: Dae + ?Sized>(&mut self, dae: &D, at: &Point) {
+    pub fn evaluate_at(&mut self, dae: &dyn Dae, at: &Point) {
         self.clear_equations();
         dae.evaluate(
             at,
@@ -357,9 +357,9 @@ impl Workspace {
     }
 
     /// Evaluates the derivatives and the tangent operators at the trial values.
-    pub fn differentiate<D: Dae + ?Sized>(
+    pub fn differentiate(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
@@ -378,9 +378,9 @@ impl Workspace {
     /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
     /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves as well. B goes to the matrix if
     /// it has no operator; gives whether it did. The equations are evaluated in the same pass if they are wanted.
-    pub fn fold_forces<D: Dae + ?Sized>(
+    pub fn fold_forces(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
@@ -426,13 +426,7 @@ impl Workspace {
         gradient_too
     }
 
-    fn fold_parts<D: Dae + ?Sized>(
-        &mut self,
-        dae: &D,
-        at: &Point,
-        besides: Besides,
-        weights: TangentWeights,
-    ) {
+    fn fold_parts(&mut self, dae: &dyn Dae, at: &Point, besides: Besides, weights: TangentWeights) {
         if besides == Besides::Nothing {
             return dae.tangent(at, weights, &mut self.tangent);
         }
@@ -451,9 +445,9 @@ impl Workspace {
     }
 
     /// [`Workspace::differentiate`] without the inertia of v̇.
-    pub fn differentiate_forces<D: Dae + ?Sized>(
+    pub fn differentiate_forces(
         &mut self,
-        dae: &D,
+        dae: &dyn Dae,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,

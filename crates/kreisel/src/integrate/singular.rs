@@ -12,7 +12,6 @@ use super::error::StepError;
 use super::integration::Integration;
 use super::settings::Method;
 use crate::constrained::{COMPLIANCE, ClosureFailure, Goal, Miss, POSITION_TOLERANCE, misses, named};
-use crate::dae::Dae;
 
 /// Redundant constraints that give way by more than this part of the machine's length contradict each other: reactions
 /// would have to throw it ten times as far in one step.
@@ -20,7 +19,7 @@ const CONTRADICTION: f64 = 1e-8;
 /// As much for a step through a singular position, where a motion that leaves its branch by e violates constraints by e².
 const OFF_BRANCH: f64 = 1e-6;
 
-impl<D: Dae + ?Sized> Integration<'_, D> {
+impl Integration<'_> {
     /// Newton's iteration, and a second one with compliant constraints if it fails.
     pub(super) fn correct_or_yield(&mut self, step: f64) -> Result<usize, StepError> {
         let failure = match self.correct(step) {

@@ -97,8 +97,8 @@ impl TildeValues {
 }
 
 /// The equations of one step.
-pub(super) struct Soi2<'a, D: ?Sized> {
-    pub dae: &'a D,
+pub(super) struct Soi2<'a> {
+    pub dae: &'a dyn Dae,
     pub settings: &'a Settings,
     pub coefficients: Coefficients,
     /// q_n.
@@ -111,7 +111,7 @@ pub(super) struct Soi2<'a, D: ?Sized> {
     pub matrix_point: Option<&'a mut MatrixPoint>,
 }
 
-impl<D: Dae + ?Sized> Soi2<'_, D> {
+impl Soi2<'_> {
     /// Puts E(λ̃, ψ̃) − E(λ, ψ) into `tilde.forces`; needs the forces with λ and ψ, and B, in the workspace.
     fn evaluate_difference(&mut self) {
         let (work, trial, tilde) = (&mut *self.work, &*self.trial, &mut *self.tilde);
@@ -271,7 +271,7 @@ impl<D: Dae + ?Sized> Soi2<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for Soi2<'_, D> {
+impl NonlinearSystem for Soi2<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         self.tilde.values.set(self.trial, &self.coefficients);
         let inverse_scale = 1.0 / self.coefficients.scale;

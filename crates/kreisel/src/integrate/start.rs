@@ -25,8 +25,8 @@ pub(super) enum Side {
 }
 
 /// The state from which a method starts at a consistent configuration; reports what was changed in the user's velocity.
-pub(super) fn starting_state<D: Dae + ?Sized>(
-    dae: &D,
+pub(super) fn starting_state(
+    dae: &dyn Dae,
     shape: &Shape,
     settings: &Settings,
     initial: &Initial,
@@ -69,8 +69,8 @@ pub(super) fn starting_state<D: Dae + ?Sized>(
 /// v̇₀, λ₀, a₀ and, for `index3` and `updated-lagrangian`, the perturbed v₀, at consistent q and v of the state.
 ///
 /// The equations are evaluated at `time`, which may lie a rounding error after the state's own.
-pub(super) fn starting_values<D: Dae + ?Sized>(
-    dae: &D,
+pub(super) fn starting_values(
+    dae: &dyn Dae,
     shape: &Shape,
     settings: &Settings,
     state: &mut State,
@@ -137,8 +137,8 @@ pub(super) struct Jerks {
 ///
 /// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
 #[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
-pub(super) fn jerk<D: Dae + ?Sized>(
-    dae: &D,
+pub(super) fn jerk(
+    dae: &dyn Dae,
     shape: &Shape,
     settings: &Settings,
     state: &State,
@@ -175,8 +175,8 @@ pub(super) fn jerk<D: Dae + ?Sized>(
 }
 
 /// v₀ = v(t₀) + Δ₀ᵛ [ArnoldCardonaBruls2015, Table 2, Steps 6 and 7, Eq. (142)].
-fn perturb_velocity<D: Dae + ?Sized>(
-    dae: &D,
+fn perturb_velocity(
+    dae: &dyn Dae,
     shape: &Shape,
     settings: &Settings,
     state: &mut State,

@@ -22,7 +22,7 @@ use super::scheme::{Coefficients, Trial};
 use super::settings::Parametrization;
 use super::state::State;
 use crate::constrained::Part;
-use crate::dae::{Couplings, Dae, Point, Shape, Tangent, TangentOperators, TangentWeights};
+use crate::dae::{Couplings, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -208,13 +208,13 @@ fn local(trial: &Trial, first: usize) -> [Vector3; 3] {
 }
 
 /// The equations of one step.
-pub(super) struct UpdatedLagrangian<'a, D: ?Sized> {
+pub(super) struct UpdatedLagrangian<'a> {
     /// The step of the linear space, with the same unknowns.
-    pub linear: Index3<'a, D>,
+    pub linear: Index3<'a>,
     pub local: &'a mut LocalCoordinates,
 }
 
-impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
+impl UpdatedLagrangian<'_> {
     /// Evaluates the tangent at the values on the group, its dynamic part M (with `mass`) or D.
     fn tangent(&mut self, mass: bool) {
         let (linear, LocalCoordinates { velocity, acceleration, damping, .. }) =
@@ -236,7 +236,7 @@ impl<D: Dae + ?Sized> UpdatedLagrangian<'_, D> {
     }
 }
 
-impl<D: Dae + ?Sized> NonlinearSystem for UpdatedLagrangian<'_, D> {
+impl NonlinearSystem for UpdatedLagrangian<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (linear, local) = (&mut self.linear, &mut *self.local);
         local.map(&linear.work.shape.space, linear.base, linear.trial);
@@ -291,7 +291,7 @@ mod tests {
 
     use super::*;
     use crate::constrained::{Copies, Layout};
-    use crate::dae::Equations;
+    use crate::dae::{Dae, Equations};
     use crate::integrate::scheme::Workspace;
     use crate::integrate::{Method, Settings};
     use crate::lie::quaternion;
@@ -345,8 +345,8 @@ mod tests {
     }
 
     /// The matrix and central differences of the residual at values far from the start of the step.
-    fn matrix_and_differences<D: Dae>(
-        dae: &D,
+    fn matrix_and_differences(
+        dae: &dyn Dae,
         chart: Parametrization,
         base: &[f64],
     ) -> [nalgebra::DMatrix<f64>; 2] {

@@ -120,6 +120,7 @@ struct Target {
 
 /// Watches the events of a run.
 pub(super) struct EventWatch<'m> {
+    system: &'m System,
     events: &'m [Event],
     watched: Vec<Watched>,
     target: Option<Target>,
@@ -159,8 +160,9 @@ impl Watched {
 }
 
 impl<'m> EventWatch<'m> {
-    pub fn new(events: &'m [Event]) -> Self {
+    pub fn new(system: &'m System, events: &'m [Event]) -> Self {
         Self {
+            system,
             events,
             watched: vec![Watched::default(); events.len()],
             target: None,
@@ -205,11 +207,11 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Takes up the values where the method starts, or starts anew: what the expressions show may jump there.
-    pub fn started(&mut self, integration: &Integration<'_, System>) {
+    pub fn started(&mut self, integration: &Integration<'_>) {
         let fired = std::mem::take(&mut self.fired);
         for index in 0..self.events.len() {
             let kept = self.watched[index].side;
-            self.note(index, integration.dae(), integration.state());
+            self.note(index, integration.state());
             if fired.contains(&index) {
                 // An event that has just happened is on its far side, whatever rounding says.
                 self.watched[index].side = kept;
@@ -217,17 +219,17 @@ impl<'m> EventWatch<'m> {
         }
     }
 
-    fn note(&mut self, index: usize, system: &System, state: &State) {
-        let angles = self.angles_at(index, system, &point_of(state), state.time);
-        let value = self.value_at(index, system, &point_of(state), state.time);
+    fn note(&mut self, index: usize, state: &State) {
+        let angles = self.angles_at(index, &point_of(state), state.time);
+        let value = self.value_at(index, &point_of(state), state.time);
         self.watched[index].take(value);
         self.watched[index].angles = angles;
     }
 
     /// Angles and rates of the signals of an event.
-    fn angles_at(&self, index: usize, system: &System, point: &Point, since: f64) -> Vec<[f64; 2]> {
+    fn angles_at(&self, index: usize, point: &Point, since: f64) -> Vec<[f64; 2]> {
         let ledger = EnergyLedger::default();
-        let moment = Moment::new(system, *point, &ledger);
+        let moment = Moment::new(self.system, *point, &ledger);
         let mut values = Vec::new();
         let inputs = self.events[index].inputs.iter().enumerate();
         let angle = |(slot, input): (usize, &Option<EventInput>)| match input {
@@ -246,9 +248,9 @@ impl<'m> EventWatch<'m> {
         self.watched[index].angles.get(slot).map_or(0.0, |[angle, rate]| angle + elapsed * rate)
     }
 
-    fn value_at(&self, index: usize, system: &System, point: &Point, since: f64) -> f64 {
+    fn value_at(&self, index: usize, point: &Point, since: f64) -> f64 {
         let ledger = EnergyLedger::default();
-        let moment = Moment::new(system, *point, &ledger);
+        let moment = Moment::new(self.system, *point, &ledger);
         let event = &self.events[index];
         let mut values = Vec::new();
         let variable = |(slot, input): (usize, &Option<EventInput>)| match input {
@@ -263,7 +265,7 @@ impl<'m> EventWatch<'m> {
         event.expression.value(&variables)
     }
 
-    fn pending_value(&mut self, index: usize, integration: &Integration<'_, System>, time: f64) -> f64 {
+    fn pending_value(&mut self, index: usize, integration: &Integration<'_>, time: f64) -> f64 {
         self.pending_values(index..index + 1, integration, time)[0]
     }
 
@@ -271,14 +273,14 @@ impl<'m> EventWatch<'m> {
     fn pending_values(
         &mut self,
         indices: Range<usize>,
-        integration: &Integration<'_, System>,
+        integration: &Integration<'_>,
         time: f64,
     ) -> Vec<f64> {
         let mut sample = std::mem::take(&mut self.sample);
         integration.interpolate_pending(time, &mut sample);
         let point = point_at(&sample, &integration.state().memory);
-        let (system, since) = (integration.dae(), integration.state().time);
-        let values = indices.map(|index| self.value_at(index, system, &point, since)).collect();
+        let since = integration.state().time;
+        let values = indices.map(|index| self.value_at(index, &point, since)).collect();
         self.sample = sample;
         values
     }
@@ -290,7 +292,7 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Another time at which the pending step is to end.
-    pub fn landing(&mut self, integration: &Integration<'_, System>) -> Option<f64> {
+    pub fn landing(&mut self, integration: &Integration<'_>) -> Option<f64> {
         let (start, end) = (integration.state().time, integration.pending_time());
         match self.target {
             Some(target) if target.before[0] >= start && target.holds(end) => {
@@ -301,7 +303,7 @@ impl<'m> EventWatch<'m> {
     }
 
     /// The earliest passage within the pending step, on the interpolated motion.
-    fn first_passage(&mut self, integration: &Integration<'_, System>, start: f64, end: f64) -> Option<f64> {
+    fn first_passage(&mut self, integration: &Integration<'_>, start: f64, end: f64) -> Option<f64> {
         self.target = None;
         if self.events.is_empty() {
             return None;
@@ -331,7 +333,7 @@ impl<'m> EventWatch<'m> {
     fn bracket(
         &mut self,
         index: usize,
-        integration: &Integration<'_, System>,
+        integration: &Integration<'_>,
         [start, end]: [f64; 2],
         values: &[f64; PARTS + 1],
     ) -> Option<Target> {
@@ -354,7 +356,7 @@ impl<'m> EventWatch<'m> {
     fn excursion(
         &mut self,
         index: usize,
-        integration: &Integration<'_, System>,
+        integration: &Integration<'_>,
         [start, end]: [f64; 2],
         values: &[f64; PARTS + 1],
     ) -> Option<[f64; 2]> {
@@ -380,7 +382,7 @@ impl<'m> EventWatch<'m> {
         is_away(self, value).then_some([time(part), value])
     }
 
-    fn locate(&mut self, target: Target, integration: &Integration<'_, System>) -> f64 {
+    fn locate(&mut self, target: Target, integration: &Integration<'_>) -> f64 {
         let (mut low, mut high) = (target.before[0], target.after[0]);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -398,12 +400,7 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Improves the end of a step that was computed to land on a passage.
-    fn approach(
-        &mut self,
-        mut target: Target,
-        integration: &Integration<'_, System>,
-        end: f64,
-    ) -> Option<f64> {
+    fn approach(&mut self, mut target: Target, integration: &Integration<'_>, end: f64) -> Option<f64> {
         let value = self.pending_value(target.event, integration, end);
         let passed = target.from * value < 0.0;
         *(if passed { &mut target.after } else { &mut target.before }) = [end, value];
@@ -424,15 +421,15 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Notes which events the accepted step has met.
-    pub fn accepted(&mut self, integration: &Integration<'_, System>) {
-        let (system, state) = (integration.dae(), integration.state());
+    pub fn accepted(&mut self, integration: &Integration<'_>) {
+        let state = integration.state();
         let since = integration.previous().time;
         let target = self.target.take();
         self.fired.clear();
         for index in 0..self.events.len() {
             let point = point_of(state);
-            let value = self.value_at(index, system, &point, since);
-            let angles = self.angles_at(index, system, &point, since);
+            let value = self.value_at(index, &point, since);
+            let angles = self.angles_at(index, &point, since);
             let landed = target.filter(|target| target.reached && target.event == index);
             let fires = landed.is_some() || self.passes(index, value);
             let watched = &mut self.watched[index];

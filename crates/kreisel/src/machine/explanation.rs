@@ -5,7 +5,6 @@ use crate::constrained::ConsistencyError;
 use crate::constrained::StartReport;
 use crate::dae::Dae;
 use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError};
-use crate::system::System;
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
 const ROUNDING: f64 = 1e-6;
@@ -18,7 +17,7 @@ const MOST_MOVED: usize = 5;
 
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
-    pub fn start_with(&self, settings: Settings) -> Result<Integration<'_, System>, StartError> {
+    pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
         GeneralizedAlpha::with(settings).start(&self.system, self.starting_values()?)
     }
 

@@ -201,7 +201,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Records the last accepted step, if it is not recorded yet; tells what went wrong before.
-    pub fn close(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
+    pub fn close(&mut self, integration: &Integration<'_>) -> Result<(), WriteError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -212,7 +212,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Ends recording with the last accepted step and gives the sink back.
-    pub fn finish(mut self, integration: &Integration<'_, System>) -> Result<S, WriteError> {
+    pub fn finish(mut self, integration: &Integration<'_>) -> Result<S, WriteError> {
         self.close(integration)?;
         Ok(self.sink)
     }
@@ -238,7 +238,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Books a step and records the output times within it.
-    fn book(&mut self, integration: &Integration<'_, System>) -> Result<(), WriteError> {
+    fn book(&mut self, integration: &Integration<'_>) -> Result<(), WriteError> {
         let (from, to) = (integration.previous(), integration.state());
         let step = to.time - from.time;
         let report = integration.last_report();
@@ -363,8 +363,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
 /// Times that differ by less than this part of a step are the same.
 const SAME_TIME: f64 = 1e-6;
 
-impl<S: Sink> Observer<System> for Recorder<'_, S> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl<S: Sink> Observer for Recorder<'_, S> {
+    fn started(&mut self, integration: &Integration<'_>) {
         if self.count == 0 {
             let outcome = self.begin(integration.state());
             self.keep_failure(outcome);
@@ -376,7 +376,7 @@ impl<S: Sink> Observer<System> for Recorder<'_, S> {
         }
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         if self.failure.is_some() {
             return Control::Stop;
         }

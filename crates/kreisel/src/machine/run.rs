@@ -20,7 +20,8 @@ use crate::system::{SwitchError, System};
 
 /// A run under way.
 pub struct Run<'m> {
-    integration: Integration<'m, System>,
+    system: &'m System,
+    integration: Integration<'m>,
     end_time: f64,
     /// Times strictly inside the run at which inputs are not smooth, the earliest last.
     corners: Vec<f64>,
@@ -85,13 +86,14 @@ impl Machine {
             .start(&self.system, initial)
             .map_err(|error| self.blamed(error))?;
         let mut run = Run {
+            system: &self.system,
             integration,
             end_time: plan.end_time,
             corners: Vec::new(),
             corner_at_ends: [false; 2],
             slack: SAME_TIME * plan.integration.step,
             begun: false,
-            events: EventWatch::new(&self.events),
+            events: EventWatch::new(&self.system, &self.events),
             configurations: &self.configurations,
             earlier: Statistics::default(),
         };
@@ -140,7 +142,7 @@ const SAME_TIME: f64 = 1e-6;
 
 impl<'m> Run<'m> {
     /// The integration as it stands.
-    pub fn integration(&self) -> &Integration<'m, System> {
+    pub fn integration(&self) -> &Integration<'m> {
         &self.integration
     }
 
@@ -162,7 +164,7 @@ impl<'m> Run<'m> {
     pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), ResumeError> {
         let state = State::from_bytes(reader.section().map_err(StateError::from)?)?;
         let method = GeneralizedAlpha::with(*self.integration.settings());
-        let mut integration = method.resume(self.integration.dae(), state)?;
+        let mut integration = method.resume(self.system, state)?;
         integration.started_as(&self.integration);
         self.integration = integration;
         let mut counts = [0; Statistics::COUNTS];
@@ -185,7 +187,7 @@ impl<'m> Run<'m> {
     /// Sets the end, and finds where inputs are not smooth from the present time until then.
     pub fn extend(&mut self, end: f64) {
         let (start, slack, step) = (self.integration.state().time, self.slack, self.slack / SAME_TIME);
-        let mut corners = self.integration.dae().corners(start - step, end + step);
+        let mut corners = self.system.corners(start - step, end + step);
         self.corner_at_ends =
             [start, end].map(|time| corners.iter().any(|corner| (corner - time).abs() <= slack));
         corners.retain(|&corner| corner > start + slack && corner < end - slack);
@@ -202,12 +204,12 @@ impl<'m> Run<'m> {
 
     /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
     /// and where the machine is changed.
-    pub fn advance(&mut self, observer: &mut impl Observer<System>) -> RunEnding {
+    pub fn advance(&mut self, observer: &mut dyn Observer) -> RunEnding {
         self.advance_to(self.end_time, observer)
     }
 
     /// Begins, if the run has not begun: the observer sees the start.
-    pub fn begin(&mut self, observer: &mut impl Observer<System>) -> Result<(), StepError> {
+    pub fn begin(&mut self, observer: &mut dyn Observer) -> Result<(), StepError> {
         if self.begun {
             return Ok(());
         }
@@ -221,7 +223,7 @@ impl<'m> Run<'m> {
     }
 
     /// Runs to a time before the end, or to the end, and is done there; it can go on later.
-    pub fn advance_to(&mut self, time: f64, observer: &mut impl Observer<System>) -> RunEnding {
+    pub fn advance_to(&mut self, time: f64, observer: &mut dyn Observer) -> RunEnding {
         if let Err(error) = self.begin(observer) {
             return RunEnding::Failed(error);
         }
@@ -239,7 +241,7 @@ impl<'m> Run<'m> {
         &mut self,
         input: &InputEntry,
         value: f64,
-        observer: &mut impl Observer<System>,
+        observer: &mut dyn Observer,
     ) -> Result<(), StepError> {
         let change = value - input.value;
         if input.slots.iter().all(|&slot| self.integration.state().memory[slot] == change) {
@@ -253,17 +255,13 @@ impl<'m> Run<'m> {
         Ok(())
     }
 
-    fn announce(&mut self, observer: &mut impl Observer<System>) {
+    fn announce(&mut self, observer: &mut dyn Observer) {
         self.events.started(&self.integration);
         observer.started(&self.integration);
     }
 
     /// Runs to the next time at which the method starts anew, or to a time.
-    fn stretch(
-        &mut self,
-        time: f64,
-        observer: &mut impl Observer<System>,
-    ) -> Result<Option<RunEnding>, StepError> {
+    fn stretch(&mut self, time: f64, observer: &mut dyn Observer) -> Result<Option<RunEnding>, StepError> {
         let before = self.integration.state().time;
         if (time - before).abs() <= self.slack {
             return Ok(Some(RunEnding::Done));
@@ -314,7 +312,7 @@ impl<'m> Run<'m> {
         if !self.events.changes() {
             return None;
         }
-        let (system, events, configurations) = (self.integration.dae(), &self.events, self.configurations);
+        let (system, events, configurations) = (self.system, &self.events, self.configurations);
         let outcome = self.integration.change_memory(|at, memory| {
             events.last().try_for_each(|event| {
                 for &setting in &event.settings {
@@ -330,21 +328,21 @@ impl<'m> Run<'m> {
 }
 
 /// Shows steps to an observer and to the events.
-struct Watch<'a, 'm, O> {
-    observer: &'a mut O,
+struct Watch<'a, 'm> {
+    observer: &'a mut dyn Observer,
     events: &'a mut EventWatch<'m>,
     /// Whether the observer ended the run.
     stopped: bool,
 }
 
-impl<O: Observer<System>> Observer<System> for Watch<'_, '_, O> {
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+impl Observer for Watch<'_, '_> {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         self.events.accepted(integration);
         self.stopped = self.observer.accepted(integration) == Control::Stop;
         if self.stopped || self.events.interrupts() { Control::Stop } else { Control::Continue }
     }
 
-    fn landing(&mut self, integration: &Integration<'_, System>) -> Option<f64> {
+    fn landing(&mut self, integration: &Integration<'_>) -> Option<f64> {
         self.events.landing(integration)
     }
 }

@@ -13,7 +13,6 @@ use super::{EventRecord, Machine};
 use crate::dae::Control;
 use crate::integrate::{Integration, Observer, Statistics, StepError};
 use crate::results::{Channel, WriteError};
-use crate::system::System;
 
 /// Keeps no record: whoever steps a machine reads what is wanted.
 struct Nowhere;
@@ -197,12 +196,12 @@ struct Watched<'a, 'm, W> {
     watch: &'a mut W,
 }
 
-impl<W: FnMut(f64) -> bool> Observer<System> for Watched<'_, '_, W> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl<W: FnMut(f64) -> bool> Observer for Watched<'_, '_, W> {
+    fn started(&mut self, integration: &Integration<'_>) {
         self.books.started(integration);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         let control = self.books.accepted(integration);
         if (self.watch)(integration.state().time) { control } else { Control::Stop }
     }

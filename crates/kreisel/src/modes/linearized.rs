@@ -37,7 +37,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 
 impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
-    pub fn at<D: Dae + ?Sized>(dae: &D, at: &Point) -> Result<Self, ModesError> {
+    pub fn at(dae: &dyn Dae, at: &Point) -> Result<Self, ModesError> {
         let (shape, couplings, length) = (dae.shape(), dae.couplings_at(at.memory), dae.scales().length);
         if shape.nonholonomic_count() > 0 {
             return Err(ModesError::Unsupported("nonholonomic constraints"));

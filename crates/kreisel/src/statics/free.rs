@@ -2,7 +2,6 @@
 
 use super::Equilibrium;
 use super::problem::Problem;
-use crate::dae::Dae;
 use crate::solve::linear::LinearSolver;
 
 /// Shift of the stiffness, in units of its mean, that lets a singular matrix be factored.
@@ -12,7 +11,7 @@ const ROUND_OFF: f64 = 1e-12;
 /// Solves that sharpen a random direction to the softest one.
 const SOLVES: usize = 4;
 
-impl<D: Dae + ?Sized> Problem<'_, D> {
+impl Problem<'_> {
     /// The softest motion that the constraints allow, if it meets no force at all.
     pub fn free_direction(&mut self, at: &Equilibrium) -> Option<Vec<f64>> {
         self.evaluate(at).ok()?;

@@ -3,7 +3,7 @@
 use super::newton::{Failure, Solved};
 use super::problem::Problem;
 use super::{Ending, Equilibrium, Found, Settings, StaticsError};
-use crate::dae::{Control, Dae};
+use crate::dae::Control;
 
 /// Smallest load step, in units of the target.
 const LEAST_STEP: f64 = 1e-5;
@@ -15,8 +15,8 @@ const FEW_ITERATIONS: usize = 6;
 const LIMIT_GROWTH: f64 = 5.0;
 
 /// Lets the loads grow to the target.
-pub(super) fn load<D: Dae + ?Sized>(
-    problem: &mut Problem<D>,
+pub(super) fn load(
+    problem: &mut Problem,
     start: Equilibrium,
     settings: &Settings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
@@ -93,15 +93,11 @@ pub(super) fn load<D: Dae + ?Sized>(
 }
 
 /// The equilibrium without loads.
-fn unloaded<D: Dae + ?Sized>(
-    problem: &mut Problem<D>,
-    start: &Equilibrium,
-    settings: &Settings,
-) -> Result<Solved, Failure> {
+fn unloaded(problem: &mut Problem, start: &Equilibrium, settings: &Settings) -> Result<Solved, Failure> {
     problem.newton(start, None, settings.tolerance, settings.most_iterations)
 }
 
-pub(super) fn accept<D: Dae + ?Sized>(problem: &Problem<D>, mut solved: Solved) -> Solved {
+pub(super) fn accept(problem: &Problem, mut solved: Solved) -> Solved {
     problem.remember(&mut solved.equilibrium);
     solved
 }
@@ -111,7 +107,7 @@ fn found(equilibrium: Equilibrium, ending: Ending, corrections: Vec<f64>) -> Fou
 }
 
 /// Size and direction of the displacement per load at an equilibrium.
-fn slope<D: Dae + ?Sized>(problem: &mut Problem<D>, at: &Equilibrium) -> Option<(f64, Vec<f64>)> {
+fn slope(problem: &mut Problem, at: &Equilibrium) -> Option<(f64, Vec<f64>)> {
     problem.evaluate(at).ok()?;
     problem.factor(at).ok()?;
     let motion = problem.load_correction[..problem.shape.velocity_count()].to_vec();
@@ -119,8 +115,8 @@ fn slope<D: Dae + ?Sized>(problem: &mut Problem<D>, at: &Equilibrium) -> Option<
 }
 
 /// Why the loads could not grow further.
-pub(super) fn explain<D: Dae + ?Sized>(
-    problem: &mut Problem<D>,
+pub(super) fn explain(
+    problem: &mut Problem,
     now: &Equilibrium,
     failure: Failure,
     first_slope: Option<f64>,

@@ -185,8 +185,8 @@ pub use crate::dae::Control;
 /// assert!((found.equilibrium.configuration[0] - 2.0).abs() < 1e-12);
 /// # Ok::<(), kreisel::statics::StaticsError>(())
 /// ```
-pub fn solve<D: Dae + ?Sized>(
-    dae: &D,
+pub fn solve(
+    dae: &dyn Dae,
     initial: &Initial,
     settings: &Settings,
     mut watch: impl FnMut(&Equilibrium) -> Control,
@@ -218,7 +218,7 @@ struct Found {
     corrections: Vec<f64>,
 }
 
-fn check<D: Dae + ?Sized>(dae: &D, settings: &Settings) -> Result<(), StaticsError> {
+fn check(dae: &dyn Dae, settings: &Settings) -> Result<(), StaticsError> {
     let shape = dae.shape();
     if shape.nonholonomic_count() > 0 {
         return Err(StaticsError::Unsupported("nonholonomic constraints"));

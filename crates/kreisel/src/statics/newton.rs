@@ -6,7 +6,7 @@
 
 use super::Equilibrium;
 use super::problem::{Problem, Singular};
-use crate::dae::{Dae, Equation};
+use crate::dae::Equation;
 
 /// Where on the path a solution is looked for: Σ tᵢ Sᵢ = distance for the sum S of all corrections.
 pub(super) struct Border<'a> {
@@ -46,7 +46,7 @@ const MOST_TURN: f64 = 1.5;
 /// Corrections below this size that do not shrink any more are round-off.
 const ROUND_OFF: f64 = 1e-6;
 
-impl<D: Dae + ?Sized> Problem<'_, D> {
+impl Problem<'_> {
     /// Iterates from a first guess.
     pub fn newton(
         &mut self,

@@ -8,7 +8,7 @@ use super::loading::{accept, explain};
 use super::newton::{Border, Failure, Solved};
 use super::problem::Problem;
 use super::{Ending, Equilibrium, Found, PathSettings, Settings, StaticsError};
-use crate::dae::{Control, Dae};
+use crate::dae::Control;
 
 /// Iterations of a corrector that leave the distance as it is.
 const USUAL_ITERATIONS: f64 = 4.0;
@@ -30,8 +30,8 @@ struct PathPoint {
 }
 
 /// Follows the path until the load factor is reached or enough points were found.
-pub(super) fn follow<D: Dae + ?Sized>(
-    problem: &mut Problem<D>,
+pub(super) fn follow(
+    problem: &mut Problem,
     start: Equilibrium,
     settings: &Settings,
     path: PathSettings,
@@ -73,13 +73,13 @@ pub(super) fn follow<D: Dae + ?Sized>(
     Ok(Found { equilibrium: now.equilibrium, ending, limit_points, corrections })
 }
 
-struct Follower<'p, 'd, D: ?Sized> {
-    problem: &'p mut Problem<'d, D>,
+struct Follower<'p, 'd> {
+    problem: &'p mut Problem<'d>,
     settings: &'p Settings,
     limit_points: Vec<Equilibrium>,
 }
 
-impl<D: Dae + ?Sized> Follower<'_, '_, D> {
+impl Follower<'_, '_> {
     /// The unloaded equilibrium, with the tangent along growing loads.
     fn first(&mut self, start: Equilibrium) -> Result<PathPoint, StaticsError> {
         let solved = self.corrected(&start, None).map_err(|failure| self.failed(&start, failure))?;

@@ -17,8 +17,8 @@ use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 
 /// The equilibrium of one system.
-pub(super) struct Problem<'d, D: ?Sized> {
-    pub dae: &'d D,
+pub(super) struct Problem<'d> {
+    pub dae: &'d dyn Dae,
     pub shape: Shape,
     pub layout: Layout,
     pub matrix: BlockMatrix,
@@ -57,8 +57,8 @@ const MOST_COUPLINGS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Singular(pub usize);
 
-impl<'d, D: Dae + ?Sized> Problem<'d, D> {
-    pub fn new(dae: &'d D, settings: &Settings, redundancy: &Redundancy) -> Self {
+impl<'d> Problem<'d> {
+    pub fn new(dae: &'d dyn Dae, settings: &Settings, redundancy: &Redundancy) -> Self {
         let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();

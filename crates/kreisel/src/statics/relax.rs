@@ -7,7 +7,6 @@
 use super::newton::{Failure, Solved};
 use super::problem::Problem;
 use super::{Equilibrium, Settings};
-use crate::dae::Dae;
 
 /// First shift, in mean stiffnesses.
 const FIRST_SHIFT: f64 = 1.0;
@@ -20,7 +19,7 @@ const SMALL: f64 = 0.03;
 /// Most steps.
 const MOST_STEPS: usize = 200;
 
-impl<D: Dae + ?Sized> Problem<'_, D> {
+impl Problem<'_> {
     /// Glides from a configuration to an equilibrium at its load factor.
     pub fn relax(&mut self, start: &Equilibrium, settings: &Settings) -> Result<Solved, Failure> {
         let mut now = start.clone();

@@ -5,7 +5,6 @@ use crate::dae::Control;
 use crate::integrate::{Integration, Observer};
 use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
 use crate::model::ModelErrors;
-use crate::system::System;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,12 +130,12 @@ struct Watch<'m, 's> {
     stop: &'s AtomicBool,
 }
 
-impl Observer<System> for Watch<'_, '_> {
-    fn started(&mut self, integration: &Integration<'_, System>) {
+impl Observer for Watch<'_, '_> {
+    fn started(&mut self, integration: &Integration<'_>) {
         self.recorder.started(integration);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_, System>) -> Control {
+    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
         let control = self.recorder.accepted(integration);
         if self.stop.load(Ordering::Relaxed) { Control::Stop } else { control }
     }

@@ -43,7 +43,7 @@ fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// An integration of a machine without damping by the integrator.
-fn start(machine: &Machine, step: f64) -> Integration<'_, System> {
+fn start(machine: &Machine, step: f64) -> Integration<'_> {
     let settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
     GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
 }

@@ -12,7 +12,6 @@ use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Sett
 use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
-use kreisel::system::System;
 
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))
@@ -31,7 +30,7 @@ fn point(state: &State) -> Point<'_> {
     }
 }
 
-fn start(machine: &Machine, step: f64) -> Integration<'_, System> {
+fn start(machine: &Machine, step: f64) -> Integration<'_> {
     // The trapezoidal rule: no numerical damping, so that energies tell.
     let mut settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
@@ -173,7 +172,7 @@ fn a_hardening_spring_by_a_smooth_table_keeps_its_energy() {
             points.join(", ")
         ),
     );
-    let energy = |run: &Integration<System>| machine.system.energies(&point(run.state())).total();
+    let energy = |run: &Integration| machine.system.energies(&point(run.state())).total();
     let drift = |step: f64| {
         let mut run = start(&machine, step);
         let before = energy(&run);
@@ -490,7 +489,7 @@ axes = "body"
 fn what_forces_do_is_stored_or_lost() {
     for group in ["se3", "so3xr3"] {
         let machine = machine(&format!("[simulation]\ngroup = \"{group}\"\n{BUSY}"));
-        let measure = |run: &Integration<System>| -> (Energies, Power) {
+        let measure = |run: &Integration| -> (Energies, Power) {
             let point = point(run.state());
             (machine.system.energies(&point), machine.system.power(&point))
         };
