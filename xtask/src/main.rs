@@ -99,7 +99,7 @@ fn conclude(result: Result<(), String>) -> ExitCode {
 
 /// Tests that compare what is generated write it when asked to; the command draws the book's figures.
 fn refresh() -> Result<(), String> {
-    for test in ["book", "parts"] {
+    for test in ["book", "parts", "texts"] {
         cargo::test(test, &["--quiet"], &[("KREISEL_REFRESH", "1")])?;
     }
     cargo::kreisel(&["reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])

@@ -2,17 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::fs;
+#[path = "bad_input/cases.rs"]
+mod cases;
+
+use cases::Case;
 use std::path::Path;
-use std::process::{Command, Output};
-use tempfile::TempDir;
-
-/// A body that is right; the mistakes follow it from line 5 on.
-const BODY: &str = "[[body]]\nname = 'top'\nmass = 1\ninertia = [1, 1, 1]\n";
-
-fn kreisel(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kreisel")).args(arguments).current_dir(folder).output().unwrap()
-}
+use std::process::Output;
 
 /// What is wrong with a refusal: it must be one error with these words, and nothing may be written.
 fn faults(folder: &Path, output: &Output, words: &[&str], case: &str) -> Vec<String> {
@@ -41,304 +36,50 @@ fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Model text after [`BODY`], then line, reason and remedy of the message.
-const MODELS: &[(&str, &str, &str, &str)] = &[
-    // Kinds and keys.
-    ("[[sperical]]\n", "m.toml:5:3", "`sperical` is not a kind of part", "`spherical`"),
-    ("[[revolut]]\n", "m.toml:5:3", "`revolut` is not a kind of part", "`revolute`"),
-    ("[simulatoin]\nend-time = 1\n", "m.toml:5:2", "not a kind of part", "`simulation`"),
-    ("[body]\n", "m.toml:", "", ""),
-    ("[[simulation]]\nend-time = 1\n", "m.toml:5:3", "must be written as `[simulation]`", ""),
-    ("[simulation]\nend = 1\n", "m.toml:6:1", "has no key `end`", ""),
-    ("[simulation]\nendtime = 1\n", "m.toml:6:1", "has no key `endtime`", "`end-time`"),
-    ("[[body]]\nname = 'b'\nmass = 1\n", "m.toml:5:1", "needs the key `inertia`", ""),
-    ("[[body]]\nname = 'b'\nmas = 1\ninertia = [1, 1, 1]\n", "m.toml:7:1", "has no key `mas`", "`mass`"),
-    ("[gravity]\n", "m.toml:5:1", "needs the key `acceleration`", ""),
-    // Numbers, units and expressions.
-    ("[[body]]\nmass = -1\ninertia = [1, 1, 1]\n", "m.toml:6:8", "must be positive, not -1", ""),
-    ("[[body]]\nmass = 0\ninertia = [1, 1, 1]\n", "m.toml:6:8", "must be positive", ""),
-    ("[[body]]\nmass = 'heavy'\ninertia = [1, 1, 1]\n", "m.toml:6:9", "no parameter `heavy`", ""),
-    ("[[body]]\nmass = true\ninertia = [1, 1, 1]\n", "m.toml:6:8", "`mass` must be a number", ""),
-    ("[[body]]\nmass = nan\ninertia = [1, 1, 1]\n", "m.toml:6:8", "NaN, not a finite number", ""),
-    ("[[body]]\nmass = inf\ninertia = [1, 1, 1]\n", "m.toml:6:8", "inf, not a finite number", ""),
-    ("[[body]]\nmass = '1/0'\ninertia = [1, 1, 1]\n", "m.toml:6:8", "inf", ""),
-    ("[[body]]\nmass = '3 stone'\ninertia = [1, 1, 1]\n", "m.toml:6:11", "no unit `stone`", ""),
-    ("[[body]]\nmass = '3 m'\ninertia = [1, 1, 1]\n", "m.toml:6:11", "mass (kg), not of length (m)", ""),
-    ("[[body]]\nmass = '2*(3'\ninertia = [1, 1, 1]\n", "m.toml:6:11", "never closed", ""),
-    ("[[body]]\nmass = 1\ninertia = [1, 1]\n", "m.toml:7:11", "3", ""),
-    ("[[body]]\nmass = 1\ninertia = [1, 1, 3]\n", "m.toml:7:11", "exceed the sum of the other two", ""),
-    ("[[body]]\nmass = 1\ninertia = [1, 1, -1]\n", "m.toml:7:11", "positive definite", ""),
-    ("[[body]]\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0]\n", "m.toml:8:12", "3 numbers", ""),
-    ("[[body]]\nmass = 1\ninertia = [1, 1, 1]\nposition = 'x'\n", "m.toml:8:12", "an array", ""),
-    (
-        "[[body]]\nmass = 1\ninertia = [1, 1, 1]\norientation = { quaternion = [2, 0, 0, 0] }\n",
-        "m.toml:8:30",
-        "of length 1",
-        "",
-    ),
-    (
-        "[[body]]\nmass = 1\ninertia = [1, 1, 1]\norientation = { axis = [0, 0, 0], angle = 1 }\n",
-        "m.toml:8:24",
-        "length zero",
-        "",
-    ),
-    ("[[body]]\nmass = 1\ninertia = [1, 1, 1]\ngroup = 'so3'\n", "m.toml:8:9", "one of `se3`, `so3xr3`", ""),
-    ("[parameters]\na = 'b'\nb = 'a'\n", "m.toml:6:5", "`a` → `b` → `a`", ""),
-    (
-        "[parameters]\nlength = 1\n[[body]]\nmass = 'lenght'\ninertia = [1, 1, 1]\n",
-        "m.toml:8:9",
-        "`lenght`",
-        "`length`",
-    ),
-    ("[parameters]\npi = 3\n", "m.toml:6:1", "already has a meaning", ""),
-    // Names.
-    (
-        "[[body]]\nname = 'top'\nmass = 1\ninertia = [1, 1, 1]\n",
-        "m.toml:6:8",
-        "`top` is used twice",
-        "unique",
-    ),
-    ("[[body]]\nname = 'ground'\nmass = 1\ninertia = [1, 1, 1]\n", "m.toml:6:8", "inertial frame", ""),
-    ("[[body]]\nname = 'a.b'\nmass = 1\ninertia = [1, 1, 1]\n", "m.toml:6:8", "dots separate", ""),
-    ("[[body]]\nname = 'b'\nrepeat = 3\nmass = 1\ninertia = [1, 1, 1]\n", "m.toml:6:8", "used twice", "{i}"),
-    ("[[body]]\nrepeat = -1\nmass = 1\ninertia = [1, 1, 1]\n", "m.toml:6:10", "whole number", ""),
-    (
-        "[[body]]\nmass = 1\ninertia = [1, 1, 1]\nmarkers = [{ name = 'a' }, { name = 'a' }]\n",
-        "m.toml:8:",
-        "second marker",
-        "",
-    ),
-    // Joints.
-    (
-        "[[spherical]]\nbodies = ['ground', 'tpo']\npoint = [0, 0, 0]\n",
-        "m.toml:6:21",
-        "no body `tpo`",
-        "`top`",
-    ),
-    ("[[spherical]]\nbodies = ['ground', 'top.tip']\n", "m.toml:6:21", "no marker `top.tip`", ""),
-    ("[[spherical]]\nbodies = ['ground.hook', 'top']\n", "m.toml:6:11", "no marker `ground.hook`", ""),
-    (
-        "[[spherical]]\nbodies = ['top', 'top']\npoint = [0, 0, 0]\n",
-        "m.toml:6:10",
-        "two different bodies",
-        "",
-    ),
-    (
-        "[[spherical]]\nbodies = ['ground', 'ground']\npoint = [0, 0, 0]\n",
-        "m.toml:6:10",
-        "two different bodies",
-        "",
-    ),
-    ("[[spherical]]\nbodies = ['top']\npoint = [0, 0, 0]\n", "m.toml:6:10", "2", ""),
-    ("[[spherical]]\nbodies = 'top'\npoint = [0, 0, 0]\n", "m.toml:6:10", "an array", ""),
-    ("[[spherical]]\npoint = [0, 0, 0]\n", "m.toml:5:1", "needs the key `bodies`", ""),
-    ("[[spherical]]\nbodies = ['ground', 'top']\n", "m.toml:", "`point`", ""),
-    (
-        "[[revolute]]\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\naxis = [0, 0, 0]\n",
-        "m.toml:8:8",
-        "length zero",
-        "",
-    ),
-    ("[[revolute]]\nbodies = ['ground', '']\npoint = [0, 0, 0]\n", "m.toml:6:21", "empty", ""),
-    // The run.
-    ("", "m.toml:1:1", "needs the key `end-time`", "--end-time"),
-    ("[simulation]\nstep = 0.1\n", "m.toml:5:1", "needs the key `end-time`", "--end-time"),
-    ("[simulation]\nend-time = 1\nstep = 0\n", "m.toml:7:8", "must be positive, not 0", ""),
-    ("[simulation]\nend-time = 1\nstep = '-1 ms'\n", "m.toml:7:8", "must be positive", ""),
-    ("[simulation]\nend-time = 1\nstep = '1 mm'\n", "m.toml:7:11", "time (s), not of length (m)", ""),
-    ("[simulation]\nend-time = 1\nstep = 1e-300\n", "m.toml:5:1", "large enough", "larger `step`"),
-    ("[simulation]\nend-time = 1\noutput-step = 0\n", "m.toml:7:15", "must be positive", ""),
-    ("[simulation]\nstart-time = 2\nend-time = 1\n", "m.toml:7:12", "after the start at 2 s", "later"),
-    ("[simulation]\nend-time = 0\n", "m.toml:6:12", "after the start", ""),
-    ("[simulation]\nend-time = 1\nmethod = 'index4'\n", "m.toml:7:10", "one of `index2`", ""),
-    ("[simulation]\nend-time = 1\nspectral-radius = 1.5\n", "m.toml:7:19", "between 0 and 1", ""),
-    ("[simulation]\nend-time = 1\nnewton-rtol = 0\n", "m.toml:7:15", "positive", ""),
-    ("[simulation]\nend-time = 1\ndefault-sensors = 1\n", "m.toml:7:19", "`true` or `false`", ""),
-    // Sensors.
-    ("[[sensor]]\nof = 'top'\n", "m.toml:5:1", "needs the key `quantity`", ""),
-    ("[[sensor]]\nof = 'top'\nquantity = 'positon'\n", "m.toml:7:12", "no quantity `positon`", "`position`"),
-    ("[[sensor]]\nof = 'topp'\nquantity = 'position'\n", "m.toml:6:6", "no body or joint `topp`", "`top`"),
-    ("[[sensor]]\nof = 'top.tip'\nquantity = 'position'\n", "m.toml:6:6", "no marker `top.tip`", ""),
-    ("[[sensor]]\nquantity = 'position'\n", "m.toml:5:1", "needs the key `of`", "`of = "),
-    ("[[sensor]]\nquantity = 'enregy'\n", "m.toml:6:12", "no quantity `enregy`", "`energy`"),
-    (
-        "[[sensor]]\nof = 'top'\nquantity = 'velocity'\naxes = 'top'\n",
-        "m.toml:5:1",
-        "needs the key `name`",
-        "name of their own",
-    ),
-    (
-        "[[sensor]]\nname = 's'\nof = 'top'\nquantity = 'velocity'\naxes = 'wrold'\n",
-        "m.toml:9:8",
-        "no body `wrold`",
-        "`world`",
-    ),
-    (
-        "[[sensor]]\nname = 's'\nof = 'top'\nquantity = 'orientation'\naxes = 'top'\n",
-        "m.toml:9:1",
-        "`axes` of the sensor `s` has no effect",
-        "",
-    ),
-    ("[[sensor]]\nname = 's'\nquantity = 'energy'\nrelative-to = 'top'\n", "m.toml:8:1", "has no effect", ""),
-    (
-        "[[spherical]]\nname = 'tip'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n[[sensor]]\nof = 'tip'\nquantity = 'forse'\n",
-        "m.toml:11:12",
-        "no quantity `forse`",
-        "`force`",
-    ),
-    // Includes.
-    ("include = ['m.toml']\n", "m.toml:", "", ""),
-    ("[[include]]\nfile = 'm.toml'\n", "m.toml:6:8", "includes itself", ""),
-    ("[[include]]\nfile = 'wheel.toml'\n", "m.toml:6:8", "cannot be read", ""),
-    ("[[include]]\nfile = '../wheel.toml'\n", "m.toml:6:8", "", ""),
-];
+fn assert_refused(cases: &[Case]) {
+    let mut found = Vec::new();
+    for case in cases {
+        let (folder, output) = case.output();
+        found.extend(faults(folder.path(), &output, &case.words, &case.title));
+    }
+    assert_none(&found);
+}
 
 #[test]
 fn every_mistake_in_a_model_is_one_message_with_place_reason_and_remedy() {
-    assert!(MODELS.len() >= 60, "{}", MODELS.len());
-    let mut found = Vec::new();
-    for &(text, place, reason, hint) in MODELS {
-        let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("m.toml"), format!("{BODY}{text}")).unwrap();
-        let output = kreisel(folder.path(), &["run", "m.toml"]);
-        found.extend(faults(folder.path(), &output, &[place, reason, hint], text));
-    }
-    assert_none(&found);
+    let cases = cases::models();
+    assert!(cases.len() >= 60, "{}", cases.len());
+    assert_refused(&cases);
 }
 
 #[test]
 fn files_that_are_no_models_are_refused() {
-    let deep = format!("a = {}\n", "{ a = ".repeat(10_000));
-    let nested = format!("[{}]\n", ["a"; 10_000].join("."));
-    let long_line = format!("{BODY}mass = '{}'\n", "1 + ".repeat(2_500_000));
-    let arrays = format!("a = {}\n", "[".repeat(10_000));
-    let cases: &[(&str, &[u8], &str)] = &[
-        ("empty", b"", "describes no part"),
-        ("blank", b"\n\n  \n", "describes no part"),
-        ("comment", b"# nothing\n", "describes no part"),
-        ("parameters only", b"[parameters]\na = 1\n", "describes no part"),
-        ("binary", b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe", "not a text file"),
-        ("utf-16", b"\xff\xfe[\0[\0b\0", "UTF-16"),
-        ("latin-1", b"# gr\xfcn\n[[body]]\n", "not UTF-8"),
-        ("no TOML", b"mass: 1\n", "not valid TOML"),
-        ("unclosed", b"[[body]\n", "not valid TOML"),
-        ("unclosed text", b"[[body]]\nname = 'top\n", "not valid TOML"),
-        ("key twice", b"[[body]]\nmass = 1\nmass = 2\n", "not valid TOML"),
-        ("deep inline tables", deep.as_bytes(), "not valid TOML"),
-        ("deep tables", nested.as_bytes(), ""),
-        ("deep arrays", arrays.as_bytes(), "not valid TOML"),
-        ("line of 10 MB", long_line.as_bytes(), ""),
-        ("simulation only", b"[simulation]\nend-time = 1\n", "at least one body"),
-    ];
-    let mut found = Vec::new();
-    for (case, content, reason) in cases {
-        let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("m.toml"), content).unwrap();
-        let output = kreisel(folder.path(), &["run", "m.toml"]);
-        found.extend(faults(folder.path(), &output, &["m.toml:", reason], case));
-    }
-    assert_none(&found);
+    assert_refused(&cases::files());
 }
 
 #[test]
 fn a_file_that_is_not_there_and_a_folder_are_refused() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("pendulum.toml"), BODY).unwrap();
-    let output = kreisel(folder.path(), &["run", "pendulm.toml"]);
-    assert_none(&faults(
-        folder.path(),
-        &output,
-        &["pendulm.toml", "cannot be read", "`pendulum.toml`"],
-        "missing",
-    ));
-    let output = kreisel(folder.path(), &["run", "."]);
-    assert_none(&faults(folder.path(), &output, &["cannot be read"], "folder"));
+    assert_refused(&cases::no_files());
 }
-
-/// Flags, then reason and remedy.
-const FLAGS: &[(&[&str], &str, &str)] = &[
-    (&["--end-time", "soon"], "no parameter `soon`", "--end-time:1:1"),
-    (&["--end-time", "1 m"], "time (s), not of length (m)", "--end-time:1:3"),
-    (&["--end-time", ""], "empty", "--end-time"),
-    (&["--end-time", "-1"], "after the start", "later"),
-    (&["--end-time", "nan"], "", "--end-time"),
-    (&["--end-time", "1/0"], "inf", "--end-time"),
-    (&["--step", "0"], "a positive time", "1 ms"),
-    (&["--step", "-1 ms"], "a positive time", ""),
-    (&["--step", "1 lightyear"], "no unit `lightyear`", ""),
-    (&["--step", "1e-300"], "large enough", "larger `step`"),
-    (&["--step", "automatic"], "no parameter `automatic`", ""),
-    (&["--step", "auto", "--rtol", "0"], "positive", "1e-4"),
-    (&["--step", "auto", "--atol", "-1"], "positive", "1e-4"),
-    (&["--step", "auto", "--min-step", "0"], "a positive time", "1 ms"),
-    (&["--step", "auto", "--min-step", "2 ms", "--max-step", "1 ms"], "smallest step", "larger `max-step`"),
-    (&["--output-step", "0"], "a positive time", ""),
-    (&["--method", "index4"], "one of `index2`, `index3`", "did you mean"),
-    (&["--group", "se2"], "one of `se3`, `so3xr3`", "`se3`"),
-    (&["--spectral-radius", "2"], "between 0 and 1", "--spectral-radius"),
-    (&["--spectral-radius", "1 m"], "pure number", ""),
-    (&["--set", "lenght=1"], "no parameter `lenght`", "`length`"),
-    (&["--set", "length=1 +"], "missing", "command line"),
-    (&["--set", "length"], "name=value", "--set"),
-    (&["--set", "=3"], "name=value", ""),
-    (&["--end-tme", "1"], "--end-tme", "--end-time"),
-    (&["--json=no-such-folder/x.json"], "no folder", "no-such-folder"),
-    (&["--out", "m.toml"], "m.toml", "not a folder"),
-];
 
 #[test]
 fn flags_without_sense_are_refused_before_anything_is_written() {
-    let mut found = Vec::new();
-    for (flags, reason, remedy) in FLAGS {
-        let folder = TempDir::new().unwrap();
-        let text = format!("[parameters]\nlength = 1\n[simulation]\nend-time = 1\n{BODY}");
-        fs::write(folder.path().join("m.toml"), text).unwrap();
-        let output = kreisel(folder.path(), &[&["run", "m.toml"], *flags].concat());
-        found.extend(faults(folder.path(), &output, &[reason, remedy], &flags.join(" ")));
-    }
-    assert_none(&found);
+    assert_refused(&cases::flags());
 }
 
 #[test]
 fn undamped_index3_with_joints_is_refused_with_the_way_out() {
-    let folder = TempDir::new().unwrap();
-    let joint = "[[spherical]]\nbodies = ['ground', 'top']\npoint = [0, 0, 1]\n";
-    let text = format!("{BODY}{joint}[simulation]\nend-time = 1\nmethod = 'index3'\nspectral-radius = 1\n");
-    fs::write(folder.path().join("m.toml"), text).unwrap();
-    let output = kreisel(folder.path(), &["run", "m.toml"]);
-    assert_none(&faults(folder.path(), &output, &["`index3`", "unstable", "`index2`"], "undamped"));
+    assert_refused(&[cases::undamped()]);
 }
-
-/// Machines that never fit together: found by computing, so the exit code is 1.
-const MISFITS: &[(&str, &[&str])] = &[
-    (
-        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
-         [[drive]]\nname = 'one'\njoint = 'axle'\nangle = 0.1\n[[drive]]\nname = 'two'\njoint = 'axle'\nangle = 0.3\n",
-        &["does not fit together", "`one`", "`two`", "1.0e-1"],
-    ),
-    (
-        "fixed = true\n[[distance]]\nname = 'rope'\nbodies = ['ground', 'top']\n\
-         points = [[1, 0, 0], [0, 0, 0]]\nlength = 3\n",
-        &["does not fit together", "joint `rope` misses by 2.0e0", ": `rope`"],
-    ),
-];
 
 #[test]
 fn machines_that_do_not_fit_name_their_joints_and_fail_with_exit_code_one() {
-    for (parts, words) in MISFITS {
-        let folder = TempDir::new().unwrap();
-        fs::write(
-            folder.path().join("m.toml"),
-            format!("{BODY}{parts}[simulation]\nend-time = 1\nstep = 0.01\n"),
-        )
-        .unwrap();
-        for command in ["run", "check"] {
-            let output = kreisel(folder.path(), &[command, "m.toml"]);
-            // What `check` finds is its answer and goes to standard output.
-            let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-            let message = String::from_utf8_lossy(&said);
-            assert_eq!(output.status.code(), Some(1), "{command}: {message}");
-            assert!(words.iter().all(|word| message.contains(word)), "{command}: {message}");
-        }
+    for case in cases::misfits() {
+        let (_folder, output) = case.output();
+        // What `check` finds is its answer and goes to standard output.
+        let said = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+        let message = String::from_utf8_lossy(&said);
+        assert_eq!(output.status.code(), Some(1), "{}: {message}", case.title);
+        assert!(case.words.iter().all(|word| message.contains(word)), "{}: {message}", case.title);
     }
 }
