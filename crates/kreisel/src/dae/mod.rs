@@ -14,6 +14,8 @@
 //! [`Dae::shape`] and [`Dae::evaluate`] must be written, and [`Dae::gradient`] with constraints. Every
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
+#[cfg(test)]
+pub(crate) mod coupled;
 mod differences;
 mod operators;
 mod rest;
