@@ -8,7 +8,7 @@ use kreisel::integrate::{
     Watch,
 };
 use kreisel::lie::{Group, Space, vector3};
-use kreisel::problem::{HeavyTop, NonlinearReactions, Pendulum};
+use kreisel_papers::problem::{HeavyTop, NonlinearReactions, Pendulum};
 
 const FORMS: [Form; 2] = [Form::ThreeField, Form::TwoField];
 const SCALINGS: [Scaling; 4] =

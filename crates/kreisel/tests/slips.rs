@@ -7,8 +7,8 @@ use kreisel::integrate::{
     GeneralizedAlpha, Initial, Method, Parameters, PastMass, Settings, Start, StartError,
 };
 use kreisel::lie::Space;
-use kreisel::problem::NonlinearReactions;
 use kreisel::solve::block::BlockMatrix;
+use kreisel_papers::problem::NonlinearReactions;
 
 const METHODS: [Method; 5] = [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2];
 

@@ -11,9 +11,9 @@ use kreisel::element::{
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::joint::{Coordinate, CoordinateJoint, Row, lower_pair};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::block::BlockMatrix;
 use kreisel::system::{System, SystemBuilder};
+use kreisel_papers::problem::HeavyTop;
 use std::sync::Arc;
 
 /// The same equations without derivatives of their own: everything by differences.
@@ -303,8 +303,8 @@ fn tangents_of_the_papers_problems_are_the_derivatives_of_their_equations() {
         let x = pose.position;
         check_problem(&top, &[q.w, q.i, q.j, q.k, x.x, x.y, x.z]);
     }
-    check_problem(&kreisel::problem::Pendulum::default(), &[0.3, -0.8]);
-    check_problem(&kreisel::problem::PrescribedCubic, &[0.4]);
+    check_problem(&kreisel_papers::problem::Pendulum::default(), &[0.3, -0.8]);
+    check_problem(&kreisel_papers::problem::PrescribedCubic, &[0.4]);
 }
 
 /// Every derivative of a problem against differences, at a configuration off its constraints.

@@ -13,9 +13,9 @@ use kreisel::integrate::{
     Settings, Start, State, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
-use kreisel::problem::HeavyTop;
-use kreisel::problem::heavy_top::TopSolution;
 use kreisel::solve::newton::{Refresh, Stop};
+use kreisel_papers::problem::HeavyTop;
+use kreisel_papers::problem::heavy_top::TopSolution;
 
 /// The two configuration spaces of the top.
 pub const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];

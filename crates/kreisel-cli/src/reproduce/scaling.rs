@@ -6,7 +6,7 @@ use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::integrate::{
     Form, GeneralizedAlpha, Initial, Integration, Method, Parameters, Scaling, Settings, Watch,
 };
-use kreisel::problem::Pendulum;
+use kreisel_papers::problem::Pendulum;
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];

@@ -4,7 +4,7 @@
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
-use kreisel::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
+use kreisel_papers::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
 
 /// Spectral radius ρ∞ of the first two experiments.
 const SPECTRAL_RADIUS: f64 = 0.2;

@@ -12,7 +12,7 @@ use kreisel::integrate::{
 };
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, method_word};
-use kreisel::problem::{HeavyTop, Kepler, SpringPendulum};
+use kreisel_papers::problem::{HeavyTop, Kepler, SpringPendulum};
 
 /// A problem with its solution.
 struct Case<'a> {

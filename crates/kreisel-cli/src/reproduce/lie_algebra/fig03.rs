@@ -8,7 +8,7 @@ use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{Method, Start};
 use kreisel::lie::{Group, Vector3};
-use kreisel::problem::HeavyTop;
+use kreisel_papers::problem::HeavyTop;
 
 const STEP: f64 = 2.5e-5;
 

@@ -7,7 +7,7 @@ use super::super::ladder::{Ladder, outcome};
 use super::super::{Check, ExperimentError, Outcome, Progress};
 use kreisel::integrate::{Method, Start};
 use kreisel::lie::UnitQuaternion;
-use kreisel::problem::HeavyTop;
+use kreisel_papers::problem::HeavyTop;
 
 /// Step sizes about the one that is judged.
 const STEPS: [f64; 5] = [2e-2, 1e-2, 5e-3, 2.5e-3, 1.25e-3];

@@ -11,10 +11,10 @@
 
 use super::heavy_top::{HeavyTop, TopSolution};
 use super::ode;
-use crate::dae::{Dae, Equations, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
-use crate::integrate::Initial;
-use crate::lie::{Group, UnitQuaternion, Vector3};
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
+use kreisel::integrate::Initial;
+use kreisel::lie::{Group, UnitQuaternion, Vector3};
+use kreisel::solve::block::BlockMatrix;
 
 /// The top and its motor.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 //! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the solution
 //! is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
 
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::integrate::Initial;
-use crate::lie::Space;
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use kreisel::integrate::Initial;
+use kreisel::lie::Space;
+use kreisel::solve::block::BlockMatrix;
 
 /// The problem [JayNegrut2008, Eqs. (15)].
 #[derive(Clone, Copy, Debug, Default)]
