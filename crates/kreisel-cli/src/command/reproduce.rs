@@ -68,7 +68,8 @@ impl Reproduce {
         let mut printer = Printer::new(io::stdout());
         let mut summaries = Vec::new();
         let nobody_else_waits = self.json.file().is_none() && !self.plot.is_wanted();
-        for finished in run_all(selection.experiments, lines.clone()) {
+        let running = lines.clone();
+        for finished in run_all(selection.experiments, move |id| running.start(id)) {
             self.plot.write(finished.experiment.id, || draw(&finished))?;
             if !self.json.prints() {
                 lines.suspend(|| printer.print(&text_report(&finished)))?;

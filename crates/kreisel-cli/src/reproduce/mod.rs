@@ -10,6 +10,7 @@ mod heavy_top;
 mod ladder;
 mod lie_algebra;
 mod lie_group;
+mod lines;
 mod progress;
 mod projection;
 mod registry;
@@ -24,7 +25,8 @@ mod step_sizes;
 mod table;
 
 pub use check::{Check, Expected, Measured};
-pub use progress::{Progress, ProgressLines};
+pub use lines::ProgressLines;
+pub use progress::Progress;
 pub use registry::{EXPERIMENTS, markdown_table};
 pub use report::{Summary, text_report};
 pub use run::{Finished, run_all};

@@ -1,67 +1,59 @@
-//! One line of progress per running experiment on a terminal, nothing into a pipe.
+//! How far an experiment is.
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use std::time::Duration;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far one experiment is; experiments report to it while they compute.
-#[derive(Clone, Debug)]
 pub struct Progress {
-    line: ProgressBar,
+    parts: AtomicUsize,
+    done: AtomicUsize,
+    show: Box<dyn Fn(usize, usize) + Send + Sync>,
 }
 
 impl Progress {
-    /// Progress that nobody sees, for tests.
+    /// Progress in one part that is handed to `show`, after each change, as the parts that are done and all parts.
+    pub fn new(show: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self { parts: AtomicUsize::new(1), done: AtomicUsize::new(0), show: Box::new(show) }
+    }
+
+    /// Progress that nobody sees.
     pub fn hidden() -> Self {
-        Self { line: ProgressBar::hidden() }
+        Self::new(|_, _| {})
     }
 
     /// Announces into how many parts the work is divided.
     pub fn expect(&self, parts: usize) {
-        self.line.set_length(parts as u64);
+        self.parts.store(parts, Ordering::Relaxed);
+        (self.show)(self.done.load(Ordering::Relaxed), parts);
     }
 
     /// One part is done.
     pub fn advance(&self) {
-        self.line.inc(1);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.show)(done, self.parts.load(Ordering::Relaxed));
     }
 }
 
-/// The lines of all running experiments.
-///
-/// They are drawn on standard error, and only if that is a terminal.
-#[derive(Clone, Debug, Default)]
-pub struct ProgressLines {
-    lines: MultiProgress,
-}
-
-impl ProgressLines {
-    /// No lines yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Shows a line for `id` until the result is dropped.
-    pub(super) fn start(&self, id: &str) -> ProgressLine {
-        let style = ProgressStyle::with_template("{prefix:24} {bar:30} {pos}/{len} {elapsed}")
-            .expect("the template is one of indicatif's own form");
-        let line = self.lines.add(ProgressBar::new(1).with_style(style).with_prefix(id.to_owned()));
-        line.enable_steady_tick(Duration::from_millis(200));
-        ProgressLine { progress: Progress { line } }
-    }
-
-    /// Runs `print` with the lines out of the way.
-    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.lines.suspend(print)
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { parts, done, show: _ } = self;
+        formatter.debug_struct("Progress").field("parts", parts).field("done", done).finish_non_exhaustive()
     }
 }
 
-/// A line that disappears when its experiment is finished.
-pub(super) struct ProgressLine {
-    pub(super) progress: Progress,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
 
-impl Drop for ProgressLine {
-    fn drop(&mut self) {
-        self.progress.line.finish_and_clear();
+    #[test]
+    fn every_change_is_shown() {
+        let (sender, receiver) = mpsc::channel();
+        let progress = Progress::new(move |done, parts| sender.send((done, parts)).unwrap());
+        progress.expect(3);
+        progress.advance();
+        progress.advance();
+        drop(progress);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [(0, 3), (1, 3), (2, 3)]);
     }
 }
