@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel_cli::reproduce::{EXPERIMENTS, RunTime};
+use kreisel_papers::experiment::{EXPERIMENTS, RunTime};
 use std::process::Command;
 
 #[test]

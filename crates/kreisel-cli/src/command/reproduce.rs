@@ -4,9 +4,8 @@ use super::flag::{Json, Plot};
 use super::{CommandError, Ending, say};
 use crate::figure;
 use crate::output::Printer;
-use crate::reproduce::{
-    EXPERIMENTS, Experiment, Finished, ProgressLines, Selection, Summary, run_all, select, text_report,
-};
+use crate::reproduce::{ProgressLines, Selection, Summary, select, text_report};
+use kreisel_papers::experiment::{EXPERIMENTS, Experiment, Finished, run_all};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;

@@ -1,7 +1,7 @@
 //! One line of progress per running experiment on a terminal, nothing into a pipe.
 
-use super::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use kreisel_papers::experiment::Progress;
 use std::time::Duration;
 
 /// The lines of all running experiments.

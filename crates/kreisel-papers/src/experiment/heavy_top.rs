@@ -8,14 +8,14 @@
 use super::ExperimentError;
 use super::lie_group::as_published;
 use crate::figure::Series;
+use crate::problem::HeavyTop;
+use crate::problem::heavy_top::TopSolution;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Parametrization,
     Settings, Start, State, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
 use kreisel::solve::newton::{Refresh, Stop};
-use kreisel_papers::problem::HeavyTop;
-use kreisel_papers::problem::heavy_top::TopSolution;
 
 /// The two configuration spaces of the top.
 pub const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];

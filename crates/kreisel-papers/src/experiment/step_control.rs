@@ -5,6 +5,7 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::{HeavyTop, Kepler, SpringPendulum};
 use kreisel::dae::Dae;
 use kreisel::integrate::{
     Control, ErrorControl, GeneralizedAlpha, Initial, Integration, Method, Parameters, Sample, Settings,
@@ -12,7 +13,6 @@ use kreisel::integrate::{
 };
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, method_word};
-use kreisel_papers::problem::{HeavyTop, Kepler, SpringPendulum};
 
 /// A problem with its solution.
 struct Case<'a> {

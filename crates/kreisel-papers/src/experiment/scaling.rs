@@ -3,10 +3,10 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::Pendulum;
 use kreisel::integrate::{
     Form, GeneralizedAlpha, Initial, Integration, Method, Parameters, Scaling, Settings, Watch,
 };
-use kreisel_papers::problem::Pendulum;
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
