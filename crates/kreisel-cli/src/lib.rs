@@ -1,7 +1,7 @@
 //! Everything behind the `kreisel` command, as a library so that it can be tested without a process.
 //!
 //! [`command`] turns arguments into work and results into exit codes, one file per subcommand.
-//! [`reproduce`] holds the experiments of the papers and runs them; an experiment only computes, it prints nothing.
+//! [`reproduce`] says which experiments of the papers are meant and what came out; `kreisel-papers` computes them.
 //! [`figure`] draws series as SVG and [`picture`] machines as PNG. [`output`] is the only place that touches stdout and files.
 
 pub mod command;

@@ -4,7 +4,7 @@
 
 use kreisel::machine::part;
 use kreisel::model::schema::reference_page;
-use kreisel_cli::reproduce::{markdown_table, step_sizes_table};
+use kreisel_papers::experiment::{markdown_table, step_sizes_table};
 use std::fs;
 use std::path::Path;
 

@@ -6,7 +6,7 @@ mod measure;
 
 use kreisel::integrate::{GeneralizedAlpha, Method};
 use kreisel::lie::{Group, Vector3, vector3};
-use kreisel::problem::HeavyTop;
+use kreisel_papers::problem::HeavyTop;
 use measure::{Measurement, Stopwatch};
 
 const STEP: f64 = 1e-4;

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use kreisel::integrate::{GeneralizedAlpha, Integration, Method};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::sparse_lu::SparseLu;
 use kreisel::solve::sparse_lu::samples::{Sample, Scales};
+use kreisel_papers::problem::HeavyTop;
 use measure::{Stopwatch, asked, machine, median, thread_time};
 
 const STEP: f64 = 1e-3;

@@ -15,7 +15,6 @@
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
 //! - [`statics`] finds where any [`dae::Dae`] comes to rest, [`modes`] how it moves about there.
 //! - [`results`] writes what was recorded; [`report`] shows it.
-//! - [`problem`] holds the problems of the papers, written as equations.
 //!
 //! A model file from its text to a reaction:
 //!
@@ -58,7 +57,6 @@ pub mod lie;
 pub mod machine;
 pub mod model;
 pub mod modes;
-pub mod problem;
 pub mod report;
 pub mod results;
 pub mod solve;

@@ -3,8 +3,8 @@
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
-use kreisel::problem::HeavyTop;
 use kreisel::solve::newton::Refresh;
+use kreisel_papers::problem::HeavyTop;
 
 fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refresh) -> u64 {
     let top = HeavyTop::new(group);

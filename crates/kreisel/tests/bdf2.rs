@@ -7,7 +7,7 @@ use kreisel::integrate::{
     ErrorControl, Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, State, Watch,
 };
 use kreisel::lie::{Group, Space, vector3};
-use kreisel::problem::{HeavyTop, NonlinearReactions, Pendulum};
+use kreisel_papers::problem::{HeavyTop, NonlinearReactions, Pendulum};
 
 const FORMS: [Form; 2] = [Form::ThreeField, Form::TwoField];
 const SCALINGS: [Scaling; 4] =

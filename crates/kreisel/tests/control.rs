@@ -8,7 +8,7 @@ use kreisel::dae::Dae;
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State};
 use kreisel::machine::{About, Machine};
 use kreisel::modes;
-use kreisel::problem::ode;
+use kreisel_papers::problem::ode;
 use nalgebra::Complex;
 
 fn machine(name: &str) -> Machine {

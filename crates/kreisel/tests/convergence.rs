@@ -4,8 +4,8 @@
 
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
 use kreisel::lie::{Group, Space};
-use kreisel::problem::HeavyTop;
-use kreisel::problem::heavy_top::TopSolution;
+use kreisel_papers::problem::HeavyTop;
+use kreisel_papers::problem::heavy_top::TopSolution;
 
 /// Largest errors of a run: the Lie algebra error in q (absolute), v and λ relative.
 #[derive(Debug)]

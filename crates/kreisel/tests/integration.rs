@@ -9,8 +9,8 @@ use kreisel::integrate::{
     State, StateError, StepError,
 };
 use kreisel::lie::{Group, Space};
-use kreisel::problem::{HeavyTop, Pendulum, PrescribedCubic};
 use kreisel::solve::block::BlockMatrix;
+use kreisel_papers::problem::{HeavyTop, Pendulum, PrescribedCubic};
 
 const METHODS: [Method; 2] = [Method::Index3, Method::Index2];
 

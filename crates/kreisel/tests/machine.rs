@@ -7,8 +7,8 @@ use std::path::Path;
 use kreisel::integrate::{GeneralizedAlpha, Settings, State};
 use kreisel::lie::{Group, vector3};
 use kreisel::machine::{Machine, Mobility};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::newton::Refresh;
+use kreisel_papers::problem::HeavyTop;
 
 #[test]
 fn the_heavy_top_of_the_model_file_moves_like_the_reference() {

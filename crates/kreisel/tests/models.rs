@@ -15,7 +15,7 @@ use common::{column, last, model as machine_with, within};
 use kreisel::constrained::Redundancy;
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility, SettingTexts, Trajectory};
-use kreisel::problem::{HeavyTop, ode};
+use kreisel_papers::problem::{HeavyTop, ode};
 use nalgebra::{DMatrix, DVector};
 
 /// Gravity of models that do not say one.

@@ -2,8 +2,8 @@
 
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Statistics};
 use kreisel::lie::{Group, vector3};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::newton::Refresh;
+use kreisel_papers::problem::HeavyTop;
 
 struct Run {
     /// Error of the position at the end, in m.

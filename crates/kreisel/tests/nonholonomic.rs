@@ -5,8 +5,8 @@
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, PastMass, Settings, Start, StartError};
 use kreisel::lie::Space;
-use kreisel::problem::NonlinearReactions;
 use kreisel::solve::block::BlockMatrix;
+use kreisel_papers::problem::NonlinearReactions;
 
 const METHODS: [Method; 5] = [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2];
 

@@ -4,8 +4,8 @@
 
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
 use kreisel::lie::{Group, Space};
-use kreisel::problem::heavy_top::TopSolution;
-use kreisel::problem::{HeavyTop, SliderCrank, SpringPendulum};
+use kreisel_papers::problem::heavy_top::TopSolution;
+use kreisel_papers::problem::{HeavyTop, SliderCrank, SpringPendulum};
 
 fn parameters(method: Method) -> Parameters {
     if method.is_hht() { Parameters::hht(0.05).unwrap() } else { Parameters::chung_hulbert(0.9).unwrap() }

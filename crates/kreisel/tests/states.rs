@@ -11,11 +11,11 @@ use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Set
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::{FramePair, LocalForces, Motion, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, Space, UnitQuaternion, Vector3, Vector6};
-use kreisel::problem::DrivenTop;
-use kreisel::problem::driven_top::DrivenSolution;
 use kreisel::solve::block::BlockMatrix;
 use kreisel::statics;
 use kreisel::system::{System, SystemBuilder};
+use kreisel_papers::problem::DrivenTop;
+use kreisel_papers::problem::driven_top::DrivenSolution;
 
 const METHODS: [Method; 6] =
     [Method::Index3, Method::Index2, Method::Soi2, Method::HhtI3, Method::HhtSoi2, Method::Bdf2];

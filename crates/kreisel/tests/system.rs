@@ -12,9 +12,11 @@ use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::block::BlockMatrix;
 use kreisel::system::{System, SystemBuilder};
+use kreisel_papers::problem::{
+    DrivenTop, HeavyTop, NonlinearReactions, Pendulum, PrescribedCubic, SliderCrank, SpringPendulum,
+};
 use std::sync::Arc;
 
 /// The same equations without derivatives of their own: everything by differences.
@@ -298,16 +300,18 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
 
 #[test]
 fn tangents_of_the_papers_problems_are_the_derivatives_of_their_equations() {
+    let mut next = noise(3);
+    let Pose { rotation: r, position: x } = random_pose(&mut next);
+    let pose = [r.w, r.i, r.j, r.k, x.x, x.y, x.z];
     for group in [Group::Se3, Group::So3xR3] {
-        let top = HeavyTop::new(group);
-        let mut next = noise(3);
-        let pose = random_pose(&mut next);
-        let q = pose.rotation;
-        let x = pose.position;
-        check_problem(&top, &[q.w, q.i, q.j, q.k, x.x, x.y, x.z]);
+        check_problem(&HeavyTop::new(group), &pose);
+        check_problem(&DrivenTop::new(group), &pose);
     }
-    check_problem(&kreisel::problem::Pendulum::default(), &[0.3, -0.8]);
-    check_problem(&kreisel::problem::PrescribedCubic, &[0.4]);
+    check_problem(&NonlinearReactions, &[0.9, 1.2]);
+    check_problem(&Pendulum::default(), &[0.3, -0.8]);
+    check_problem(&PrescribedCubic, &[0.4]);
+    check_problem(&SliderCrank::default(), &[0.1, 0.2, 0.7, 0.4, 0.1, -0.5, 0.9, 0.1, 0.2]);
+    check_problem(&SpringPendulum::default(), &[0.3, -0.8, 0.4]);
 }
 
 /// Every derivative of a problem against differences, at a configuration off its constraints.
@@ -317,14 +321,16 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
     let mut numbers = |count: usize| -> Vec<f64> { (0..count).map(|_| 3.0 * next()).collect() };
     let (velocity, acceleration) = (numbers(shape.velocity_count()), numbers(shape.velocity_count()));
     let multipliers = numbers(shape.constraint_count());
+    let (nonholonomic_multipliers, states) =
+        (numbers(shape.nonholonomic_count()), numbers(shape.state_count()));
     let at = Point {
         time: 0.7,
         configuration,
         velocity: &velocity,
         acceleration: &acceleration,
         multipliers: &multipliers,
-        nonholonomic_multipliers: &[],
-        internal_states: &[],
+        nonholonomic_multipliers: &nonholonomic_multipliers,
+        internal_states: &states,
         memory: &[],
     };
     let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
@@ -336,6 +342,15 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
     assert_close("stiffness", &exact.stiffness, &differenced.stiffness);
     assert_close("gradient", &exact.gradient, &differenced.gradient);
     assert_close("gradient rate", &exact.gradient_rate, &differenced.gradient_rate);
+    assert_close("reaction", &exact.reaction, &differenced.reaction);
+    assert_close("slip", &exact.nonholonomic, &differenced.nonholonomic);
+    assert_close("slip stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness);
+    assert_close("slip reaction", &exact.nonholonomic_reaction, &differenced.nonholonomic_reaction);
+    assert_close("state force", &exact.state_force, &differenced.state_force);
+    assert_close("state damping", &exact.state_damping, &differenced.state_damping);
+    assert_close("state stiffness", &exact.state_stiffness, &differenced.state_stiffness);
+    assert_close("states", &exact.state_state, &differenced.state_state);
+    assert_close("state reaction", &exact.state_reaction, &differenced.state_reaction);
     let (mut curvature, mut by_differences) = (vec![0.0; multipliers.len()], vec![0.0; multipliers.len()]);
     problem.curvature(&at, &mut curvature);
     Differenced(problem).curvature(&at, &mut by_differences);

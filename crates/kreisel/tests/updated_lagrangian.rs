@@ -6,8 +6,8 @@ use kreisel::integrate::{
     GeneralizedAlpha, Integration, Method, Parameters, Parametrization, Settings, Start, StartError, State,
 };
 use kreisel::lie::{Group, vector3};
-use kreisel::problem::HeavyTop;
 use kreisel::solve::newton::Refresh;
+use kreisel_papers::problem::HeavyTop;
 
 const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametrization::Crv];
 

@@ -7,8 +7,8 @@ use kreisel::integrate::{
     ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State, StepChange, StepError,
 };
 use kreisel::lie::{Group, Space};
-use kreisel::problem::heavy_top::TopSolution;
-use kreisel::problem::{HeavyTop, Kepler, Pendulum, SpringPendulum};
+use kreisel_papers::problem::heavy_top::TopSolution;
+use kreisel_papers::problem::{HeavyTop, Kepler, Pendulum, SpringPendulum};
 
 /// A method joins the tests of this file by joining this list.
 const METHODS: [Method; 3] = [Method::Index3, Method::Index2, Method::Soi2];

@@ -11,7 +11,7 @@ use kreisel::dae::Dae;
 use kreisel::integrate::{GeneralizedAlpha, Method, Statistics};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, SettingTexts};
-use kreisel::problem::HeavyTop;
+use kreisel_papers::problem::HeavyTop;
 
 /// A benchmark model with its steps, and how many iterations and matrices they took.
 struct Entry {

@@ -4,9 +4,8 @@ use super::flag::{Json, Plot};
 use super::{CommandError, Ending, say};
 use crate::figure;
 use crate::output::Printer;
-use crate::reproduce::{
-    EXPERIMENTS, Experiment, Finished, ProgressLines, Selection, Summary, run_all, select, text_report,
-};
+use crate::reproduce::{ProgressLines, Selection, Summary, select, text_report};
+use kreisel_papers::experiment::{EXPERIMENTS, Experiment, Finished, run_all};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;
@@ -68,7 +67,8 @@ impl Reproduce {
         let mut printer = Printer::new(io::stdout());
         let mut summaries = Vec::new();
         let nobody_else_waits = self.json.file().is_none() && !self.plot.is_wanted();
-        for finished in run_all(selection.experiments, lines.clone()) {
+        let running = lines.clone();
+        for finished in run_all(selection.experiments, move |id| running.start(id)) {
             self.plot.write(finished.experiment.id, || draw(&finished))?;
             if !self.json.prints() {
                 lines.suspend(|| printer.print(&text_report(&finished)))?;

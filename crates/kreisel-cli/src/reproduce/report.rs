@@ -1,7 +1,7 @@
 //! An experiment's results for people (text) and for programs (JSON).
 
-use super::{Check, Finished, Table};
 use crate::figure::Series;
+use kreisel_papers::experiment::{Check, Finished, Table};
 use serde::Serialize;
 
 /// What `--json` gives for one experiment.

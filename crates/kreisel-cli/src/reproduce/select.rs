@@ -1,6 +1,6 @@
 //! From the words of the user to experiments, with the nearest known word for a typo.
 
-use super::{Experiment, Paper};
+use kreisel_papers::experiment::{Experiment, Paper};
 
 /// The experiments that were asked for.
 #[derive(Clone, Debug)]
@@ -67,8 +67,8 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Progress, RunTime};
     use super::*;
+    use kreisel_papers::experiment::{Progress, RunTime};
 
     const fn experiment(id: &'static str, paper: Paper) -> Experiment {
         Experiment {

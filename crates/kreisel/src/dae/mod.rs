@@ -15,6 +15,8 @@
 //! derivative has a default by differences; systems that are integrated often give exact ones.
 
 mod control;
+#[cfg(test)]
+pub(crate) mod coupled;
 mod differences;
 mod initial;
 mod operators;

@@ -291,58 +291,13 @@ mod tests {
 
     use super::*;
     use crate::constrained::{Copies, Layout};
-    use crate::dae::{Dae, Equations};
+    use crate::dae::Dae;
+    use crate::dae::coupled::Coupled;
     use crate::integrate::scheme::Workspace;
     use crate::integrate::{Method, Settings};
     use crate::lie::quaternion;
 
     const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametrization::Crv];
-
-    /// A slider, a body that only turns and one that also moves, coupled by inertia, friction, forces and a constraint.
-    struct Coupled;
-
-    const AXIS: Vector3 = Vector3::new(0.3, -0.2, 0.9);
-    const ARM: Vector3 = Vector3::new(0.5, 1.0, -0.4);
-
-    /// Rotations of the two bodies.
-    fn turned(at: &Point) -> [crate::lie::UnitQuaternion; 2] {
-        [quaternion(&at.configuration[1..]), quaternion(&at.configuration[5..])]
-    }
-
-    /// B of [`Coupled`].
-    fn gradient(at: &Point) -> [f64; 10] {
-        let [first, second] = turned(at);
-        let of_first = AXIS.cross(&first.inverse_transform_vector(&(second * ARM)));
-        let of_second = ARM.cross(&second.inverse_transform_vector(&(first * AXIS)));
-        let [a, b] = [of_first, of_second].map(<[f64; 3]>::from);
-        [-1.0, a[0], a[1], a[2], b[0], b[1], b[2], 0.0, 1.0, 0.0]
-    }
-
-    impl Dae for Coupled {
-        fn shape(&self) -> Shape {
-            let space = Space::new([Group::Vector(1), Group::So3, Group::So3xR3]);
-            Shape::new(space).with_constraints([1])
-        }
-
-        fn evaluate(&self, at: &Point, out: &mut Equations) {
-            let [first, second] = turned(at);
-            let (slider, axis, arm) = (at.configuration[0], first * AXIS, second * ARM);
-            let gradient = gradient(at);
-            for (i, equilibrium) in out.equilibrium.iter_mut().enumerate() {
-                let next = (i + 1) % 10;
-                *equilibrium = (2.0 + i as f64) * at.acceleration[i]
-                    + (0.3 + 0.2 * slider) * at.acceleration[next]
-                    + at.velocity[i] * at.velocity[next] * axis.x
-                    + (arm.y + at.configuration[9]) * slider
-                    + gradient[i] * at.multipliers[0];
-            }
-            out.violation[0] = axis.dot(&arm) - slider + at.configuration[10];
-        }
-
-        fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-            out.values_mut().iter_mut().zip(gradient(at)).for_each(|(out, value)| *out += value);
-        }
-    }
 
     /// The matrix and central differences of the residual at values far from the start of the step.
     fn matrix_and_differences(
@@ -396,20 +351,14 @@ mod tests {
 
     #[test]
     fn the_matrix_is_the_derivative_of_the_residual() {
-        let second = so3::exp(&Vector3::new(-0.4, 0.2, 0.9));
-        let mut base = vec![0.3, 1.0, 0.0, 0.0, 0.0, second.w, second.i, second.j, second.k];
-        base.extend([0.2, -0.5, 0.7]);
-        let top = crate::problem::HeavyTop::new(Group::So3xR3);
+        let coupled = Coupled::new(Group::So3xR3);
         for chart in CHARTS {
-            for [matrix, differences] in [
-                matrix_and_differences(&Coupled, chart, &base),
-                matrix_and_differences(&top, chart, &top.initial().configuration),
-            ] {
-                // Central differences of width 1e-5: 1e-10 of third derivatives and 1e-11 of rounding; the derivatives of
-                // `Coupled` itself are differences, too.
-                let error = (&matrix - differences).amax();
-                assert!(error < 1e-8 * matrix.amax(), "{chart:?}: {error} of {}", matrix.amax());
-            }
+            let [matrix, differences] =
+                matrix_and_differences(&coupled, chart, &coupled.initial().configuration);
+            // Central differences of width 1e-5: 1e-10 of third derivatives and 1e-11 of rounding; the derivatives of
+            // `Coupled` itself are differences, too.
+            let error = (&matrix - differences).amax();
+            assert!(error < 1e-8 * matrix.amax(), "{chart:?}: {error} of {}", matrix.amax());
         }
     }
 

@@ -11,9 +11,9 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Series};
+use crate::problem::PrescribedCubic;
 use kreisel::dae::Initial;
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
-use kreisel::problem::PrescribedCubic;
 use nalgebra::{Matrix3, Vector3};
 
 /// ρ∞, and the step and size of the largest |c_n / C_q| that the paper prints.

@@ -1,6 +1,6 @@
 //! Runs many experiments at once and hands them back in the order asked for.
 
-use super::{Check, Experiment, Outcome, ProgressLines};
+use super::{Check, Experiment, Outcome, Progress};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,11 +21,12 @@ pub struct Finished {
 
 /// Runs `experiments` in parallel on the cores.
 ///
-/// The results come in the order of `experiments`, each as soon as it and those before it are there. Whoever stops
-/// listening leaves the rest unstarted.
+/// Each reports to the progress that `start` gives for its id, which is dropped when it is finished. The results come in
+/// the order of `experiments`, each as soon as it and those before it are there. Whoever stops listening leaves the rest
+/// unstarted.
 pub fn run_all(
     experiments: Vec<&'static Experiment>,
-    lines: ProgressLines,
+    start: impl Fn(&str) -> Progress + Send + Sync + 'static,
 ) -> impl Iterator<Item = Finished> {
     let (sender, receiver) = mpsc::channel();
     // A thread of its own, not a scope: when the listener leaves, the program ends without waiting for it.
@@ -35,17 +36,16 @@ pub fn run_all(
             .enumerate()
             .with_max_len(1)
             .try_for_each_with(sender, |sender, (place, experiment)| {
-                sender.send((place, run(experiment, &lines))).ok()
+                sender.send((place, run(experiment, start(experiment.id)))).ok()
             })
     });
     in_order(receiver)
 }
 
-fn run(experiment: &'static Experiment, lines: &ProgressLines) -> Finished {
-    let line = lines.start(experiment.id);
+fn run(experiment: &'static Experiment, progress: Progress) -> Finished {
     let start = Instant::now();
     // A panic is a bug of ours; it must not take the other experiments along, nor pass for success.
-    let result = catch_unwind(AssertUnwindSafe(|| (experiment.run)(&line.progress)));
+    let result = catch_unwind(AssertUnwindSafe(|| (experiment.run)(&progress)));
     let result = result.unwrap_or_else(|_| Err("stopped by a bug, see the message above".into()));
     let mut outcome = result.unwrap_or_else(|error| Outcome::failed(&error));
     if outcome.checks.is_empty() {
@@ -70,7 +70,7 @@ fn in_order<T>(receiver: mpsc::Receiver<(usize, T)>) -> impl Iterator<Item = T> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ExperimentError, Paper, Progress, RunTime, Table};
+    use super::super::{ExperimentError, Paper, RunTime, Table};
     use super::*;
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
 
     /// The only check of an experiment that cannot succeed.
     fn failed_check(experiment: &'static Experiment) -> String {
-        let finished: Vec<Finished> = run_all(vec![experiment], ProgressLines::new()).collect();
+        let finished: Vec<Finished> = run_all(vec![experiment], |_| Progress::hidden()).collect();
         assert!(!finished[0].outcome.passed());
         finished[0].outcome.checks[0].measured.to_string()
     }

@@ -5,13 +5,13 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::{HeavyTop, Kepler, SpringPendulum};
 use kreisel::dae::{Control, Dae, Initial};
 use kreisel::integrate::{
     ErrorControl, GeneralizedAlpha, Integration, Method, Parameters, Sample, Settings, Statistics,
 };
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, method_word};
-use kreisel::problem::{HeavyTop, Kepler, SpringPendulum};
 
 /// A problem with its solution.
 struct Case<'a> {

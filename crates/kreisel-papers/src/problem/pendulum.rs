@@ -1,9 +1,9 @@
 //! The mathematical pendulum in Cartesian coordinates [ArnoldCardonaBruls2015, Example 3.2].
 
 use super::ode;
-use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
-use crate::lie::Space;
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::lie::Space;
+use kreisel::solve::block::BlockMatrix;
 
 /// A point mass of 1 kg on a massless rod of 1 m, with constraint (x² + y² − 1)/2 = 0.
 #[derive(Clone, Copy, Debug)]

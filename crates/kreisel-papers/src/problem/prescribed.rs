@@ -3,9 +3,9 @@
 //! The simplest constrained motion with v̈ ≠ 0: all its errors are those of the transient phase, and the error
 //! in λ after n steps from exact starting values is c_n h exactly [ArnoldCardonaBruls2015, Eq. (53)].
 
-use crate::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-use crate::lie::Space;
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use kreisel::lie::Space;
+use kreisel::solve::block::BlockMatrix;
 
 /// The system q̈ + λ = 0, q − t³/6 = 0 with the solution λ = −t.
 #[derive(Clone, Copy, Debug, Default)]

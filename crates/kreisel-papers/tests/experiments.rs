@@ -1,9 +1,6 @@
 //! The experiments from outside: every one that a paper's figure promises is there, and the quick ones come out.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use kreisel_cli::reproduce::{EXPERIMENTS, RunTime};
-use std::process::Command;
+use kreisel_papers::experiment::{EXPERIMENTS, Finished, Progress, RunTime, run_all};
 
 #[test]
 fn every_result_of_the_papers_has_its_experiment() {
@@ -17,12 +14,12 @@ fn every_result_of_the_papers_has_its_experiment() {
     }
 }
 
-/// Those that take longer run with `cargo xtask test`, in release mode.
+/// Those that take longer run with `cargo xtask test`.
 #[test]
 fn the_quick_experiments_pass_every_check() {
-    let is_quick = |run_time: RunTime| run_time == RunTime::Instant;
-    let ids = EXPERIMENTS.iter().filter(|experiment| is_quick(experiment.run_time)).map(|one| one.id);
-    let output = Command::new(env!("CARGO_BIN_EXE_kreisel")).arg("reproduce").args(ids).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{text}");
+    let quick = EXPERIMENTS.iter().filter(|experiment| experiment.run_time == RunTime::Instant).collect();
+    for Finished { experiment, outcome, .. } in run_all(quick, |_| Progress::hidden()) {
+        let failed: Vec<_> = outcome.checks.iter().filter(|check| !check.pass).collect();
+        assert!(failed.is_empty(), "{}: {failed:#?}", experiment.id);
+    }
 }

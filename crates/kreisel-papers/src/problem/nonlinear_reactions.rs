@@ -3,9 +3,9 @@
 //! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the solution
 //! is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
 
-use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
-use crate::lie::Space;
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::lie::Space;
+use kreisel::solve::block::BlockMatrix;
 
 /// The problem [JayNegrut2008, Eqs. (15)].
 #[derive(Clone, Copy, Debug, Default)]

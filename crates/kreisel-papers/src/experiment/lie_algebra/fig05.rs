@@ -5,8 +5,8 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::Pendulum;
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
-use kreisel::problem::Pendulum;
 
 /// Step sizes, and the largest errors that the paper prints for x₀ = 0.2.
 const RUNS: [(f64, &str); 2] = [(2e-2, "2.48e-1"), (1e-2, "1.23e-1")];

@@ -3,9 +3,9 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::Pendulum;
 use kreisel::dae::Initial;
 use kreisel::integrate::{Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, Watch};
-use kreisel::problem::Pendulum;
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];

@@ -4,9 +4,9 @@
 //! first two pin the crank to the ground. The paper refers to another one for the data; the numbers here are ordinary
 //! ones for a bench machine, chosen so that a turn takes about one second.
 
-use crate::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
-use crate::lie::Space;
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::lie::Space;
+use kreisel::solve::block::BlockMatrix;
 
 /// The slider-crank; bars are uniform and slender.
 #[derive(Clone, Copy, Debug)]

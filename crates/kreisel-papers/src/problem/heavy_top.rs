@@ -5,9 +5,9 @@
 //! (= X where the constraint holds) B = (−ρ̃, −Rᵀ) and (−ρ̃, −I).
 
 use super::ode;
-use crate::dae::{Dae, Equations, Initial, Point, Scales, Shape, Tangent, TangentWeights};
-use crate::lie::{Group, Matrix3, Space, UnitQuaternion, Vector3, pose, skew, vector3};
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Initial, Point, Scales, Shape, Tangent, TangentWeights};
+use kreisel::lie::{Group, Matrix3, Space, UnitQuaternion, Vector3, pose, skew, vector3};
+use kreisel::solve::block::BlockMatrix;
 
 /// The heavy top with its data.
 #[derive(Clone, Debug)]

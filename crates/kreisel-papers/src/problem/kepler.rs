@@ -3,8 +3,8 @@
 //! r̈ = −r/|r|³, so the period of an orbit with half axis 1 is 2π. With the eccentric anomaly E of Kepler's
 //! equation t = E − e sin E, counted from the nearest point, x = cos E − e and y = √(1 − e²) sin E.
 
-use crate::dae::{Dae, Equations, Initial, Point, Shape};
-use crate::lie::Space;
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::lie::Space;
 
 /// An orbit of half axis 1 in the plane.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
+use crate::problem::HeavyTop;
 use kreisel::integrate::{Method, Start};
 use kreisel::lie::{Group, Vector3};
-use kreisel::problem::HeavyTop;
 
 const STEP: f64 = 2.5e-5;
 

@@ -11,9 +11,9 @@
 
 use super::heavy_top::{HeavyTop, TopSolution};
 use super::ode;
-use crate::dae::{Dae, Equations, Initial, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
-use crate::lie::{Group, UnitQuaternion, Vector3};
-use crate::solve::block::BlockMatrix;
+use kreisel::dae::{Dae, Equations, Initial, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
+use kreisel::lie::{Group, UnitQuaternion, Vector3};
+use kreisel::solve::block::BlockMatrix;
 
 /// The top and its motor.
 #[derive(Clone, Debug)]

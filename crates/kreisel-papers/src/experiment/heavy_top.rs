@@ -8,13 +8,13 @@
 use super::ExperimentError;
 use super::lie_group::as_published;
 use crate::figure::Series;
+use crate::problem::HeavyTop;
+use crate::problem::heavy_top::TopSolution;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Parametrization,
     Settings, Start, State, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
-use kreisel::problem::HeavyTop;
-use kreisel::problem::heavy_top::TopSolution;
 use kreisel::solve::newton::{Refresh, Stop};
 
 /// The two configuration spaces of the top.

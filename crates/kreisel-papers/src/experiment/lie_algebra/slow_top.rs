@@ -5,9 +5,9 @@
 use super::super::heavy_top::{Errors, GROUPS, Moment, TopRun, group_name, largest};
 use super::super::ladder::{Ladder, outcome};
 use super::super::{Check, ExperimentError, Outcome, Progress};
+use crate::problem::HeavyTop;
 use kreisel::integrate::{Method, Start};
 use kreisel::lie::UnitQuaternion;
-use kreisel::problem::HeavyTop;
 
 /// Step sizes about the one that is judged.
 const STEPS: [f64; 5] = [2e-2, 1e-2, 5e-3, 2.5e-3, 1.25e-3];

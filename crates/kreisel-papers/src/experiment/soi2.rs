@@ -3,8 +3,8 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
+use crate::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
-use kreisel::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
 
 /// Spectral radius ρ∞ of the first two experiments.
 const SPECTRAL_RADIUS: f64 = 0.2;
