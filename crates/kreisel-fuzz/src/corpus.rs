@@ -158,7 +158,7 @@ fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> 
     let second = std::fs::read(folder.join("checkpoint.bin"))?;
     let state = run.integration().state().to_bytes();
     if to_its_end {
-        recorder.finish(run.integration())?.finish(&mut RunSummary::new(identity), false)?;
+        recorder.finish(run.integration().values())?.finish(&mut RunSummary::new(identity), false)?;
     }
     Ok(vec![first, second, state])
 }

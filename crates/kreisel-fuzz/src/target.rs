@@ -1,8 +1,8 @@
 //! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the check.
 
 use crate::corpus;
-use kreisel::dae::Control;
-use kreisel::integrate::{Integration, Observer, State};
+use kreisel::dae::{Control, Values};
+use kreisel::integrate::{Interval, Observer, State};
 use kreisel::machine::{Checkpoint, Machine, Recorder, Sink, Trajectory, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
 use kreisel::report::Motion;
@@ -200,7 +200,7 @@ fn run(bytes: &[u8]) {
     let recorder = Recorder::new(&machine, plan.output_step, Trajectory::new(&machine));
     let mut observer = TenSteps { recorder, steps: 0 };
     let _ = run.advance(&mut observer);
-    let _ = observer.recorder.finish(run.integration());
+    let _ = observer.recorder.finish(run.integration().values());
 }
 
 struct TenSteps<'m, S> {
@@ -209,13 +209,13 @@ struct TenSteps<'m, S> {
 }
 
 impl<S: Sink> Observer for TenSteps<'_, S> {
-    fn started(&mut self, integration: &Integration<'_>) {
-        self.recorder.started(integration);
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         self.steps += 1;
-        let control = self.recorder.accepted(integration);
+        let control = self.recorder.accepted(last);
         if self.steps < 10 { control } else { Control::Stop }
     }
 }

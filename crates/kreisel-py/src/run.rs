@@ -3,8 +3,8 @@
 use crate::error;
 use crate::function::Failure;
 use crate::machine::node_numbers;
-use kreisel::dae::Control;
-use kreisel::integrate::{Integration, Observer};
+use kreisel::dae::{Control, Values};
+use kreisel::integrate::{Interval, Observer};
 use kreisel::machine::{
     Machine, Record, Recorder, RunEnding, RunStatistics, SignalId, Sink, Snapshot, Trajectory,
 };
@@ -130,12 +130,12 @@ struct Watch<'m> {
 
 impl Watch<'_> {
     /// Whether the observer wants to go on: anything but `False`.
-    fn ask(&self, integration: &Integration<'_>) -> PyResult<bool> {
+    fn ask(&self, now: &Values) -> PyResult<bool> {
         let Some(observer) = &self.observer else { return Ok(true) };
         let step = Step {
             machine: Arc::clone(self.machine),
             signals: Arc::clone(self.signals),
-            snapshot: self.recorder.snapshot(integration.state()),
+            snapshot: self.recorder.snapshot(now),
         };
         Python::attach(|py| {
             let answer = observer.call1(py, (step,))?;
@@ -145,12 +145,12 @@ impl Watch<'_> {
 }
 
 impl Observer for Watch<'_> {
-    fn started(&mut self, integration: &Integration<'_>) {
-        self.recorder.started(integration);
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        let control = self.recorder.accepted(integration);
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let control = self.recorder.accepted(last);
         if self.functions.is_some() {
             return Control::Stop;
         }
@@ -158,7 +158,7 @@ impl Observer for Watch<'_> {
         if self.failure.is_some() {
             return Control::Stop;
         }
-        match self.ask(integration) {
+        match self.ask(last.ends().to) {
             Ok(true) => control,
             Ok(false) => Control::Stop,
             Err(failure) => {
@@ -195,7 +195,7 @@ pub fn run(
             failure: None,
         };
         let ending = run.advance(&mut watch);
-        watch.recorder.close(run.integration()).map_err(|error| error::write(&error))?;
+        watch.recorder.close(run.integration().values()).map_err(|error| error::write(&error))?;
         let mut summary = RunSummary::new(identity.clone());
         summary.settings = value(&machine.settings.words(&plan));
         summary.statistics = value(&RunStatistics::new(machine, &run, &watch.recorder));
@@ -203,7 +203,7 @@ pub fn run(
         summary.warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
         summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
         let Watch { recorder, failure, .. } = watch;
-        let kept = recorder.finish(run.integration()).map_err(|error| error::write(&error))?;
+        let kept = recorder.finish(run.integration().values()).map_err(|error| error::write(&error))?;
         Ok((kept, summary, ending, failure))
     })??;
     summary.wall_time = began.elapsed().as_secs_f64();

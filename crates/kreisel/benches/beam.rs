@@ -146,10 +146,10 @@ fn simulate(
     settings.newton.refresh = refresh;
     let method = GeneralizedAlpha::with(settings);
     let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent initial values");
-    show(0, &run.state().configuration);
+    show(0, &run.values().configuration);
     for step in 1..=steps {
         run.step().expect("the benchmark converges in every step");
-        show(step, &run.state().configuration);
+        show(step, &run.values().configuration);
     }
     run.statistics()
 }

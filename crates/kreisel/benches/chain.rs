@@ -66,7 +66,7 @@ fn repetition(joint: &str, count: usize, steps: usize, settings: Settings, exact
         run.step().expect("the benchmark converges in every step");
     }
     let seconds = clock.seconds();
-    let configuration = &run.state().configuration;
+    let configuration = &run.values().configuration;
     let last = pose(&configuration[configuration.len() - 7..]);
     let error = (last.transform_point(&Vector3::new(HALF_A_LINK, 0.0, 0.0)) - exact).norm();
     Measurement { seconds, steps, error, work: run.statistics() }

@@ -28,6 +28,6 @@ fn repetition(method: Method, exact: &Vector3) -> Measurement {
         run.step().expect("the benchmark converges in every step");
     }
     let seconds = clock.seconds();
-    let error = (vector3(&run.state().configuration[4..]) - exact).norm();
+    let error = (vector3(&run.values().configuration[4..]) - exact).norm();
     Measurement { seconds, steps: STEPS, error, work: run.statistics() }
 }

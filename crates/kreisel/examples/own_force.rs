@@ -54,7 +54,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     run.advance(3.0)?;
     let limit = (mass * gravity / coefficient).sqrt();
     let exact = -limit * (gravity * 3.0 / limit).tanh();
-    Ok((run.state().velocity[5] - exact).abs())
+    Ok((run.values().velocity[5] - exact).abs())
 }
 // ANCHOR_END: run
 

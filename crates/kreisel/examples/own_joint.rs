@@ -60,7 +60,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     let (system, initial) = builder.build(0.0)?;
     let mut run = GeneralizedAlpha::new(Method::Index2, 1.0, 1e-3)?.start(&system, initial)?;
     run.advance(5.0)?;
-    let (q, v) = (&run.state().configuration, &run.state().velocity);
+    let (q, v) = (&run.values().configuration, &run.values().velocity);
     let kinetic = 0.5 * mass * v[3..].iter().map(|v| v * v).sum::<f64>();
     Ok(((kinetic + mass * gravity * q[6]) / (mass * gravity * 0.32) - 1.0).abs())
 }

@@ -49,7 +49,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
 
     let mut run = GeneralizedAlpha::new(Method::Index2, 0.9, 1e-3)?.start(&SphericalPendulum, initial)?;
     run.advance(10.0 * std::f64::consts::TAU / omega)?;
-    Ok((run.state().configuration[2] - height).abs())
+    Ok((run.values().configuration[2] - height).abs())
 }
 // ANCHOR_END: run
 

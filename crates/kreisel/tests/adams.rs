@@ -8,9 +8,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kreisel::dae::{Initial, Point};
+use kreisel::dae::{Initial, Point, Values};
 use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId, split};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -145,11 +145,11 @@ fn on_spring(case: &Value) -> (System, Initial) {
     builder.build(0.0).unwrap()
 }
 
-fn point(state: &State) -> Point<'_> {
+fn point(state: &Values) -> Point<'_> {
     Point {
         time: state.time,
         configuration: &state.configuration,
-        velocity: &state.shown_velocity,
+        velocity: &state.velocity,
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
         nonholonomic_multipliers: &[],
@@ -168,7 +168,7 @@ const QUANTITIES: [(&str, &str); 5] = [
 ];
 
 /// The quantities above, quaternion, reaction torque and force.
-fn measure(system: &System, state: &State) -> Vec<f64> {
+fn measure(system: &System, state: &Values) -> Vec<f64> {
     let (at, origin) = (point(state), Vector3::zeros());
     let motion = system.motion(NodeId(0), &at);
     let q = motion.pose.rotation;
@@ -197,10 +197,10 @@ fn simulate(case: &Value, joints: Option<&str>, step: f64) -> Vec<Vec<f64>> {
     let mut run = GeneralizedAlpha::with(settings).start(&system, initial).unwrap();
     let samples = case["samples"].as_array().unwrap().iter();
     let at_sample = |sample: &Value| {
-        while run.state().time < number(&sample["t"]) - 0.5 * step {
+        while run.values().time < number(&sample["t"]) - 0.5 * step {
             run.step().unwrap();
         }
-        measure(&system, run.state())
+        measure(&system, run.values())
     };
     samples.map(at_sample).collect()
 }

@@ -23,7 +23,7 @@ type Positions = HashMap<String, [f64; 3]>;
 fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> {
     let plan = machine.plan().map_err(|errors| errors.render(false)).unwrap();
     let run = machine.start(&plan)?;
-    let configuration = &run.integration().state().configuration;
+    let configuration = &run.integration().values().configuration;
     let space = machine.system.shape().space;
     let positions = (machine.bodies.iter())
         .map(|body| {

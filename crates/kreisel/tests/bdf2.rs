@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Initial};
+use kreisel::dae::{Dae, Initial, Values};
 use kreisel::integrate::{
     ErrorControl, Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, State, Watch,
 };
@@ -47,7 +47,7 @@ fn the_pendulum_converges_with_order_two_in_every_form_and_scaling() {
                 let settings = Settings { form, scaling, ..settings(0.5 / count) };
                 let mut run = start(&pendulum, initial.clone(), settings);
                 run.advance(0.5).unwrap();
-                let state = run.state();
+                let state = run.values();
                 [
                     distance(&state.configuration, &q),
                     distance(&state.velocity, &v),
@@ -76,11 +76,11 @@ fn top_errors(group: Group, settings: Settings, steps: &[f64]) -> [f64; 3] {
         let (q, x) = (exact.rotation, exact.position);
         let mut difference = [0.0; 6];
         let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
-        Space::new([group]).difference(&run.state().configuration, &exact_q, &mut difference).unwrap();
+        Space::new([group]).difference(&run.values().configuration, &exact_q, &mut difference).unwrap();
         let found = [
             distance(&difference, &[0.0; 6]),
-            (vector3(&run.state().velocity) - exact.angular_velocity).norm(),
-            (vector3(&run.state().multipliers) - exact.multipliers).norm(),
+            (vector3(&run.values().velocity) - exact.angular_velocity).norm(),
+            (vector3(&run.values().multipliers) - exact.multipliers).norm(),
         ];
         errors.iter_mut().zip(found).for_each(|(error, found)| *error = error.max(found));
     }
@@ -120,7 +120,7 @@ fn nonholonomic_constraints_and_nonlinear_reactions_keep_order_two() {
             run.advance(1.0).unwrap();
             let ([q, v, _], [lambda, psi]) =
                 (NonlinearReactions.motion(1.0), NonlinearReactions.multipliers(1.0));
-            let State { configuration, velocity, multipliers, nonholonomic_multipliers, .. } = run.state();
+            let Values { configuration, velocity, multipliers, nonholonomic_multipliers, .. } = run.values();
             [
                 distance(configuration, &q),
                 distance(velocity, &v),
@@ -141,7 +141,7 @@ fn the_error_decides_on_the_step() {
         let settings = Settings { error_control: Some(control), ..settings(1.0) };
         let mut run = start(&top, top.initial(), settings);
         run.advance(1.0).unwrap();
-        (vector3(&run.state().configuration[4..]) - exact.position).norm() / tolerance
+        (vector3(&run.values().configuration[4..]) - exact.position).norm() / tolerance
     });
     // Errors add up to the tolerance, times what the motion makes of them.
     assert!(errors.iter().all(|error| (0.01..10.0).contains(error)), "{errors:?}");
@@ -164,7 +164,7 @@ fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
             whole.step().unwrap();
             resumed.step().unwrap();
         }
-        assert_eq!(whole.state(), resumed.state(), "{form:?}");
+        assert_eq!(whole.values(), resumed.values(), "{form:?}");
     }
 }
 

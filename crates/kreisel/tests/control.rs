@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use kreisel::dae::Dae;
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State};
+use kreisel::dae::{Dae, Values};
+use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::machine::{About, Machine};
 use kreisel::modes;
 use kreisel_papers::problem::ode;
@@ -20,7 +20,7 @@ fn from_text(text: &str) -> Result<Machine, String> {
     Machine::from_text("model.toml", text).map_err(|errors| errors.render(false))
 }
 
-fn state(machine: &Machine, at: &State, name: &str) -> f64 {
+fn state(machine: &Machine, at: &Values, name: &str) -> f64 {
     let index = (0..machine.system.state_count()).find(|&i| machine.system.state_name(i) == name);
     at.internal_states[index.unwrap()]
 }
@@ -106,12 +106,12 @@ mod crank {
 }
 
 /// Angle, speed, guide force, ∫e, filtered error, current and voltage.
-fn crank_values(machine: &Machine, at: &State) -> [f64; 7] {
+fn crank_values(machine: &Machine, at: &Values) -> [f64; 7] {
     // The crank lies along x at the start.
     let q = &at.configuration;
     let angle = 2.0 * q[3].atan2(q[0]);
     let joint = machine.joints.iter().find(|joint| joint.name == "guide").unwrap().index;
-    let point = kreisel::machine::point_of(at);
+    let point = at.point();
     let names = ["controller.integral", "controller.filtered-error", "current.value", "controller.output"];
     let [integral, filtered, current, voltage] = names.map(|name| state(machine, at, name));
     [angle, at.velocity[2], machine.system.reaction(joint, &point)[4], integral, filtered, current, voltage]
@@ -147,7 +147,7 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
             let mut largest = [0.0_f64; 7];
             for (quarter, exact) in steps.chunks(steps.len() / 4).zip(&exact) {
                 quarter.iter().for_each(|&step| _ = run.step_by(step).unwrap());
-                let found = crank_values(&machine, run.state());
+                let found = crank_values(&machine, run.values());
                 for (i, largest) in largest.iter_mut().enumerate() {
                     let difference = found[i] - exact[i];
                     let error = if i == 0 { difference - turn(difference) } else { difference };
@@ -189,7 +189,7 @@ fn the_active_suspension_follows_its_linear_equations() {
     let mut y = [0.0; 7];
     ode::integrate(suspension_rate, 0.0, end, 500, &mut y);
     let exact = [y[0], y[1], y[2], y[3], 3600.0 * y[5], y[6]];
-    let found = |at: &State| {
+    let found = |at: &Values| {
         let height = |node: usize| at.configuration[7 * node + 6];
         let velocity = |node: usize| at.velocity[6 * node + 5];
         [
@@ -210,7 +210,7 @@ fn the_active_suspension_follows_its_linear_equations() {
             let mut run =
                 GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
             steps.iter().for_each(|&step| _ = run.step_by(step).unwrap());
-            let found = found(run.state());
+            let found = found(run.values());
             std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
         });
         for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
@@ -225,7 +225,7 @@ fn the_active_suspension_follows_its_linear_equations() {
     let settings = Settings::auto(Method::Index2, Parameters::chung_hulbert(0.8).unwrap(), control);
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(end).unwrap();
-    let worst = found(run.state())
+    let worst = found(run.values())
         .iter()
         .zip(exact)
         .zip(scales)
@@ -251,7 +251,7 @@ fn after_a_second(parts: &str, name: &str) -> f64 {
         .start(&machine.system, machine.initial.clone())
         .unwrap();
     run.advance(1.0).unwrap();
-    state(&machine, run.state(), name)
+    state(&machine, run.values(), name)
 }
 
 #[test]
@@ -371,8 +371,8 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
     // v̇ = −c, ċ = v − c: v'' + v' + v = 0 with v(0) = 1, v'(0) = 0.
     let w = 0.75_f64.sqrt();
     let exact = (-0.5_f64).exp() * (w.cos() + 0.5 / w * w.sin());
-    assert!((run.state().velocity[3] - exact).abs() < 1e-6);
-    assert!((run.state().velocity[6 * 11 + 3] - exact).abs() < 1e-6);
+    assert!((run.values().velocity[3] - exact).abs() < 1e-6);
+    assert!((run.values().velocity[6 * 11 + 3] - exact).abs() < 1e-6);
 }
 
 #[test]

@@ -32,12 +32,12 @@ fn heavy_top_errors(group: Group, settings: Settings, end: f64) -> Errors {
     let mut errors = Errors { position: 0.0, velocity: 0.0, multiplier: 0.0 };
     for exact in &reference {
         run.step().unwrap();
-        compare(group, run.state(), exact, &mut errors);
+        compare(group, run.values(), exact, &mut errors);
     }
     errors
 }
 
-fn compare(group: Group, state: &kreisel::integrate::State, exact: &TopSolution, errors: &mut Errors) {
+fn compare(group: Group, state: &kreisel::dae::Values, exact: &TopSolution, errors: &mut Errors) {
     let q = exact.rotation;
     let x = exact.position;
     let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];

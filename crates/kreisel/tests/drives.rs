@@ -7,8 +7,8 @@ mod common;
 use std::f64::consts::TAU;
 
 use common::read;
-use kreisel::dae::Point;
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
+use kreisel::dae::{Point, Values};
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use kreisel::machine::{JointEntry, Machine};
@@ -16,11 +16,11 @@ use kreisel::solve::newton::{Refresh, Stop};
 
 const G: f64 = 9.80665;
 
-fn point(state: &State) -> Point<'_> {
+fn point(state: &Values) -> Point<'_> {
     Point {
         time: state.time,
         configuration: &state.configuration,
-        velocity: &state.shown_velocity,
+        velocity: &state.velocity,
         acceleration: &state.acceleration,
         multipliers: &state.multipliers,
         nonholonomic_multipliers: &[],
@@ -33,18 +33,18 @@ fn joint<'m>(machine: &'m Machine, name: &str) -> &'m JointEntry {
     machine.joints.iter().find(|joint| joint.name == name).unwrap()
 }
 
-fn motion(machine: &Machine, name: &str, state: &State) -> NodeMotion {
+fn motion(machine: &Machine, name: &str, state: &Values) -> NodeMotion {
     let body = machine.bodies.iter().find(|body| body.name == name).unwrap();
     machine.system.motion(body.node, &point(state))
 }
 
 /// Torque and force of a joint or drive on its second body, in world axes.
-fn reaction(machine: &Machine, name: &str, state: &State) -> (Vector3, Vector3) {
+fn reaction(machine: &Machine, name: &str, state: &Values) -> (Vector3, Vector3) {
     split(&machine.system.reaction(joint(machine, name).index, &point(state)))
 }
 
 /// A coordinate of a joint, near a value, and its rate.
-fn coordinate(machine: &Machine, name: &str, which: &str, state: &State, near: f64) -> (f64, f64) {
+fn coordinate(machine: &Machine, name: &str, which: &str, state: &Values, near: f64) -> (f64, f64) {
     let entry = joint(machine, name);
     let found: Coordinate = entry.coordinates.iter().find(|(known, _)| *known == which).unwrap().1;
     let ground = NodeMotion::at_rest(Pose::identity());
@@ -55,17 +55,17 @@ fn coordinate(machine: &Machine, name: &str, which: &str, state: &State, near: f
 }
 
 /// Runs a machine and looks at it at the start and after every step.
-fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl FnMut(&State)) {
+fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl FnMut(&Values)) {
     let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
     // To round-off, so that what is led can be told from what is nearly so: a matrix kept over steps leaves 1e-9.
     (settings.newton_rtol, settings.newton_atol, settings.multiplier_slack) = (1e-12, 1e-14, 1.0);
     (settings.newton.refresh, settings.newton.stop) = (Refresh::EveryIteration, Stop::SmallIncrement);
     let integrator = GeneralizedAlpha::with(settings);
     let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
-    look(run.state());
-    while run.state().time < end - 0.5 * step {
+    look(run.values());
+    while run.values().time < end - 0.5 * step {
         run.step().unwrap();
-        look(run.state());
+        look(run.values());
     }
 }
 

@@ -16,7 +16,7 @@ fn run(machine: &Machine) -> (Run<'_>, RunEnding, Trajectory) {
     let mut run = machine.start(&plan).unwrap();
     let mut recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
     let ending = run.advance(&mut recorder);
-    let trajectory = recorder.finish(run.integration()).unwrap();
+    let trajectory = recorder.finish(run.integration().values()).unwrap();
     (run, ending, trajectory)
 }
 
@@ -65,7 +65,7 @@ fn a_falling_ball_stops_the_run_where_it_crosses_a_height() {
             assert!((record.time - time).abs() < 2e-9, "{way}: {record:?}, {time}");
         }
         assert!(matches!(&ending, RunEnding::Event(record) if record.event == "floor"), "{ending:?}");
-        assert_eq!(run.integration().state().time, run.events()[1].time);
+        assert_eq!(run.integration().values().time, run.events()[1].time);
     }
 }
 
@@ -523,7 +523,7 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             let (run, ending, trajectory) = run(&machine);
             let words = format!("{way}, {action}, {gap:e}");
             assert_eq!(ending, RunEnding::Done, "{words}");
-            assert_eq!(run.integration().state().time, 2.0, "{words}");
+            assert_eq!(run.integration().values().time, 2.0, "{words}");
             assert_eq!(run.events().len(), 1, "{words}");
             assert!((run.events()[0].time - (corner - gap)).abs() < 2e-9, "{words}");
             // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the end.

@@ -30,7 +30,7 @@ fn slide(velocity: f64, rest: &str, step: f64, end: f64) -> f64 {
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(end).unwrap();
     // The block does not turn, so its configuration is a unit quaternion and the position.
-    run.state().configuration[4]
+    run.values().configuration[4]
 }
 
 #[test]

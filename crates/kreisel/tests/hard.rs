@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they did")]
 
 use kreisel::dae::Control;
-use kreisel::integrate::{Integration, Observer};
+use kreisel::integrate::{Interval, Observer};
 use kreisel::machine::{Machine, RunEnding, RunPlan};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,8 +20,8 @@ struct Limit {
 }
 
 impl Observer for Limit {
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        let state = integration.state();
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let state = last.ends().to;
         let numbers = state.configuration.iter().chain(&state.velocity).chain(&state.multipliers);
         assert!(
             numbers.into_iter().all(|value| value.is_finite()),
@@ -49,7 +49,7 @@ fn scaled(plan: &RunPlan, factor: f64) -> RunPlan {
 fn outcome(machine: &Machine, plan: &RunPlan, mut limit: Limit) -> Result<(f64, bool), String> {
     let mut run = machine.start(plan).map_err(|error| error.to_string())?;
     let ending = run.advance(&mut limit);
-    let time = run.integration().state().time;
+    let time = run.integration().values().time;
     match ending {
         RunEnding::Failed(error) => Err(error.to_string()),
         RunEnding::Refused(error) => Err(error.to_string()),

@@ -5,9 +5,9 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use kreisel::dae::{Control, Dae, Equations, Initial, Point};
+use kreisel::dae::{Control, Dae, Equations, Initial, Values};
 use kreisel::element::{Body, CoordinateForce, LinearSpring};
-use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings, State};
+use kreisel::integrate::{GeneralizedAlpha, Interval, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};
@@ -183,60 +183,19 @@ fn assemble(text: &str) -> Machine {
     document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false)).unwrap()
 }
 
-/// Values of a state with which a system can be asked.
-struct Values {
-    configuration: Vec<f64>,
-    velocity: Vec<f64>,
-    acceleration: Vec<f64>,
-    multipliers: Vec<f64>,
-    memory: Vec<f64>,
-    time: f64,
-}
-
-impl Values {
-    fn at_rest(system: &System, poses: &[Pose]) -> Self {
-        let shape = system.shape();
-        let coordinates = poses.iter().flat_map(|pose| {
-            let (q, x) = (pose.rotation, pose.position);
-            [q.w, q.i, q.j, q.k, x.x, x.y, x.z]
-        });
-        Self {
-            configuration: coordinates.collect(),
-            velocity: vec![0.0; shape.velocity_count()],
-            acceleration: vec![0.0; shape.velocity_count()],
-            multipliers: vec![0.0; shape.constraint_count()],
-            memory: vec![0.0; shape.memory],
-            time: 0.0,
-        }
-    }
-
-    fn of(state: &State) -> Self {
-        Self {
-            configuration: state.configuration.clone(),
-            velocity: state.shown_velocity.clone(),
-            acceleration: state.acceleration.clone(),
-            multipliers: state.multipliers.clone(),
-            memory: state.memory.clone(),
-            time: state.time,
-        }
-    }
-
-    fn point(&self) -> Point<'_> {
-        Point {
-            time: self.time,
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &[],
-            internal_states: &[],
-            memory: &self.memory,
-        }
-    }
+/// Values of a system at rest in given poses.
+fn at_rest(system: &System, poses: &[Pose]) -> Values {
+    let mut values = Values::zeros(&system.shape());
+    let coordinates = poses.iter().flat_map(|pose| {
+        let (q, x) = (pose.rotation, pose.position);
+        [q.w, q.i, q.j, q.k, x.x, x.y, x.z]
+    });
+    values.configuration = coordinates.collect();
+    values
 }
 
 fn violation(system: &System, poses: &[Pose]) -> f64 {
-    let values = Values::at_rest(system, poses);
+    let values = at_rest(system, poses);
     let mut equilibrium = vec![0.0; system.shape().velocity_count()];
     let mut violation = vec![0.0; system.shape().constraint_count()];
     let mut out = Equations {
@@ -328,7 +287,7 @@ fn reactions_do_no_work_on_the_motions_a_joint_allows() {
         let (before, after) = (poses(-delta), poses(delta));
         let second = se3::log(&(before[1].inverse() * after[1])).unwrap() / (2.0 * delta);
         let mut gradient = BlockMatrix::zeros(system.couplings().constraint_node);
-        system.gradient(&Values::at_rest(system, &poses(0.0)).point(), &mut gradient);
+        system.gradient(&at_rest(system, &poses(0.0)).point(), &mut gradient);
         let rate =
             gradient.to_dense() * nalgebra::DVector::from_iterator(12, twist.iter().chain(&second).copied());
         assert!(rate.amax() < 1e-7, "{}: {rate}", kind.name);
@@ -358,7 +317,7 @@ fn the_reaction_of_a_body_at_rest_carries_its_weight() {
             let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
             for end in [0.0, 0.1] {
                 run.advance(end).unwrap();
-                let reaction = machine.system.reaction(0, &Values::of(run.state()).point());
+                let reaction = machine.system.reaction(0, &run.values().point());
                 // On the body it is against the weight, on the ground the weight itself.
                 let on_body = join(&-arm.cross(&weight), &-weight);
                 let expected = if ground_second { -on_body } else { on_body };
@@ -422,10 +381,11 @@ fn energy_errors(kind: &Kind, group: Group, step: f64) -> ([f64; 2], f64) {
     let Swing { system, initial } = swing(kind, group);
     let integrator = GeneralizedAlpha::with(settings(Method::Index2, 1.0, step));
     let mut run = integrator.start(&system, initial).unwrap();
-    let energies = |state: &State| system.energies(&Values::of(state).point());
-    let (start, mut errors, mut kinetic) = (energies(run.state()).total(), [0.0_f64; 2], 0.0_f64);
-    let mut watch = |run: &Integration<'_>| {
-        let (half, energies) = (usize::from(run.state().time > 5.0), energies(run.state()));
+    let energies = |state: &Values| system.energies(&state.point());
+    let (start, mut errors, mut kinetic) = (energies(run.values()).total(), [0.0_f64; 2], 0.0_f64);
+    let mut watch = |last: &mut dyn Interval| {
+        let to = last.ends().to;
+        let (half, energies) = (usize::from(to.time > 5.0), energies(to));
         errors[half] = errors[half].max((energies.total() - start).abs());
         kinetic = kinetic.max(energies.kinetic);
         Control::Continue
@@ -464,7 +424,7 @@ fn record(kind: &Kind, group: Group, method: Method, step: f64) -> Record {
     let mut record = Record { motion: Vec::new(), velocity: Vec::new(), reaction: Vec::new() };
     for sample in 1..=5 {
         run.advance(0.1 * f64::from(sample)).unwrap();
-        let values = Values::of(run.state());
+        let values = run.values();
         for node in 0..2 {
             let motion = system.motion(kreisel::kinematics::NodeId(node), &values.point());
             record.motion.extend(motion.pose.position.iter().chain(motion.rotation.iter()));

@@ -7,10 +7,10 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
 
 use kreisel::dae::{Control, Point};
-use kreisel::integrate::Integration;
+use kreisel::integrate::Interval;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
-use kreisel::machine::{Machine, RunEnding, SettingTexts, point_of};
+use kreisel::machine::{Machine, RunEnding, SettingTexts};
 use kreisel::system::System;
 use std::path::Path;
 
@@ -33,10 +33,10 @@ struct Book {
 }
 
 impl Book {
-    fn accepted(&mut self, system: &System, integration: &Integration<'_>) -> Control {
+    fn accepted(&mut self, system: &System, last: &mut dyn Interval) -> Control {
         self.steps += 1;
         if self.steps.is_multiple_of(EVERY) {
-            self.look(system, &point_of(integration.state()));
+            self.look(system, &last.ends().to.point());
         }
         if self.steps == self.total / 10 {
             self.memory[0] = resident();
@@ -85,7 +85,7 @@ fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
     let machine = Machine::read_with(&path, &[], &settings).unwrap();
     let plan = machine.plan().unwrap();
     let mut book = Book { total: steps, ..Book::default() };
-    let mut watch = |integration: &Integration<'_>| book.accepted(&machine.system, integration);
+    let mut watch = |last: &mut dyn Interval| book.accepted(&machine.system, last);
     let ending = machine.start(&plan).unwrap().advance(&mut watch);
     assert_eq!(ending, RunEnding::Done);
     assert_eq!(book.steps, steps);

@@ -18,7 +18,7 @@ fn the_heavy_top_of_the_model_file_moves_like_the_reference() {
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(1.0).unwrap();
     let reference = HeavyTop::new(Group::So3xR3).reference(&[1.0])[0];
-    let error = (vector3(&run.state().configuration[4..]) - reference.position).norm();
+    let error = (vector3(&run.values().configuration[4..]) - reference.position).norm();
     // The error of this method and step that two other programs find: 7.27e-3.
     assert!((error - 7.27e-3).abs() < 1e-4, "{error}");
 }
@@ -58,7 +58,7 @@ fn shaft_angle(joint: &str, method: kreisel::integrate::Method) -> f64 {
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(0.5).unwrap();
     let node = machine.bodies[1].node.0;
-    let rotation = kreisel::lie::quaternion(&run.state().configuration[7 * node..]);
+    let rotation = kreisel::lie::quaternion(&run.values().configuration[7 * node..]);
     rotation.angle()
 }
 
@@ -142,7 +142,7 @@ fn a_machine_with_massless_parts_continues_from_a_saved_state_to_the_same_bits()
             for step in [5e-3, 5e-3, 2e-3, 5e-3, 5e-3] {
                 whole.step_by(step).unwrap();
                 resumed.step_by(step).unwrap();
-                assert_eq!(whole.state(), resumed.state(), "{method:?} {refresh:?}");
+                assert_eq!(whole.values(), resumed.values(), "{method:?} {refresh:?}");
             }
         }
     }

@@ -26,7 +26,7 @@ fn heavy_top(method: Method, change: impl FnOnce(&mut Settings)) -> Run {
     let (mut position, mut multiplier) = (0.0, 0.0_f64);
     for exact in top.reference(&times) {
         run.step().expect("every step converges");
-        let state = run.state();
+        let state = run.values();
         position = (vector3(&state.configuration[4..]) - exact.position).norm();
         let deviation = vector3(&state.multipliers) - exact.multipliers;
         multiplier = multiplier.max(deviation.norm() / exact.multipliers.norm());

@@ -86,14 +86,14 @@ fn errors<D: Dae>(
     let mut errors = [0.0_f64; 6];
     for &step in steps {
         run.step_by(step).unwrap();
-        let state = run.state();
+        let state = run.values();
         let now = exact(state.time);
         let shifted = exact(state.time + alpha * step);
         let found = [
             distance(&state.configuration, &now.q),
             distance(&state.velocity, &now.v),
             distance(&state.acceleration, &now.a),
-            distance(&state.algorithmic_acceleration, &shifted.a),
+            distance(&run.state().algorithmic_acceleration, &shifted.a),
             distance(&state.multipliers, &now.lambda),
             distance(&state.nonholonomic_multipliers, &now.psi),
         ];
@@ -253,13 +253,13 @@ fn soi2_has_the_errors_of_an_independent_implementation() {
         run.step_by(0.0125 / 3.0).unwrap();
         run.step_by(0.025 / 3.0).unwrap();
     }
-    let state = run.state();
+    let state = run.values();
     let exact = nonlinear_exact(1.0);
     let shifted = nonlinear_exact(1.0 + settings.parameters.offset() * 0.025 / 3.0);
     let found = [
         distance(&state.configuration, &exact.q),
         distance(&state.velocity, &exact.v),
-        distance(&state.algorithmic_acceleration, &shifted.a),
+        distance(&run.state().algorithmic_acceleration, &shifted.a),
         distance(&state.multipliers, &exact.lambda),
         distance(&state.nonholonomic_multipliers, &exact.psi),
     ];
@@ -349,7 +349,7 @@ fn a_run_that_is_taken_up_again_gives_the_same_bits() {
         let mut resumed = method.resume(&LedSkate, saved).unwrap();
         through.advance(1.0).unwrap();
         resumed.advance(1.0).unwrap();
-        assert_eq!(through.state(), resumed.state(), "{method:?}");
+        assert_eq!(through.values(), resumed.values(), "{method:?}");
     }
 }
 

@@ -82,7 +82,7 @@ fn the_motion_is_that_of_the_linkage_without_redundancy() {
             let mut without = integrator.start(&reduced, initial).unwrap();
             with.advance(2.0).unwrap();
             without.advance(2.0).unwrap();
-            let pairs = with.state().configuration.iter().zip(&without.state().configuration);
+            let pairs = with.values().configuration.iter().zip(&without.values().configuration);
             let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             // Newton's tolerance over 2000 steps.
             assert!(difference < 1e-7, "{group:?} {method:?}: {difference}");
@@ -98,7 +98,7 @@ fn the_multipliers_are_the_smallest_that_keep_the_motion() {
         let settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), 1e-3);
         let mut run = GeneralizedAlpha::with(settings).start(&system, initial.clone()).unwrap();
         run.advance(0.5).unwrap();
-        let state = run.state();
+        let state = run.values();
         let shape = system.shape();
         let mut gradient = BlockMatrix::zeros(system.couplings().constraint_node);
         let zeros = vec![0.0; shape.velocity_count()];
@@ -158,7 +158,7 @@ fn drift(full: (System, Initial), reduced: (System, Initial), steps: usize) -> (
             violation = violation.max(with.position_residual());
         }
     }
-    let pairs = with.state().configuration.iter().zip(&without.state().configuration);
+    let pairs = with.values().configuration.iter().zip(&without.values().configuration);
     (violation, pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
 }
 

@@ -35,7 +35,7 @@ fn peaks(end: f64) -> [u64; 2] {
         let mut run = machine.start(&plan).unwrap();
         let mut recorder = Recorder::new(&machine, plan.output_step, files);
         assert_eq!(run.advance(&mut recorder), RunEnding::Done);
-        let files = recorder.finish(run.integration()).unwrap();
+        let files = recorder.finish(run.integration().values()).unwrap();
         let mut summary = RunSummary::new(identity.clone());
         summary.status = EndStatus::Done;
         files.finish(&mut summary, false).unwrap();

@@ -298,9 +298,9 @@ fn errors(method: Method, steps: u32) -> [f64; 4] {
     let initial = Initial::new(0.0, [sin, -cos], [0.0, 0.0]);
     let mut run = GeneralizedAlpha::with(settings).start(&Pushed, initial).unwrap();
     run.run_to_corner(CORNER, &mut ()).unwrap();
-    assert_eq!(run.state().time, CORNER);
+    assert_eq!(run.values().time, CORNER);
     run.restart().unwrap();
-    let error = |state: &kreisel::integrate::State| {
+    let error = |state: &kreisel::dae::Values| {
         let [angle, rate] = reference(state.time);
         let (sin, cos) = angle.sin_cos();
         let q = &state.configuration;
@@ -309,9 +309,9 @@ fn errors(method: Method, steps: u32) -> [f64; 4] {
         [(q[0] - sin).hypot(q[1] + cos), (state.multipliers[0] - lambda).abs()]
     };
     run.step().unwrap();
-    let [first, first_lambda] = error(run.state());
+    let [first, first_lambda] = error(run.values());
     run.advance(1.0).unwrap();
-    let [last, last_lambda] = error(run.state());
+    let [last, last_lambda] = error(run.values());
     [first, first_lambda, last, last_lambda]
 }
 

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, State};
+use kreisel::dae::Values;
+use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::{Group, Space};
 use kreisel_papers::problem::heavy_top::TopSolution;
 use kreisel_papers::problem::{HeavyTop, SliderCrank, SpringPendulum};
@@ -18,7 +19,7 @@ fn settings(method: Method, step: f64) -> Settings {
 }
 
 /// Errors in q (Lie algebra), v, v̇ and λ, the last three relative.
-fn compare(group: Group, state: &State, exact: &TopSolution) -> [f64; 3] {
+fn compare(group: Group, state: &Values, exact: &TopSolution) -> [f64; 3] {
     let (q, x) = (exact.rotation, exact.position);
     let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
     let mut difference = [0.0; 6];
@@ -55,7 +56,7 @@ fn top_errors(group: Group, method: Method, h: f64, alternating: bool) -> [f64; 
     let mut errors = [0.0_f64; 3];
     for (exact, step) in reference.iter().zip(&pattern) {
         run.step_by(*step).unwrap();
-        let found = compare(group, run.state(), exact);
+        let found = compare(group, run.values(), exact);
         errors.iter_mut().zip(found).for_each(|(error, found)| *error = error.max(found));
     }
     errors
@@ -122,7 +123,7 @@ fn with_a_constant_mass_matrix_forces_at_two_times_and_accelerations_at_two_time
         (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
         let mut run = GeneralizedAlpha::with(settings).start(&crank, crank.initial(0.4, 5.0)).unwrap();
         run.advance(0.5).unwrap();
-        run.state().clone()
+        run.values().clone()
     };
     let (index3, hht) = (run(Method::Index3), run(Method::HhtI3));
     for (a, b) in [
@@ -152,7 +153,7 @@ fn the_spring_pendulum_converges_with_order_two_for_every_method() {
             let mut largest = [0.0_f64; 4];
             for n in 0..2 * pairs {
                 run.step_by(if n % 2 == 0 { h / 3.0 } else { 2.0 * h / 3.0 }).unwrap();
-                let state = run.state();
+                let state = run.values();
                 let exact = pendulum.reference(state.time);
                 let found = [
                     distance(&state.configuration, &exact.position),

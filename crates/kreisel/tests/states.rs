@@ -4,7 +4,7 @@
 
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::{
-    Control, Couplings, Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights,
+    Control, Couplings, Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights, Values,
 };
 use kreisel::element::{Body, Element, StateId};
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, StartError, State};
@@ -41,12 +41,12 @@ fn steps(count: usize, end: f64, alternating: bool) -> Vec<f64> {
 }
 
 /// States after each quarter of the steps.
-fn quarters<D: Dae>(dae: &D, initial: Initial, method: Method, steps: &[f64]) -> Vec<State> {
+fn quarters<D: Dae>(dae: &D, initial: Initial, method: Method, steps: &[f64]) -> Vec<Values> {
     let mut run = GeneralizedAlpha::with(settings(method, steps[0])).start(dae, initial).unwrap();
     let mut states = Vec::new();
     for quarter in steps.chunks(steps.len() / 4) {
         quarter.iter().for_each(|&step| _ = run.step_by(step).unwrap());
-        states.push(run.state().clone());
+        states.push(run.values().clone());
     }
     states
 }
@@ -61,7 +61,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Errors in q, v, λ and the states.
-fn top_errors(group: Group, state: &State, exact: &DrivenSolution) -> [f64; 5] {
+fn top_errors(group: Group, state: &Values, exact: &DrivenSolution) -> [f64; 5] {
     let (top, q) = (&exact.top, exact.top.rotation);
     let exact_q = [&[q.w, q.i, q.j, q.k], top.position.as_slice()].concat();
     let mut difference = [0.0; 6];
@@ -165,7 +165,7 @@ impl Dae for LaggingPendulum {
     }
 }
 
-fn pendulum_errors(state: &State, exact: &[f64; 6]) -> [f64; 5] {
+fn pendulum_errors(state: &Values, exact: &[f64; 6]) -> [f64; 5] {
     [
         distance(&state.configuration, &exact[..2]),
         distance(&state.velocity, &exact[2..4]),
@@ -208,7 +208,7 @@ fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
             whole.step().unwrap();
             resumed.step().unwrap();
         }
-        assert_eq!(whole.state(), resumed.state(), "{method:?}");
+        assert_eq!(whole.values(), resumed.values(), "{method:?}");
     }
 }
 
@@ -240,13 +240,13 @@ fn the_error_of_a_state_decides_on_the_step() {
         let settings = Settings::auto(Method::Index3, Parameters::chung_hulbert(0.8).unwrap(), control);
         let mut run = GeneralizedAlpha::with(settings).start(&FastState, initial.clone()).unwrap();
         let (mut largest, mut first, mut last) = (0.0_f64, 0.0, 0.0);
-        while run.state().time < 2.0 {
+        while run.values().time < 2.0 {
             let report = run.step().unwrap();
             if first == 0.0 {
                 first = report.step;
             }
             last = report.step;
-            largest = largest.max((run.state().internal_states[0] - exact(run.state().time)).abs());
+            largest = largest.max((run.values().internal_states[0] - exact(run.values().time)).abs());
         }
         // Errors per unit of time are kept to the tolerance: in the decay they add up to no more than that.
         assert!(largest < 2.0 * tolerance, "{tolerance}: {largest}");

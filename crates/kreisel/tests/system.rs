@@ -288,7 +288,7 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
             let mut assembled = integrator.start(&system, initial).unwrap();
             direct.advance(0.2).unwrap();
             assembled.advance(0.2).unwrap();
-            let pairs = direct.state().configuration.iter().zip(&assembled.state().configuration);
+            let pairs = direct.values().configuration.iter().zip(&assembled.values().configuration);
             for (a, b) in pairs {
                 // The same discrete equations: rounding of 1e-13 in an increment is 2e-10 rad/s in a velocity,
                 // and 200 steps carry it on.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+use kreisel::dae::Values;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, Method, Parameters, Parametrization, Settings, Start, StartError, State,
 };
@@ -31,11 +32,11 @@ fn errors(settings: Settings, end: f64, steps: impl Fn(usize) -> f64) -> [f64; 3
     let mut run = start(&top, settings);
     let mut largest = [0.0_f64; 3];
     for n in 0.. {
-        if run.state().time > end - 1e-9 {
+        if run.values().time > end - 1e-9 {
             break;
         }
         run.step_by(steps(n)).unwrap();
-        let state = run.state();
+        let state = run.values();
         let exact = top.reference(&[state.time])[0];
         let found = [&state.configuration[4..], &state.velocity[..3], &state.multipliers[..]].map(vector3);
         for ((largest, found), exact) in
@@ -88,10 +89,10 @@ fn the_energy_of_the_heavy_top_changes_as_in_an_independent_implementation() {
         ("conformal rotation vector", settings(Parametrization::Crv, 2e-3), 172.9, 0.05),
     ] {
         let mut run = start(&top, Settings { start: Start::Trivial, ..settings });
-        let energy = |state: &State| top.energy(&state.configuration, &state.velocity);
-        let before = energy(run.state());
+        let energy = |state: &Values| top.energy(&state.configuration, &state.velocity);
+        let before = energy(run.values());
         run.advance(2.0).unwrap();
-        let change = energy(run.state()) - before;
+        let change = energy(run.values()) - before;
         // Half a unit of the last digit that is known.
         assert!((change - expected).abs() <= tolerance, "{name}: {change} J instead of {expected} J");
     }
@@ -121,6 +122,6 @@ fn a_restart_from_bytes_continues_to_the_same_bits() {
         let mut resumed = integrator.resume(&top, saved).unwrap();
         whole.advance(0.05).unwrap();
         resumed.advance(0.05).unwrap();
-        assert_eq!(whole.state(), resumed.state(), "{chart:?}");
+        assert_eq!(whole.values(), resumed.values(), "{chart:?}");
     }
 }

@@ -100,8 +100,9 @@ fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) ->
     }
     let offset = settings.parameters.offset();
     let times = |state: &State| {
-        let shifted = state.time + offset * state.step;
-        [state.time, shifted - DELTA, shifted + DELTA]
+        let time = state.values().time;
+        let shifted = time + offset * state.step;
+        [time, shifted - DELTA, shifted + DELTA]
     };
     let mut all: Vec<f64> = ends.iter().flat_map(times).collect();
     all.sort_by(f64::total_cmp);
@@ -119,7 +120,7 @@ fn state_errors(top: &HeavyTop, state: &State, [exact, before, after]: [&TopSolu
     let (q, x) = (exact.rotation, exact.position);
     let mut difference = [0.0; 6];
     let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
-    Space::new([top.group]).difference(&state.configuration, &exact_q, &mut difference).unwrap();
+    Space::new([top.group]).difference(&state.values().configuration, &exact_q, &mut difference).unwrap();
     let v = velocity(top.group, exact);
     let [before, after] = [before, after].map(|at| velocity(top.group, at));
     let a: Vec<f64> =
@@ -127,9 +128,9 @@ fn state_errors(top: &HeavyTop, state: &State, [exact, before, after]: [&TopSolu
     let lambda = exact.multipliers;
     [
         norm(&difference),
-        distance(&state.velocity, &v) / norm(&v),
+        distance(&state.values().velocity, &v) / norm(&v),
         distance(&state.algorithmic_acceleration, &a) / norm(&a),
-        distance(&state.multipliers, lambda.as_slice()) / norm(&state.multipliers),
+        distance(&state.values().multipliers, lambda.as_slice()) / norm(&state.values().multipliers),
     ]
 }
 
@@ -269,7 +270,7 @@ fn controlled<D: Dae>(
 ) -> Controlled {
     let mut run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
     run.advance(end).unwrap();
-    let (state, counts) = (run.state(), run.statistics());
+    let (state, counts) = (run.values(), run.statistics());
     assert_eq!(state.time, end);
     let errors = [distance(&state.configuration, exact[0]), distance(&state.velocity, exact[1])];
     Controlled { errors, steps: counts.steps, rejections: counts.rejections }
@@ -302,11 +303,11 @@ fn errors_of_the_heavy_top_follow_the_tolerance() {
                 let mut run = GeneralizedAlpha::with(settings).start(&top, top.initial()).unwrap();
                 run.advance(END).unwrap();
                 // Of the two quaternions of a rotation the one that the run has come to.
-                if run.state().configuration[0] * exact_q[0] < 0.0 {
+                if run.values().configuration[0] * exact_q[0] < 0.0 {
                     exact_q[..4].iter_mut().for_each(|value| *value = -*value);
                 }
                 let errors =
-                    [distance(&run.state().configuration, &exact_q), distance(&run.state().velocity, &v)];
+                    [distance(&run.values().configuration, &exact_q), distance(&run.values().velocity, &v)];
                 let counts = run.statistics();
                 Controlled { errors, steps: counts.steps, rejections: counts.rejections }
             });
@@ -368,7 +369,7 @@ fn a_restart_from_bytes_continues_variable_steps_to_the_same_bits() {
             let mut resumed = integrator.resume(&top, saved).unwrap();
             whole.advance(0.05).unwrap();
             resumed.advance(0.05).unwrap();
-            assert_eq!(whole.state(), resumed.state(), "{method:?} after {steps_before} steps");
+            assert_eq!(whole.values(), resumed.values(), "{method:?} after {steps_before} steps");
         }
     }
 }
@@ -382,7 +383,7 @@ fn a_first_step_that_is_far_too_large_is_taken_back() {
         run.advance(0.3).unwrap();
         let counts = run.statistics();
         assert!(counts.rejections + counts.failures > 0, "{counts:?}");
-        let error = distance(&run.state().configuration[4..], top.reference(&[0.3])[0].position.as_slice());
+        let error = distance(&run.values().configuration[4..], top.reference(&[0.3])[0].position.as_slice());
         assert!(error < 0.05, "{method:?}: {error}");
     }
 }
@@ -397,7 +398,7 @@ fn a_tolerance_that_the_smallest_step_cannot_keep_ends_the_run_with_the_reason()
     assert!(matches!(error, StepError::ErrorTooLarge { least: 0.05, .. }), "{error:?}");
     let message = error.to_string();
     assert!(message.contains("velocity coordinate") && message.contains("rtol"), "{message}");
-    assert_eq!(run.state().time, 0.0);
+    assert_eq!(run.values().time, 0.0);
 }
 
 #[test]
@@ -407,8 +408,8 @@ fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     let settings = auto(Method::Index2, 0.9, control);
     let mut run = GeneralizedAlpha::with(settings).start(&pendulum, pendulum.initial()).unwrap();
     let mut steps = Vec::new();
-    let mut note = |run: &kreisel::integrate::Integration<'_>| {
-        steps.push(run.last_report().step);
+    let mut note = |last: &mut dyn kreisel::integrate::Interval| {
+        steps.push(last.report().step);
         kreisel::dae::Control::Continue
     };
     run.run(1.0, &mut note).unwrap();

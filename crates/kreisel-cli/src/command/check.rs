@@ -101,7 +101,7 @@ impl Explanation {
         let (mobility, error) = match started {
             Ok(integration) => {
                 warnings.extend(machine.consistency_warnings(integration.start_report()));
-                let state = integration.state();
+                let state = integration.values();
                 (Mobility::new(&machine.system, state.time, &state.configuration), None)
             }
             Err(error) => {

@@ -1,11 +1,11 @@
 //! `kreisel run`: runs a model and writes its results.
 
-use super::flag::{Every, Interval, Json, Model, json_text};
+use super::flag::{Every, Json, Model, Period, json_text};
 use super::{CommandError, Ending, counted, say};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::dae::Control;
-use kreisel::integrate::{Integration, Observer};
+use kreisel::dae::{Control, Values};
+use kreisel::integrate::{Interval, Observer};
 use kreisel::machine::{
     Checkpoint, CheckpointHeader, Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding,
     RunPlan, RunStatistics, Sink,
@@ -156,7 +156,7 @@ impl Run {
             recorder,
             progress: Progress::new(plan, self.quiet),
             interrupt: interrupt_flag()?,
-            checkpoint: every.map(Interval::new),
+            checkpoint: every.map(Period::new),
             is_due: false,
         };
         let earlier = job.header.wall_time;
@@ -175,9 +175,9 @@ impl Run {
             }
         };
         watch.progress.finish();
-        watch.recorder.close(run.integration())?;
+        watch.recorder.close(run.integration().values())?;
         let statistics = RunStatistics::new(machine, &run, &watch.recorder);
-        let files = watch.recorder.finish(run.integration())?;
+        let files = watch.recorder.finish(run.integration().values())?;
         let mut summary = RunSummary::new(job.header.model.clone());
         summary.status = status(&ending);
         summary.wall_time = wall_time();
@@ -304,20 +304,20 @@ struct Watch<'m, S> {
     recorder: Recorder<'m, S>,
     progress: Progress,
     interrupt: Arc<AtomicBool>,
-    checkpoint: Option<Interval>,
+    checkpoint: Option<Period>,
     /// Whether the run was stopped to write a checkpoint.
     is_due: bool,
 }
 
 impl<S: Sink> Observer for Watch<'_, S> {
-    fn started(&mut self, integration: &Integration<'_>) {
-        self.recorder.started(integration);
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        let control = self.recorder.accepted(integration);
-        self.progress.show(integration.state().time);
-        self.is_due = self.checkpoint.as_mut().is_some_and(Interval::is_over);
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let control = self.recorder.accepted(last);
+        self.progress.show(last.ends().to.time);
+        self.is_due = self.checkpoint.as_mut().is_some_and(Period::is_over);
         if self.is_due || self.interrupt.load(Ordering::Relaxed) { Control::Stop } else { control }
     }
 }

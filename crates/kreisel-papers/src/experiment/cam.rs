@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
-use kreisel::dae::Control;
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Integration, Observer, Settings, State};
+use kreisel::dae::{Control, Values};
+use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Interval, Observer, Settings, State};
 use kreisel::machine::{Machine, Recorder, Trajectory, part};
 use kreisel::model::Document;
 
@@ -83,21 +83,24 @@ fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
 struct Watch<'m> {
     recorder: Recorder<'m, Trajectory>,
     run: Run,
+    /// The state before the step under way.
+    before: State,
     /// The states before the last of the steps that were the smallest so far, and their sizes.
     states: VecDeque<(State, f64)>,
 }
 
 impl Observer for Watch<'_> {
-    fn started(&mut self, now: &Integration<'_>) {
-        self.recorder.started(now);
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
     }
 
-    fn accepted(&mut self, now: &Integration<'_>) -> Control {
-        let (time, step) = (now.state().time, now.last_report().step);
+    /// Stops after each step, so that the state before the next one can be kept.
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let (time, step) = (last.ends().to.time, last.report().step);
         let run = &mut self.run;
         if step < run.smallest {
             (run.smallest, run.smallest_at) = (step, time);
-            self.states.push_back((now.previous().clone(), step));
+            self.states.push_back((self.before.clone(), step));
             if self.states.len() > WATCHED {
                 self.states.pop_front();
             }
@@ -109,7 +112,8 @@ impl Observer for Watch<'_> {
             }
             _ => run.steps.push([bin(time), step, step]),
         }
-        self.recorder.accepted(now)
+        self.recorder.accepted(last);
+        Control::Stop
     }
 }
 
@@ -121,15 +125,20 @@ fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(State, f64)>), Ex
     let mut watch = Watch {
         recorder: Recorder::new(machine, Some(OUTPUT_STEP), Trajectory::new(machine)),
         run: Run { mass, smallest: f64::INFINITY, ..Run::default() },
+        before: State::default(),
         states: VecDeque::new(),
     };
-    watch.started(&integration);
-    let outcome = integration.run(end, &mut watch);
-    let Watch { recorder, mut run, states } = watch;
-    let trajectory = recorder.finish(&integration)?;
+    watch.started(integration.values());
+    let mut outcome = Ok(());
+    while outcome.is_ok() && integration.values().time < end {
+        watch.before.clone_from(integration.state());
+        outcome = integration.run(end, &mut watch);
+    }
+    let Watch { recorder, mut run, states, .. } = watch;
+    let trajectory = recorder.finish(integration.values())?;
     let depth = trajectory.signal("strike.depth").ok_or("the model has a contact `strike`")?;
     run.contact = depth.iter().position(|depth| *depth > 0.0).map(|index| trajectory.times[index]);
-    run.reached = integration.state().time;
+    run.reached = integration.values().time;
     run.failure = outcome.err().map(|error| error.to_string());
     Ok((run, states))
 }

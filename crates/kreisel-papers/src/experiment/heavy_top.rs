@@ -10,9 +10,10 @@ use super::lie_group::as_published;
 use crate::figure::Series;
 use crate::problem::HeavyTop;
 use crate::problem::heavy_top::TopSolution;
+use kreisel::dae::Values;
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, ParameterError, Parameters, Parametrization,
-    Settings, Start, State, Statistics,
+    Settings, Start, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
 use kreisel::solve::newton::{Refresh, Stop};
@@ -182,9 +183,9 @@ impl Moment {
         exact: TopSolution,
     ) -> Result<Self, ExperimentError> {
         let violation = integration.position_residual();
-        let state = integration.state();
-        let configuration = pose(&state.configuration);
-        let (omega, velocity) = (vector3(&state.velocity), vector3(&state.velocity[3..]));
+        let (values, state) = (integration.values(), integration.state());
+        let configuration = pose(&values.configuration);
+        let (omega, velocity) = (vector3(&values.velocity), vector3(&values.velocity[3..]));
         let velocity_body = if top.group == Group::Se3 {
             velocity
         } else {
@@ -195,13 +196,13 @@ impl Moment {
             rotation: configuration.rotation,
             position: configuration.position,
             velocity,
-            multipliers: vector3(&state.multipliers),
+            multipliers: vector3(&values.multipliers),
             stabilizers: vector3(&state.stabilizers),
-            energy: top.energy(&state.configuration, &state.velocity),
+            energy: top.energy(&values.configuration, &values.velocity),
             violation,
             // As the paper writes it, with X and not with Rᵀx: rounding in x would be multiplied by 150 rad/s.
             hidden_residual: -top.centre.cross(&omega) - velocity_body,
-            errors: Errors::new(top.group, state, &exact)?,
+            errors: Errors::new(top.group, values, &exact)?,
             exact,
         })
     }
@@ -224,11 +225,11 @@ pub struct Errors {
 }
 
 impl Errors {
-    fn new(group: Group, state: &State, exact: &TopSolution) -> Result<Self, ExperimentError> {
+    fn new(group: Group, values: &Values, exact: &TopSolution) -> Result<Self, ExperimentError> {
         let (r, x) = (exact.rotation, exact.position);
         let mut difference = [0.0; 6];
         Space::new([group]).difference(
-            &state.configuration,
+            &values.configuration,
             &[r.w, r.i, r.j, r.k, x.x, x.y, x.z],
             &mut difference,
         )?;
@@ -237,8 +238,8 @@ impl Errors {
         let omega = exact.angular_velocity;
         Ok(Self {
             configuration: norm(&difference),
-            velocity: relative_error(&state.velocity, &[omega.x, omega.y, omega.z, u.x, u.y, u.z]),
-            multipliers: relative_error(&state.multipliers, exact.multipliers.as_slice()),
+            velocity: relative_error(&values.velocity, &[omega.x, omega.y, omega.z, u.x, u.y, u.z]),
+            multipliers: relative_error(&values.multipliers, exact.multipliers.as_slice()),
         })
     }
 

@@ -85,11 +85,11 @@ fn nonlinear_errors(h: f64, corrected: bool) -> Result<[f64; 5], ExperimentError
     let ([y, z, _], [lambda, psi]) = (problem.motion(1.0), problem.multipliers(1.0));
     let [_, _, a] = problem.motion(1.0 + settings.parameters.offset() * state.step);
     Ok([
-        distance(&state.configuration, &y),
-        distance(&state.velocity, &z),
+        distance(&state.values().configuration, &y),
+        distance(&state.values().velocity, &z),
         distance(&state.algorithmic_acceleration, &a),
-        distance(&state.multipliers, &[lambda]),
-        distance(&state.nonholonomic_multipliers, &[psi]),
+        distance(&state.values().multipliers, &[lambda]),
+        distance(&state.values().nonholonomic_multipliers, &[psi]),
     ])
 }
 
@@ -114,9 +114,9 @@ pub fn fig4(progress: &Progress) -> Result<Outcome, ExperimentError> {
         let settings = settings(Method::Soi2, Parameters::chung_hulbert(SPECTRAL_RADIUS)?, h / 3.0);
         let state = alternating(&pendulum, pendulum.initial(), settings, h, 2.0)?;
         Ok([
-            distance(&state.configuration, &exact.position),
-            distance(&state.velocity, &exact.velocity),
-            distance(&state.multipliers, &exact.multipliers),
+            distance(&state.values().configuration, &exact.position),
+            distance(&state.values().velocity, &exact.velocity),
+            distance(&state.values().multipliers, &exact.multipliers),
         ])
     };
     errors_over_step(["y", "z", "λ"], &PENDULUM_STEPS, progress, errors, [2.0; 3])
@@ -142,7 +142,7 @@ fn pin_velocity(method: Method, step: f64) -> Result<([Vec<f64>; 2], f64), Exper
         run.step()?;
         let residual = run.velocity_residual();
         velocity.iter_mut().zip(residual).for_each(|(component, value)| component.push(value));
-        fastest = fastest.max(largest(&run.state().velocity));
+        fastest = fastest.max(largest(&run.values().velocity));
     }
     Ok((velocity, fastest))
 }

@@ -6,9 +6,9 @@
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{HeavyTop, Kepler, SpringPendulum};
-use kreisel::dae::{Control, Dae, Initial};
+use kreisel::dae::{Control, Dae, Initial, Values};
 use kreisel::integrate::{
-    ErrorControl, GeneralizedAlpha, Integration, Method, Parameters, Sample, Settings, Statistics,
+    ErrorControl, GeneralizedAlpha, Interval, Method, Parameters, Settings, Statistics,
 };
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, method_word};
@@ -46,13 +46,13 @@ impl Case<'_> {
     fn motion(&self, settings: Settings, count: usize) -> Result<(Statistics, Samples), ExperimentError> {
         let mut run = GeneralizedAlpha::with(settings).start(self.dae, self.initial.clone())?;
         let mut motion = Vec::with_capacity(count);
-        let mut sample = Sample::default();
-        let mut watch = |run: &Integration<'_>| {
+        let mut sample = Values::default();
+        let mut watch = |step: &mut dyn Interval| {
             // The last time is met exactly, the others are within a step.
             while motion.len() < count
-                && self.end * ((motion.len() + 1) as f64 / count as f64) <= run.state().time
+                && self.end * ((motion.len() + 1) as f64 / count as f64) <= step.ends().to.time
             {
-                run.interpolate(self.end * ((motion.len() + 1) as f64 / count as f64), &mut sample);
+                step.at(self.end * ((motion.len() + 1) as f64 / count as f64), &mut sample);
                 motion.push([sample.configuration.clone(), sample.velocity.clone()]);
             }
             Control::Continue

@@ -79,13 +79,13 @@ fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, Exp
         let found = run.saturating_step(Watch::default())?;
         measured.condition = measured.condition.max(found.condition());
         measured.correction = measured.correction.max(found.last_decreasing);
-        let state = run.state();
+        let state = run.values();
         let initial = Initial {
             internal_states: state.internal_states.clone(),
             ..Initial::new(state.time, state.configuration.clone(), state.velocity.clone())
         };
         let same = integrator.start(&machine.system, initial)?;
-        let exact = &same.state().multipliers;
+        let exact = &same.values().multipliers;
         let size = exact.iter().fold(f64::MIN_POSITIVE, |size, lambda| size.max(lambda.abs()));
         let errors = state.multipliers.iter().zip(exact).map(|(found, exact)| (found - exact).abs() / size);
         measured.multipliers = errors.fold(measured.multipliers, f64::max);

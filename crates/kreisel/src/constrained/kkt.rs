@@ -16,6 +16,7 @@ use super::error::ConsistencyError;
 use super::layout::{Copies, Kind, Layout, Part, StateScaling};
 use crate::dae::{
     Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentOperators, TangentWeights,
+    Values,
 };
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -247,7 +248,7 @@ impl BlockSystem {
     }
 
     /// Adds the solution to accelerations and multipliers; gives its size relative to theirs.
-    fn apply(&mut self, out: &mut Accelerations) -> f64 {
+    fn apply(&mut self, out: &mut Values) -> f64 {
         let k = self.shape.velocity_count();
         let mut relative = 0.0_f64;
         let mut apply = |value: &mut f64, change: f64| {
@@ -343,62 +344,35 @@ impl Kkt {
     }
 
     /// Rates of the first-order states where everything else is known.
-    fn internal_rates(
-        &mut self,
-        dae: &dyn Dae,
-        time: f64,
-        configuration: &[f64],
-        velocity: &[f64],
-        out: &mut Accelerations,
-    ) {
-        if out.internal_states.is_empty() {
+    fn internal_rates(&mut self, dae: &dyn Dae, at: &mut Values) {
+        if at.internal_states.is_empty() {
             return;
         }
-        let at = Point {
-            acceleration: &out.acceleration,
-            multipliers: &out.multipliers,
-            nonholonomic_multipliers: &out.nonholonomic_multipliers,
-            internal_states: &out.internal_states,
-            ..self.rest.point(time, configuration, velocity)
-        };
-        self.system.evaluate(dae, &at);
+        self.system.evaluate(dae, &Point { memory: &self.rest.memory, ..at.point() });
         let rates = self.system.internal_rates.iter().zip(self.system.shape.algebraic_states());
-        for (out, (rate, algebraic)) in out.internal_rates.iter_mut().zip(rates) {
+        for (out, (rate, algebraic)) in at.internal_rates.iter_mut().zip(rates) {
             *out = if algebraic { 0.0 } else { *rate };
         }
     }
 
-    /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where the states of `out`
-    /// are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
-    pub fn accelerations(
-        &mut self,
-        dae: &dyn Dae,
-        time: f64,
-        configuration: &[f64],
-        velocity: &[f64],
-        out: &mut Accelerations,
-    ) -> Result<(), KktFailure> {
+    /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where multipliers and
+    /// internal states are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
+    pub fn accelerations(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
         let system = &mut self.system;
         for _ in 0..MOST_ITERATIONS {
-            let at = Point {
-                acceleration: &out.acceleration,
-                multipliers: &out.multipliers,
-                nonholonomic_multipliers: &out.nonholonomic_multipliers,
-                internal_states: &out.internal_states,
-                ..self.rest.point(time, configuration, velocity)
-            };
-            system.factor_with(dae, &at, None, false)?;
-            system.evaluate(dae, &at);
+            let point = Point { memory: &self.rest.memory, ..at.point() };
+            system.factor_with(dae, &point, None, false)?;
+            system.evaluate(dae, &point);
             let scale = -1.0 / system.mass_scale;
             system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
-            system.acceleration_rows(dae, &at);
+            system.acceleration_rows(dae, &point);
             system.algebraic_rows();
             system.solve()?;
-            let size = system.apply(out);
+            let size = system.apply(at);
             // One round where the multipliers enter linearly, more where they do not.
             let linear = system.shape.reactions == Reactions::Gradient && !system.has_algebraic_states();
             if size <= 1e-12 || linear {
-                self.internal_rates(dae, time, configuration, velocity, out);
+                self.internal_rates(dae, at);
                 return Ok(());
             }
         }
@@ -432,40 +406,6 @@ impl Kkt {
         system.solve()?;
         out.copy_from_slice(&system.unknowns[..system.shape.velocity_count()]);
         Ok(())
-    }
-}
-
-/// Result of [`Kkt::accelerations`], and its first guess.
-#[derive(Clone, Debug)]
-pub(crate) struct Accelerations {
-    pub acceleration: Vec<f64>,
-    pub multipliers: Vec<f64>,
-    pub nonholonomic_multipliers: Vec<f64>,
-    pub internal_states: Vec<f64>,
-    /// ċ; zero for algebraic states.
-    pub internal_rates: Vec<f64>,
-}
-
-impl Accelerations {
-    pub fn zeros(shape: &Shape) -> Self {
-        Self {
-            acceleration: vec![0.0; shape.velocity_count()],
-            multipliers: vec![0.0; shape.constraint_count()],
-            nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
-            internal_states: vec![0.0; shape.state_count()],
-            internal_rates: vec![0.0; shape.state_count()],
-        }
-    }
-}
-
-impl Accelerations {
-    /// Takes multipliers as first guesses; empty ones are no guess.
-    pub fn guess(&mut self, multipliers: &[f64], nonholonomic_multipliers: &[f64]) {
-        self.multipliers.iter_mut().zip(multipliers).for_each(|(to, from)| *to = *from);
-        self.nonholonomic_multipliers
-            .iter_mut()
-            .zip(nonholonomic_multipliers)
-            .for_each(|(to, from)| *to = *from);
     }
 }
 

@@ -16,7 +16,7 @@ pub use consistent::StartReport;
 pub(crate) use consistent::{POSITION_TOLERANCE, check_initial, closed, fit_together, refuse};
 pub use error::{ConsistencyError, Miss};
 pub(crate) use error::{blame, in_words};
-pub(crate) use kkt::{Accelerations, Kkt, KktFailure};
+pub(crate) use kkt::{Kkt, KktFailure};
 pub(crate) use layout::{Copies, Kind, Layout, Part, StateScaling, place_values, view};
 pub use redundancy::Redundancy;
 pub(crate) use scales::coordinate_scales;

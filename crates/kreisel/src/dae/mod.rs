@@ -23,12 +23,14 @@ mod operators;
 mod rest;
 mod shape;
 pub(crate) mod turning;
+mod values;
 
 pub use control::Control;
 pub use initial::Initial;
 pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
 pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
+pub use values::Values;
 
 use crate::solve::block::BlockMatrix;
 use std::sync::Arc;
@@ -231,7 +233,7 @@ impl Default for Scales {
 /// let initial = Initial::new(0.0, [0.0, -1.0], [1.0, 0.0]);
 /// let mut run = GeneralizedAlpha::new(Method::Index3, 0.9, 1e-3)?.start(&Pendulum, initial)?;
 /// run.advance(1.0)?;
-/// let q = &run.state().configuration;
+/// let q = &run.values().configuration;
 /// assert!((q[0] * q[0] + q[1] * q[1] - 1.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -3,6 +3,7 @@
 use super::control::{ErrorControl, cut, cut_after_failure};
 use super::error::StepError;
 use super::integration::{Integration, StepReport};
+use super::interval::{Pending, Taken};
 use super::observer::Observer;
 use crate::dae::Control;
 
@@ -71,12 +72,12 @@ impl Integration<'_> {
     }
 
     fn run_until(&mut self, goal: Goal, observer: &mut dyn Observer) -> Result<(), StepError> {
-        if goal.end < self.state.time {
-            return Err(StepError::EndBeforeNow { end: goal.end, time: self.state.time });
+        if goal.end < self.state.now.time {
+            return Err(StepError::EndBeforeNow { end: goal.end, time: self.state.now.time });
         }
         while self.remaining(goal.end) > 0.0 {
             self.accepted_step(Some(goal), observer)?;
-            if observer.accepted(self) == Control::Stop {
+            if observer.accepted(&mut Taken(self)) == Control::Stop {
                 break;
             }
         }
@@ -91,7 +92,7 @@ impl Integration<'_> {
     /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss nothing: corners
     /// that are close together are landed on one by one.
     fn remaining(&self, end: f64) -> f64 {
-        let remaining = end - self.state.time;
+        let remaining = end - self.state.now.time;
         let sliver = match self.settings.error_control {
             Some(control) => LEAST_PART_OF_TIME * end.abs().max(control.horizon),
             None => SLIVER * self.usual_step(),
@@ -104,7 +105,7 @@ impl Integration<'_> {
         let usual = self.usual_step();
         let free = Plan { step: usual, lands_on: None, shortened: false };
         let Some(Goal { end, is_corner }) = goal else { return free };
-        let remaining = end - self.state.time;
+        let remaining = end - self.state.now.time;
         if remaining <= usual * (1.0 + SLIVER) {
             let shortened = remaining < usual * (1.0 - SLIVER);
             let fixed = self.settings.error_control.is_none() && !shortened;
@@ -139,11 +140,11 @@ impl Integration<'_> {
                     }
                 }
             }
-            let time = if landings < MOST_LANDINGS { observer.landing(self) } else { None };
+            let time = if landings < MOST_LANDINGS { observer.landing(&mut Pending(self)) } else { None };
             let Some(time) = time else { break };
             self.discard();
             landings += 1;
-            plan = Plan { step: time - self.state.time, lands_on: Some(time), shortened: true };
+            plan = Plan { step: time - self.state.now.time, lands_on: Some(time), shortened: true };
         }
         self.accept(plan.step);
         if let Some(time) = plan.lands_on {
@@ -165,7 +166,7 @@ impl Integration<'_> {
         control: &ErrorControl,
     ) -> Result<Option<f64>, StepError> {
         let step = report.step;
-        let least = control.min_step.max(LEAST_PART_OF_TIME * self.state.time.abs().max(control.horizon));
+        let least = control.min_step.max(LEAST_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
         match self.attempt(step) {
             Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
             Err(cause) => {
@@ -187,7 +188,7 @@ impl Integration<'_> {
                 report.rejections += 1;
                 self.rejections += 1;
                 if step <= least {
-                    let (time, worst) = (self.state.time, self.describe_error(error));
+                    let (time, worst) = (self.state.now.time, self.describe_error(error));
                     return Err(StepError::ErrorTooLarge { time, step, least, error: error.size, worst });
                 }
                 Ok(Some((cut(error.size) * step).max(least)))

@@ -100,7 +100,7 @@ impl TwoSteps {
         for (out, x) in self.past_increment.iter_mut().zip(&state.previous_increment) {
             *out = last * x;
         }
-        let velocities = state.velocity.iter().zip(&state.previous_velocity);
+        let velocities = state.base_velocity.iter().zip(&state.previous_velocity);
         for (out, (v, before)) in self.past_velocity.iter_mut().zip(velocities) {
             *out = last * before - (leading + last) * v;
         }
@@ -133,10 +133,10 @@ impl TwoSteps {
         }
         space.tangent_multiply(&trial.increment, &self.difference, &mut self.moved);
         if self.form == Form::TwoField {
-            trial.velocity.iter_mut().zip(&self.moved).for_each(|(v, moved)| *v = moved / step);
+            trial.values.velocity.iter_mut().zip(&self.moved).for_each(|(v, moved)| *v = moved / step);
         }
-        for (i, out) in trial.acceleration.iter_mut().enumerate() {
-            *out = (leading * trial.velocity[i] + self.past_velocity[i]) / step;
+        for (i, out) in trial.values.acceleration.iter_mut().enumerate() {
+            *out = (leading * trial.values.velocity[i] + self.past_velocity[i]) / step;
         }
     }
 
@@ -159,9 +159,8 @@ impl TwoSteps {
 
 impl State {
     /// Takes into the past what the next step of `bdf2` needs of one that is about to be counted.
-    pub(super) fn accept_past(&mut self, velocity_before: &[f64], increment: &[f64], step: f64) {
-        self.previous_velocity.clear();
-        self.previous_velocity.extend_from_slice(velocity_before);
+    pub(super) fn accept_past(&mut self, increment: &[f64], step: f64) {
+        self.previous_velocity.clone_from(&self.base_velocity);
         self.previous_increment.clear();
         self.previous_increment.extend(increment.iter().map(|x| -x));
         self.previous_step = if self.step > 0.0 { self.step } else { step };
@@ -170,11 +169,11 @@ impl State {
     /// Values one step before the start, by Taylor's formula with x⃛ = v̈ + v̂ v̇/2.
     pub(super) fn start_past(&mut self, space: &Space, acceleration: &[f64], jerk: &[f64], step: f64) {
         let mut bracket = vec![0.0; jerk.len()];
-        space.hat_multiply(&self.shown_velocity, acceleration, &mut bracket);
-        let (h, v) = (step, &self.shown_velocity);
+        space.hat_multiply(&self.now.velocity, acceleration, &mut bracket);
+        let (h, v) = (step, &self.now.velocity);
         let rates = || acceleration.iter().zip(jerk);
         // What was added to v₀ for the sake of λ belongs to the velocity before as well.
-        let added = self.velocity.iter().zip(v).map(|(velocity, shown)| velocity - shown);
+        let added = self.base_velocity.iter().zip(v).map(|(velocity, shown)| velocity - shown);
         self.previous_velocity = (v.iter().zip(rates()).zip(added))
             .map(|((v, (a, jerk)), added)| v - h * (a - 0.5 * h * jerk) + added)
             .collect();
@@ -315,17 +314,17 @@ impl NonlinearSystem for Bdf2<'_> {
         work.evaluate(self.dae, self.base, trial);
         if self.steps.form == Form::ThreeField {
             for (i, out) in work.scratch.iter_mut().enumerate() {
-                *out = self.steps.moved[i] - h * trial.velocity[i];
+                *out = self.steps.moved[i] - h * trial.values.velocity[i];
             }
             work.layout.scatter_nodes(0, &work.scratch, out);
         }
         work.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
         work.layout.scatter_nodes(second, &work.equilibrium, out);
         let compliance = &work.compliance;
-        comply(compliance, &trial.multipliers, 1.0 / coefficients.scale, &mut work.violation);
+        comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.violation);
         work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.nonholonomic_rows(0, &trial.nonholonomic_multipliers, coefficients, out);
+        work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, coefficients, out);
         work.state_rows(trial, coefficients, out);
     }
 
@@ -362,13 +361,13 @@ impl NonlinearSystem for Bdf2<'_> {
         if self.steps.form == Form::ThreeField {
             work.layout.gather_nodes(1, increment, &mut work.scratch);
             let factor = fraction * factors.velocity;
-            trial.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
+            trial.values.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
         }
         let factor = fraction * coefficients.multiplier;
         work.layout.gather(Kind::Holonomic, 0, increment, &mut work.constraint_scratch);
         let changes = &work.constraint_scratch;
-        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
-        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
+        trial.values.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 

@@ -4,6 +4,7 @@ use super::GeneralizedAlpha;
 use super::error::{StartError, StateError};
 use super::formulation::Formulation;
 use super::integration::{Integration, StepReport};
+use super::interval::Scratch;
 use super::parameters::{Parameters, Stability};
 use super::prepare::Unprepared;
 use super::scheme::{Trial, Workspace};
@@ -12,7 +13,7 @@ use super::start::{Side, starting_state};
 use super::state::State;
 use super::updated_lagrangian::node_without_coordinates;
 use crate::constrained::{Kkt, Redundancy, StartReport, check_initial, closed};
-use crate::dae::{Dae, Equation, Initial, Shape};
+use crate::dae::{Dae, Equation, Initial, Shape, Values};
 use crate::solve::newton::{Newton, Refresh};
 
 impl GeneralizedAlpha {
@@ -42,10 +43,10 @@ impl GeneralizedAlpha {
             starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
         state.compliance = integration.work.compliance.clone();
         state.merged.start = integration.kkt.system.solver.merged();
-        integration.previous = state.clone();
+        integration.previous = state.now.clone();
         integration.state = state;
-        let before = vec![0.0; integration.state.memory.len()];
-        if dae.couplings_differ(&before, &integration.state.memory) {
+        let before = vec![0.0; integration.state.now.memory.len()];
+        if dae.couplings_differ(&before, &integration.state.now.memory) {
             integration.renew_couplings();
         }
         integration.start_report = report;
@@ -53,7 +54,7 @@ impl GeneralizedAlpha {
         if integration.settings.error_control.is_some() {
             let prepared = integration.choose_and_prepare(initial.time, Side::Both);
             prepared.map_err(|failure| failure.at_start(dae, initial.time))?;
-            integration.previous = integration.state.clone();
+            integration.previous = integration.state.now.clone();
         }
         Ok(integration)
     }
@@ -62,12 +63,13 @@ impl GeneralizedAlpha {
     pub fn resume<'d>(&self, dae: &'d dyn Dae, state: State) -> Result<Integration<'d>, ResumeError> {
         let mut integration = self.prepare(dae)?;
         check_sizes(&integration.work.shape, integration.settings.method, &state)?;
-        integration.kkt.set_states(&state.internal_states, &state.memory);
+        integration.kkt.set_states(&state.now.internal_states, &state.now.memory);
         integration.kkt.set_compliance(&state.compliance);
         integration.work.compliance = state.compliance.clone();
-        integration.previous = state.clone();
+        integration.previous = state.now.clone();
         integration.state = state;
-        if dae.couplings_differ(&vec![0.0; integration.state.memory.len()], &integration.state.memory) {
+        if dae.couplings_differ(&vec![0.0; integration.state.now.memory.len()], &integration.state.now.memory)
+        {
             integration.use_couplings();
         }
         integration.restore_merged()?;
@@ -89,8 +91,9 @@ impl GeneralizedAlpha {
             dae,
             settings,
             state: State::default(),
-            previous: State::default(),
+            previous: Values::default(),
             last_increment: vec![0.0; shape.velocity_count()],
+            scratch: Scratch::default(),
             trial: Trial::new(&shape),
             newton: Newton::new(layout.pattern.clone(), &layout.roles),
             // Initial values know no step, and their rows are those of masses.
@@ -187,26 +190,26 @@ fn check_groups(settings: &Settings, dae: &dyn Dae, shape: &Shape) -> Result<(),
 fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), StateError> {
     let (k, m) = (shape.velocity_count(), shape.constraint_count());
     let mut sizes = vec![
-        ("configuration coordinates", state.configuration.len(), shape.space.coordinate_count()),
-        ("velocity coordinates", state.velocity.len(), k),
-        ("velocity coordinates", state.shown_velocity.len(), k),
-        ("velocity coordinates", state.acceleration.len(), k),
+        ("configuration coordinates", state.now.configuration.len(), shape.space.coordinate_count()),
+        ("velocity coordinates", state.base_velocity.len(), k),
+        ("velocity coordinates", state.now.velocity.len(), k),
+        ("velocity coordinates", state.now.acceleration.len(), k),
         ("velocity coordinates", state.algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.earlier_algorithmic_acceleration.len(), k),
         ("velocity coordinates", state.earliest_algorithmic_acceleration.len(), k),
-        ("constraints", state.multipliers.len(), m),
+        ("constraints", state.now.multipliers.len(), m),
         ("constraints", state.previous_multipliers.len(), m),
         ("constraints", state.earlier_multipliers.len(), m),
         ("constraints", state.earliest_multipliers.len(), m),
         ("constraints", state.stabilizers.len(), m),
-        ("nonholonomic constraints", state.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
-        ("states", state.internal_states.len(), shape.state_count()),
-        ("states", state.internal_rates.len(), shape.state_count()),
+        ("nonholonomic constraints", state.now.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
+        ("states", state.now.internal_states.len(), shape.state_count()),
+        ("states", state.now.internal_rates.len(), shape.state_count()),
         ("states", state.previous_state_rates.len(), shape.state_count()),
         ("states", state.algorithmic_state_rates.len(), shape.state_count()),
         ("states", state.previous_algorithmic_state_rates.len(), shape.state_count()),
-        ("remembered numbers", state.memory.len(), shape.memory),
+        ("remembered numbers", state.now.memory.len(), shape.memory),
     ];
     if !state.compliance.is_empty() {
         sizes.push(("constraints", state.compliance.len(), m + shape.nonholonomic_count()));
@@ -222,20 +225,26 @@ fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), State
     if let Some(point) = &state.matrix_point {
         sizes.extend([
             ("configuration coordinates", point.base.len(), shape.space.coordinate_count()),
+            ("configuration coordinates", point.values.configuration.len(), shape.space.coordinate_count()),
+            ("states", point.values.internal_rates.len(), shape.state_count()),
             ("velocity coordinates", point.increment.len(), k),
-            ("velocity coordinates", point.velocity.len(), k),
-            ("velocity coordinates", point.acceleration.len(), k),
+            ("velocity coordinates", point.values.velocity.len(), k),
+            ("velocity coordinates", point.values.acceleration.len(), k),
             ("velocity coordinates", point.correction.len(), k),
-            ("constraints", point.multipliers.len(), m),
+            ("constraints", point.values.multipliers.len(), m),
             ("constraints", point.multiplier_changes.len(), m),
-            ("nonholonomic constraints", point.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
+            (
+                "nonholonomic constraints",
+                point.values.nonholonomic_multipliers.len(),
+                shape.nonholonomic_count(),
+            ),
             (
                 "nonholonomic constraints",
                 point.nonholonomic_multiplier_changes.len(),
                 shape.nonholonomic_count(),
             ),
-            ("states", point.internal_states.len(), shape.state_count()),
-            ("remembered numbers", point.memory.len(), shape.memory),
+            ("states", point.values.internal_states.len(), shape.state_count()),
+            ("remembered numbers", point.values.memory.len(), shape.memory),
         ]);
     }
     match sizes.into_iter().find(|(_, found, expected)| found != expected) {

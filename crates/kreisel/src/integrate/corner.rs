@@ -1,7 +1,7 @@
 //! Corners of the inputs: whether the method must start anew there.
 
 use super::{Integration, StepError};
-use crate::dae::{Equations, Point};
+use crate::dae::Equations;
 
 /// Part of a step over which inputs are compared with what they are at once.
 const WIDE: f64 = 1e-3;
@@ -21,7 +21,7 @@ impl Integration<'_> {
 
     /// Whether the forces change at once at the present time.
     fn forces_jump(&self) -> bool {
-        let (time, wide) = (self.state().time, WIDE * self.settings().step);
+        let (time, wide) = (self.state().now.time, WIDE * self.settings().step);
         let change = |before: f64, after: f64| -> f64 {
             let (before, after) = (self.forces(before), self.forces(after));
             before.iter().zip(&after).fold(0.0, |largest, (a, b)| (b - a).abs().max(largest))
@@ -37,18 +37,9 @@ impl Integration<'_> {
         let zeros = |count: usize| vec![0.0; count];
         let mut equilibrium = zeros(shape.velocity_count());
         let (mut violation, mut nonholonomic) =
-            (zeros(state.multipliers.len()), zeros(state.nonholonomic_multipliers.len()));
-        let mut internal_rates = zeros(state.internal_states.len());
-        let at = Point {
-            time,
-            configuration: &state.configuration,
-            velocity: &state.velocity,
-            acceleration: &state.acceleration,
-            multipliers: &state.multipliers,
-            nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            internal_states: &state.internal_states,
-            memory: &state.memory,
-        };
+            (zeros(state.now.multipliers.len()), zeros(state.now.nonholonomic_multipliers.len()));
+        let mut internal_rates = zeros(state.now.internal_states.len());
+        let at = state.point(time, &state.now.memory);
         let mut out = Equations {
             equilibrium: &mut equilibrium,
             violation: &mut violation,

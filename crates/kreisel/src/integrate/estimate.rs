@@ -9,8 +9,8 @@ use super::integration::Integration;
 use super::scheme::Workspace;
 use super::settings::{Method, Settings};
 use super::start::{Jerks, Side, jerk, jerk_distance};
-use crate::constrained::{Accelerations, KktFailure};
-use crate::dae::{Equation, Shape};
+use crate::constrained::KktFailure;
+use crate::dae::{Equation, Shape, Values};
 use crate::lie::{Group, Space};
 
 /// An error in units of the tolerance, and the equation of the coordinate or state where it is largest.
@@ -144,11 +144,18 @@ impl Integration<'_> {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (state, trial) = (&self.state, &self.trial);
         let rates = &mut self.error_rates;
-        curvature_error(&self.settings, &self.work.shape.space, &trial.velocity, &trial.acceleration, rates);
+        curvature_error(
+            &self.settings,
+            &self.work.shape.space,
+            &trial.values.velocity,
+            &trial.values.acceleration,
+            rates,
+        );
         let constant = position_error_constant(&self.settings);
         for (i, rate) in rates.iter_mut().enumerate() {
             let a = state.algorithmic_acceleration[i];
-            let force_level = (1.0 - alpha_f) * trial.acceleration[i] + alpha_f * state.acceleration[i];
+            let force_level =
+                (1.0 - alpha_f) * trial.values.acceleration[i] + alpha_f * state.now.acceleration[i];
             let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
             *rate = step * (constant * (next - a) + step * *rate);
         }
@@ -156,9 +163,9 @@ impl Integration<'_> {
             let growth = bdf2_growth(step / state.step);
             rates.iter_mut().for_each(|rate| *rate *= growth);
         }
-        let mut error = weighed(&self.work, &state.configuration, control, &self.error_rates);
+        let mut error = weighed(&self.work, &state.now.configuration, control, &self.error_rates);
         let rates = state_error_rates(state, trial, parameters, step);
-        weigh_states(&self.work, &trial.internal_states, control, rates, &mut error);
+        weigh_states(&self.work, &trial.values.internal_states, control, rates, &mut error);
         error
     }
 
@@ -177,23 +184,31 @@ impl Integration<'_> {
         if let Some(step) = control.initial_step {
             return Ok(control.clamp(step));
         }
-        let (dae, shape, state) = (self.dae, &self.work.shape, &self.state);
-        let mut now = Accelerations::zeros(shape);
-        now.internal_states.copy_from_slice(&state.internal_states);
-        self.kkt.accelerations(dae, time, &state.configuration, &state.shown_velocity, &mut now)?;
-        let speed = self.largest_rate(&state.shown_velocity);
+        let (dae, state) = (self.dae, &self.state);
+        let mut now = Values { time, ..state.now.clone() };
+        for guess in [
+            &mut now.acceleration,
+            &mut now.multipliers,
+            &mut now.nonholonomic_multipliers,
+            &mut now.internal_rates,
+        ] {
+            guess.fill(0.0);
+        }
+        self.kkt.accelerations(dae, &mut now)?;
+        let speed = self.largest_rate(&state.now.velocity);
         let change = self.largest_rate(&now.acceleration).sqrt();
         let pace = self.largest_state_rate(&now.internal_rates, &now.internal_states);
         let distance = PROBE / speed.max(change).max(pace).max(PROBE / (LARGEST_START * control.horizon));
         let settings = Settings { step: jerk_distance(distance), ..self.settings };
         let (shape, state) = (&self.work.shape, &self.state);
+        now.velocity.copy_from_slice(&state.base_velocity);
         let Jerks { velocity: jerk, internal_states } =
-            jerk(dae, shape, &settings, state, time, &now, side, &mut self.kkt)?;
+            jerk(dae, shape, &settings, &now, side, &mut self.kkt)?;
         let mut rates = vec![0.0; jerk.len()];
-        curvature_error(&settings, &shape.space, &state.shown_velocity, &now.acceleration, &mut rates);
+        curvature_error(&settings, &shape.space, &state.now.velocity, &now.acceleration, &mut rates);
         let constant = position_error_constant(&self.settings);
         rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate += constant * jerk);
-        let mut error = weighed(&self.work, &state.configuration, control, &rates);
+        let mut error = weighed(&self.work, &state.now.configuration, control, &rates);
         // Of the states the second derivative is known: their third is taken to be as much faster as that is.
         let constant = StateParameters::new(&self.settings.parameters).error_constant();
         let thirds = internal_states

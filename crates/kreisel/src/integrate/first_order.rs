@@ -88,16 +88,16 @@ impl Trial {
     /// `ahead` says how far the line through the last two algorithmic rates is followed.
     pub fn predict_states(&mut self, state: &State, parameters: &Parameters, ahead: f64, step: f64) {
         let scheme = StateParameters::new(parameters);
-        for i in 0..self.internal_states.len() {
-            self.internal_states[i] = state.internal_states[i];
-            self.internal_rates[i] = 0.0;
+        for i in 0..self.values.internal_states.len() {
+            self.values.internal_states[i] = state.now.internal_states[i];
+            self.values.internal_rates[i] = 0.0;
             if self.algebraic[i] {
                 continue;
             }
-            let (rate, w) = (state.internal_rates[i], state.algorithmic_state_rates[i]);
+            let (rate, w) = (state.now.internal_rates[i], state.algorithmic_state_rates[i]);
             let next = w + ahead * (w - state.previous_algorithmic_state_rates[i]);
-            self.internal_states[i] += step * ((1.0 - scheme.delta) * w + scheme.delta * next);
-            self.internal_rates[i] = scheme.next_rate(next, rate, w);
+            self.values.internal_states[i] += step * ((1.0 - scheme.delta) * w + scheme.delta * next);
+            self.values.internal_rates[i] = scheme.next_rate(next, rate, w);
         }
     }
 }
@@ -119,7 +119,7 @@ impl Workspace {
             *out = if trial.algebraic[i] {
                 scaling.rate[1] * rate
             } else {
-                scaling.rate[0] * (rate - trial.internal_rates[i])
+                scaling.rate[0] * (rate - trial.values.internal_rates[i])
             };
         }
     }
@@ -157,9 +157,9 @@ impl Workspace {
         let first = self.layout.first_state();
         for (i, value) in increment[first..].iter().enumerate() {
             let change = part * scaling.unknown[usize::from(trial.algebraic[i])] * value;
-            trial.internal_states[i] += change;
+            trial.values.internal_states[i] += change;
             if !trial.algebraic[i] {
-                trial.internal_rates[i] += change / coefficients.state_per_rate;
+                trial.values.internal_rates[i] += change / coefficients.state_per_rate;
             }
         }
     }
@@ -176,7 +176,7 @@ impl Workspace {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
         let first = self.layout.first_state();
         for (i, out) in out[first..].iter_mut().enumerate() {
-            let bearable = atol * self.state_scales[i] + rtol * trial.internal_states[i].abs();
+            let bearable = atol * self.state_scales[i] + rtol * trial.values.internal_states[i].abs();
             *out = bearable / scaling.unknown[usize::from(trial.algebraic[i])];
         }
     }
@@ -186,13 +186,13 @@ impl State {
     /// Takes over the states of a solved step.
     pub(super) fn accept_states(&mut self, trial: &Trial, parameters: &Parameters) {
         let scheme = StateParameters::new(parameters);
-        self.internal_states.copy_from_slice(&trial.internal_states);
-        self.previous_state_rates.copy_from_slice(&self.internal_rates);
+        self.now.internal_states.copy_from_slice(&trial.values.internal_states);
+        self.previous_state_rates.copy_from_slice(&self.now.internal_rates);
         self.previous_algorithmic_state_rates.copy_from_slice(&self.algorithmic_state_rates);
-        for (i, &next) in trial.internal_rates.iter().enumerate() {
+        for (i, &next) in trial.values.internal_rates.iter().enumerate() {
             let w = &mut self.algorithmic_state_rates[i];
-            *w = scheme.next_algorithmic(next, self.internal_rates[i], *w);
-            self.internal_rates[i] = next;
+            *w = scheme.next_algorithmic(next, self.now.internal_rates[i], *w);
+            self.now.internal_rates[i] = next;
         }
     }
 
@@ -213,7 +213,7 @@ impl State {
             earlier[i] -= step * second;
         }
         self.previous_state_rates = earlier;
-        self.internal_rates = rates;
+        self.now.internal_rates = rates;
         self.previous_algorithmic_state_rates = algorithmic.clone();
         self.algorithmic_state_rates = algorithmic;
     }
@@ -222,7 +222,7 @@ impl State {
     pub(super) fn settle_first_rates(&mut self, next_rates: &[f64], parameters: &Parameters) {
         let offset = StateParameters::new(parameters).offset();
         for (i, next) in next_rates.iter().enumerate() {
-            self.algorithmic_state_rates[i] = (1.0 - offset) * self.internal_rates[i] + offset * next;
+            self.algorithmic_state_rates[i] = (1.0 - offset) * self.now.internal_rates[i] + offset * next;
         }
         self.previous_algorithmic_state_rates.copy_from_slice(&self.algorithmic_state_rates);
     }
@@ -239,12 +239,12 @@ pub(super) fn state_error_rates<'a>(
     let constant = StateParameters::new(parameters).error_constant();
     let before = if state.step > 0.0 { state.step } else { state.prepared_step };
     let width = 0.5 * (step + before);
-    (0..trial.internal_states.len()).map(move |i| {
+    (0..trial.values.internal_states.len()).map(move |i| {
         if trial.algebraic[i] {
             return 0.0;
         }
-        let slope = (trial.internal_rates[i] - state.internal_rates[i]) / step;
-        let slope_before = (state.internal_rates[i] - state.previous_state_rates[i]) / before;
+        let slope = (trial.values.internal_rates[i] - state.now.internal_rates[i]) / step;
+        let slope_before = (state.now.internal_rates[i] - state.previous_state_rates[i]) / before;
         constant * step * step * (slope - slope_before) / width
     })
 }

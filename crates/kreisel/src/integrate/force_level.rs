@@ -105,10 +105,10 @@ impl ForceLevel {
             state.previous_inertia_force = state.inertia_force.clone();
         }
         self.evaluate_forces(dae, state);
-        self.base_velocity.copy_from_slice(&state.velocity);
+        self.base_velocity.copy_from_slice(&state.base_velocity);
         self.set_mass(dae, shape, &MassBase::of(state), (1.0 + alpha) * step);
         for (i, value) in self.increment.iter_mut().enumerate() {
-            *value = alpha_f * state.acceleration[i] - alpha_m * state.algorithmic_acceleration[i];
+            *value = alpha_f * state.now.acceleration[i] - alpha_m * state.algorithmic_acceleration[i];
         }
         let factor = 1.0 / (1.0 - alpha_f);
         for (i, history) in self.history.iter_mut().enumerate() {
@@ -126,14 +126,14 @@ impl ForceLevel {
         }
         self.increment.fill(0.0);
         let at = Point {
-            time: state.time,
-            configuration: &state.configuration,
-            velocity: &state.velocity,
+            time: state.now.time,
+            configuration: &state.now.configuration,
+            velocity: &state.base_velocity,
             acceleration: &self.increment,
-            multipliers: &state.multipliers,
-            nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            internal_states: &state.internal_states,
-            memory: &state.memory,
+            multipliers: &state.now.multipliers,
+            nonholonomic_multipliers: &state.now.nonholonomic_multipliers,
+            internal_states: &state.now.internal_states,
+            memory: &state.now.memory,
         };
         dae.evaluate(
             &at,
@@ -174,11 +174,11 @@ pub(super) struct MassBase<'a> {
 impl<'a> MassBase<'a> {
     fn of(state: &'a State) -> Self {
         Self {
-            time: state.time,
-            configuration: &state.configuration,
-            velocity: &state.velocity,
-            internal_states: &state.internal_states,
-            memory: &state.memory,
+            time: state.now.time,
+            configuration: &state.now.configuration,
+            velocity: &state.base_velocity,
+            internal_states: &state.now.internal_states,
+            memory: &state.now.memory,
         }
     }
 }

@@ -107,7 +107,7 @@ impl Formulation {
         memory: Memory,
     ) -> Result<(), NewtonFailure> {
         if let Some(force_level) = self.force_level() {
-            if base_velocity.len() != step.trial.velocity.len() {
+            if base_velocity.len() != step.trial.values.velocity.len() {
                 // The state is one of another method, whose factors are of no use.
                 return Ok(());
             }
@@ -115,8 +115,8 @@ impl Formulation {
                 time: step.time,
                 configuration: step.base,
                 velocity: base_velocity,
-                internal_states: &step.trial.internal_states,
-                memory: &step.trial.memory,
+                internal_states: &step.trial.values.internal_states,
+                memory: &step.trial.values.memory,
             };
             let distance = (1.0 + step.settings.parameters.offset()) * step.coefficients.step;
             force_level.set_mass(step.dae, &step.work.shape, &base, distance);
@@ -229,8 +229,8 @@ mod tests {
         formulation.prepare(dae, &shape, &settings, h, &mut state);
         trial.predict(&state, &settings.parameters, settings.predictor, h);
         let coefficients = Coefficients::new(&settings.parameters, h, 1.3, 0.7);
-        let base = state.configuration.clone();
-        let time = state.time;
+        let base = state.now.configuration.clone();
+        let time = state.now.time;
         let step = Step {
             dae,
             settings: &settings,

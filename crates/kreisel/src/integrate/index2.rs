@@ -162,9 +162,9 @@ impl Index2<'_> {
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
-        comply(&work.compliance, &self.trial.multipliers, inverse_scale, hidden);
+        comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Stabilizer, 0, hidden, out);
-        work.nonholonomic_rows(0, &self.trial.nonholonomic_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
@@ -262,13 +262,18 @@ impl NonlinearSystem for Index2<'_> {
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {
-            trial.velocity[i] += fraction * coefficients.velocity * y;
-            trial.acceleration[i] += fraction * coefficients.acceleration * y;
+            trial.values.velocity[i] += fraction * coefficients.velocity * y;
+            trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
         work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
-        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
-        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
+        trial
+            .values
+            .multipliers
+            .iter_mut()
+            .zip(changes)
+            .for_each(|(lambda, change)| *lambda += factor * *change);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 

@@ -43,9 +43,9 @@ impl Index3<'_> {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
-        comply(&work.compliance, &self.trial.multipliers, inverse_scale, &mut work.violation);
+        comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.nonholonomic_rows(0, &self.trial.nonholonomic_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
@@ -107,7 +107,7 @@ impl NonlinearSystem for Index3<'_> {
             None => self.work.evaluate(self.dae, self.base, self.trial),
             Some(force_level) => {
                 self.work.evaluate_forces(self.dae, self.base, self.trial);
-                force_level.add(&self.trial.acceleration, &mut self.work.equilibrium);
+                force_level.add(&self.trial.values.acceleration, &mut self.work.equilibrium);
             }
         }
         self.write_residual(out);
@@ -152,8 +152,8 @@ impl NonlinearSystem for Index3<'_> {
             for (i, value) in part.iter().enumerate() {
                 let change = fraction * value;
                 trial.increment[first + i] += change;
-                trial.velocity[first + i] += coefficients.velocity * change;
-                trial.acceleration[first + i] += coefficients.acceleration * change;
+                trial.values.velocity[first + i] += coefficients.velocity * change;
+                trial.values.acceleration[first + i] += coefficients.acceleration * change;
             }
         };
         if self.work.moved {
@@ -164,8 +164,13 @@ impl NonlinearSystem for Index3<'_> {
         let changes = &mut self.work.constraint_scratch;
         self.work.layout.gather(Kind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
-        trial.multipliers.iter_mut().zip(changes).for_each(|(lambda, change)| *lambda += factor * *change);
-        self.work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
+        trial
+            .values
+            .multipliers
+            .iter_mut()
+            .zip(changes)
+            .for_each(|(lambda, change)| *lambda += factor * *change);
+        self.work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         self.work.correct_states(increment, fraction, coefficients, trial);
     }
 

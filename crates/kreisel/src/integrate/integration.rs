@@ -3,12 +3,13 @@
 use super::error::{StateError, StepError};
 use super::formulation::{Formulation, Step};
 use super::guess::{Guess, GuessErrors};
+use super::interval::Scratch;
 use super::prepare::Unprepared;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Method, Settings};
 use super::state::State;
 use crate::constrained::{Kkt, KktFailure, Redundancy, StartReport, compliance};
-use crate::dae::{Dae, Point};
+use crate::dae::{Dae, Point, Values};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{Newton, NewtonFailure, NonlinearSystem};
 
@@ -93,10 +94,12 @@ pub struct Integration<'d> {
     pub(super) dae: &'d dyn Dae,
     pub(super) settings: Settings,
     pub(super) state: State,
-    /// The state before the last step, for interpolation.
-    pub(super) previous: State,
+    /// Values before the last step, for interpolation.
+    pub(super) previous: Values,
     /// Increment h Δq of the last step, for interpolation.
     pub(super) last_increment: Vec<f64>,
+    /// Arrays of the interpolation.
+    pub(super) scratch: Scratch,
     pub(super) trial: Trial,
     pub(super) work: Workspace,
     pub(super) formulation: Formulation,
@@ -138,9 +141,9 @@ impl<'d> Integration<'d> {
         &self.state
     }
 
-    /// State before the last accepted step.
-    pub fn previous(&self) -> &State {
-        &self.previous
+    /// The solution after the last accepted step.
+    pub fn values(&self) -> &Values {
+        &self.state.now
     }
 
     /// Constraints that were found redundant at the start.
@@ -220,7 +223,7 @@ impl<'d> Integration<'d> {
     pub fn position_residual(&mut self) -> f64 {
         self.trial.increment.fill(0.0);
         self.copy_state_to_trial();
-        self.work.evaluate(self.dae, &self.state.configuration, &mut self.trial);
+        self.work.evaluate(self.dae, &self.state.now.configuration, &mut self.trial);
         norm(&self.work.violation)
     }
 
@@ -228,14 +231,14 @@ impl<'d> Integration<'d> {
     pub fn nonholonomic_residual(&mut self) -> Vec<f64> {
         self.trial.increment.fill(0.0);
         self.copy_state_to_trial();
-        self.work.evaluate(self.dae, &self.state.configuration, &mut self.trial);
+        self.work.evaluate(self.dae, &self.state.now.configuration, &mut self.trial);
         self.work.nonholonomic.clone()
     }
 
     /// Residual B v + Φ_t of the hidden constraints at the present state.
     pub fn velocity_residual(&mut self) -> Vec<f64> {
         self.copy_state_to_trial();
-        self.trial.configuration.copy_from_slice(&self.state.configuration);
+        self.trial.values.configuration.copy_from_slice(&self.state.now.configuration);
         let point = self.trial.point();
         let mut residual = vec![0.0; self.work.shape.constraint_count()];
         if self.work.shape.rheonomic {
@@ -243,29 +246,23 @@ impl<'d> Integration<'d> {
         }
         self.work.tangent.gradient.fill(0.0);
         self.dae.gradient(&point, &mut self.work.tangent.gradient);
-        self.work.tangent.gradient.multiply_add(1.0, &self.state.velocity, &mut residual);
+        self.work.tangent.gradient.multiply_add(1.0, &self.state.base_velocity, &mut residual);
         residual
     }
 
     fn copy_state_to_trial(&mut self) {
-        let (trial, state) = (&mut self.trial, &self.state);
-        trial.time = state.time;
-        trial.velocity.copy_from_slice(&state.velocity);
-        trial.acceleration.copy_from_slice(&state.acceleration);
-        trial.multipliers.copy_from_slice(&state.multipliers);
-        trial.nonholonomic_multipliers.copy_from_slice(&state.nonholonomic_multipliers);
-        trial.internal_states.copy_from_slice(&state.internal_states);
-        trial.memory.copy_from_slice(&state.memory);
+        self.trial.values.clone_from(&self.state.now);
+        self.trial.values.velocity.copy_from_slice(&self.state.base_velocity);
     }
 
     /// First guess of Newton's iteration.
     pub(super) fn predict(&mut self, step: f64) {
         self.trial.predict(&self.state, &self.settings.parameters, self.settings.predictor, step);
-        self.trial.time = self.state.time_after(step);
+        self.trial.values.time = self.state.time_after(step);
     }
 
     pub(super) fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
-        let time = self.state.time;
+        let time = self.state.now.time;
         match failure {
             KktFailure::Singular(equation) => {
                 StepError::Singular { time, step, unknown: self.dae.describe(equation) }
@@ -282,8 +279,8 @@ impl<'d> Integration<'d> {
         let trial = self.trial.point();
         // The iteration may have spread what is not finite over the trial values: the last state is looked at as well.
         let state = &self.state;
-        let last = state.point(trial.time, &state.memory);
-        let now = Point { time: state.time, ..last };
+        let last = state.point(trial.time, &state.now.memory);
+        let now = Point { time: state.now.time, ..last };
         let part = [trial, last, now].iter().find_map(|at| self.dae.part_not_finite(at));
         crate::constrained::blame(equation, part)
     }
@@ -305,7 +302,7 @@ impl<'d> Integration<'d> {
         solve: impl FnOnce(&mut dyn NonlinearSystem, &mut Newton) -> Result<R, NewtonFailure>,
     ) -> Result<R, StepError> {
         let coefficients = self.coefficients(step);
-        self.work.set_round_off(&self.state.configuration);
+        self.work.set_round_off(&self.state.now.configuration);
         let (dae, settings, trial, work) = (self.dae, &self.settings, &mut self.trial, &mut self.work);
         self.formulation.prepare(dae, &work.shape, settings, step, &mut self.state);
         let may_keep = self.newton.may_keep(settings.newton.refresh);
@@ -315,7 +312,7 @@ impl<'d> Integration<'d> {
         }
         self.state.matrix_point.take_if(|_| !may_keep);
         let matrix_point = may_keep.then(|| self.state.matrix_point.get_or_insert_default());
-        let (time, base) = (self.state.time, &self.state.configuration);
+        let (time, base) = (self.state.now.time, &self.state.now.configuration);
         let step_data = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let newton = &mut self.newton;
         let outcome = self.formulation.with_equations(step_data, |equations| solve(equations, newton));
@@ -328,7 +325,7 @@ impl<'d> Integration<'d> {
     }
 
     fn step_error(&self, failure: NewtonFailure, step: f64) -> StepError {
-        let time = self.state.time + step;
+        let time = self.state.now.time + step;
         let name = |row: usize| self.dae.describe(self.work.layout.equation(row));
         match failure {
             NewtonFailure::NotConverged { iterations, norm, worst } => {
@@ -349,7 +346,8 @@ impl<'d> Integration<'d> {
         let mut errors = GuessErrors::new(parameters);
         for first in (0..next.len()).step_by(AT_A_TIME) {
             let places = first..(first + AT_A_TIME).min(next.len());
-            let (v_dot, last) = (&trial.acceleration[places.clone()], &state.acceleration[places.clone()]);
+            let (v_dot, last) =
+                (&trial.values.acceleration[places.clone()], &state.now.acceleration[places.clone()]);
             let a = &state.algorithmic_acceleration[places.clone()];
             let next = &mut next[places.clone()];
             match self.formulation.algorithmic_acceleration() {
@@ -377,10 +375,11 @@ impl<'d> Integration<'d> {
         self.state.guess = self.next_algorithmic_acceleration();
         let (state, trial, previous) = (&mut self.state, &mut self.trial, &mut self.previous);
         // Values change places wherever they can: large machines wait for memory, not for numbers.
-        previous.time = state.time;
-        std::mem::swap(&mut previous.configuration, &mut state.configuration);
+        let now = &mut state.now;
+        previous.time = now.time;
+        std::mem::swap(&mut previous.configuration, &mut now.configuration);
         let space = &self.work.shape.space;
-        space.compose_exp(&previous.configuration, &trial.increment, &mut state.configuration);
+        space.compose_exp(&previous.configuration, &trial.increment, &mut now.configuration);
         pass_on([
             &mut state.earliest_algorithmic_acceleration,
             &mut state.earlier_algorithmic_acceleration,
@@ -388,41 +387,43 @@ impl<'d> Integration<'d> {
             &mut state.algorithmic_acceleration,
             &mut self.work.scratch,
         ]);
-        pass_on([&mut previous.shown_velocity, &mut state.shown_velocity]);
-        pass_on([&mut previous.velocity, &mut state.velocity, &mut trial.velocity]);
-        pass_on([&mut previous.acceleration, &mut state.acceleration, &mut trial.acceleration]);
-        state.shown_velocity.copy_from_slice(&state.velocity);
-        previous.multipliers.copy_from_slice(&state.multipliers);
+        if self.settings.method == Method::Bdf2 {
+            state.accept_past(&trial.increment, step);
+        }
+        let State { now, base_velocity, .. } = &mut *state;
+        std::mem::swap(&mut previous.velocity, &mut now.velocity);
+        std::mem::swap(base_velocity, &mut trial.values.velocity);
+        now.velocity.copy_from_slice(base_velocity);
+        pass_on([&mut previous.acceleration, &mut now.acceleration, &mut trial.values.acceleration]);
+        previous.multipliers.copy_from_slice(&now.multipliers);
         pass_on([
             &mut state.earliest_multipliers,
             &mut state.earlier_multipliers,
             &mut state.previous_multipliers,
-            &mut state.multipliers,
-            &mut trial.multipliers,
+            &mut state.now.multipliers,
+            &mut trial.values.multipliers,
         ]);
         pass_on([
             &mut previous.nonholonomic_multipliers,
-            &mut state.nonholonomic_multipliers,
-            &mut trial.nonholonomic_multipliers,
+            &mut state.now.nonholonomic_multipliers,
+            &mut trial.values.nonholonomic_multipliers,
         ]);
-        previous.internal_states.copy_from_slice(&state.internal_states);
-        previous.internal_rates.copy_from_slice(&state.internal_rates);
+        previous.internal_states.copy_from_slice(&state.now.internal_states);
+        previous.internal_rates.copy_from_slice(&state.now.internal_rates);
         state.accept_states(trial, &self.settings.parameters);
         self.formulation.accept(state);
-        if self.settings.method == Method::Bdf2 {
-            state.accept_past(&previous.velocity, &trial.increment, step);
-        }
         std::mem::swap(&mut self.last_increment, &mut trial.increment);
         // The state may be one of another method at first.
         if trial.changed || self.steps == 0 {
             state.stabilizers.iter_mut().zip(&trial.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
         }
-        if !state.memory.is_empty() {
-            let mut memory = std::mem::take(&mut state.memory);
-            self.dae.remember(&state.point(trial.time, &trial.memory), &mut memory);
-            state.memory = memory;
+        if !state.now.memory.is_empty() {
+            previous.memory.copy_from_slice(&state.now.memory);
+            let mut memory = std::mem::take(&mut state.now.memory);
+            self.dae.remember(&state.point(trial.values.time, &trial.values.memory), &mut memory);
+            state.now.memory = memory;
         }
-        let renewed = self.dae.couplings_differ(&trial.memory, &state.memory);
+        let renewed = self.dae.couplings_differ(&trial.values.memory, &state.now.memory);
         state.count_step(step);
         state.after_corner = false;
         state.prepared_step = step;
@@ -457,22 +458,15 @@ impl<'d> Integration<'d> {
         };
         let coefficients = self.coefficients(point.step);
         let trial = &mut self.trial;
-        trial.time = point.time;
         trial.increment.copy_from_slice(&point.increment);
-        self.work.shape.space.compose_exp(&point.base, &point.increment, &mut trial.configuration);
-        trial.velocity.copy_from_slice(&point.velocity);
-        trial.acceleration.copy_from_slice(&point.acceleration);
-        trial.multipliers.copy_from_slice(&point.multipliers);
-        trial.nonholonomic_multipliers.copy_from_slice(&point.nonholonomic_multipliers);
+        trial.values.clone_from(&point.values);
         trial.changed = true;
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);
         trial.nonholonomic_multiplier_changes.copy_from_slice(&point.nonholonomic_multiplier_changes);
-        trial.internal_states.copy_from_slice(&point.internal_states);
-        trial.memory.copy_from_slice(&point.memory);
         trial.has_matrix = false;
         let (dae, settings, work) = (self.dae, &self.settings, &mut self.work);
-        let (base, matrix_point, time) = (&point.base, None, point.time - point.step);
+        let (base, matrix_point, time) = (&point.base, None, point.values.time - point.step);
         let step = Step { dae, settings, coefficients, time, base, trial, work, matrix_point };
         let (velocity, memory) = (&point.base_velocity, self.state.newton);
         // Factors that cannot be made are made in the next step, which then says why it fails.

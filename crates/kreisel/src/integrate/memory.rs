@@ -14,22 +14,17 @@ impl Integration<'_> {
         change: impl FnOnce(&Point, &mut [f64]) -> Result<(), E>,
     ) -> Result<(), E> {
         let state = &self.state;
-        let mut memory = state.memory.clone();
-        let at = Point {
-            time: state.time,
-            configuration: &state.configuration,
-            velocity: &state.shown_velocity,
-            acceleration: &state.acceleration,
-            multipliers: &state.multipliers,
-            nonholonomic_multipliers: &state.nonholonomic_multipliers,
-            internal_states: &state.internal_states,
-            memory: &state.memory,
-        };
+        let mut memory = state.now.memory.clone();
+        let at = state.now.point();
         change(&at, &mut memory)?;
         let remembering = Remembering { dae: self.dae, memory: &memory };
-        let redundancy =
-            Redundancy::find_moving(&remembering, state.time, &state.configuration, &state.shown_velocity);
-        self.state.memory = memory;
+        let redundancy = Redundancy::find_moving(
+            &remembering,
+            state.now.time,
+            &state.now.configuration,
+            &state.now.velocity,
+        );
+        self.state.now.memory = memory;
         self.set_redundancy(redundancy);
         self.state.compliance = self.work.compliance.clone();
         Ok(())
@@ -41,7 +36,7 @@ impl Integration<'_> {
     ///
     /// Forces jump by it, so [`Integration::restart`] should follow.
     pub fn set_remembered(&mut self, slot: usize, value: f64) {
-        self.state.memory[slot] = value;
+        self.state.now.memory[slot] = value;
     }
 }
 

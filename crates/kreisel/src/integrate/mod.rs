@@ -26,7 +26,7 @@ mod guess;
 mod index2;
 mod index3;
 mod integration;
-mod interpolate;
+mod interval;
 mod memory;
 mod observer;
 mod parameters;
@@ -46,6 +46,7 @@ pub use control::{ControlMemory, ErrorControl};
 pub use error::{StartError, StateError, StepError};
 pub use guess::Guess;
 pub use integration::{Integration, Statistics, StepReport};
+pub use interval::{Ends, Interval};
 pub use observer::Observer;
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use saturation::{Saturation, Watch};
@@ -75,27 +76,4 @@ impl GeneralizedAlpha {
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
-}
-
-/// Values of a solution at one time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sample {
-    /// Time in s.
-    pub time: f64,
-    /// Configuration.
-    pub configuration: Vec<f64>,
-    /// Velocity.
-    pub velocity: Vec<f64>,
-    /// Acceleration v̇.
-    pub acceleration: Vec<f64>,
-    /// Multipliers λ.
-    pub multipliers: Vec<f64>,
-    /// Multipliers ψ.
-    pub nonholonomic_multipliers: Vec<f64>,
-    /// States.
-    pub internal_states: Vec<f64>,
-    /// Scratch: increment from the start of the step.
-    increment: Vec<f64>,
-    /// Scratch: rate of the increment at the end of the step.
-    rate: Vec<f64>,
 }

@@ -1,38 +1,38 @@
 //! Who watches accepted steps: recorders, progress bars, live views.
 
-use super::integration::Integration;
-use crate::dae::Control;
+use super::interval::Interval;
+use crate::dae::{Control, Values};
 
 /// Watches accepted steps; the integrator itself has no output code.
 pub trait Observer {
-    /// Called after every accepted step.
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control;
+    /// Called where the method starts, and starts anew at a corner of the inputs: forces may jump here.
+    fn started(&mut self, at: &Values) {
+        let _ = at;
+    }
 
     /// Called before a step is accepted: the time at which it is to end instead, to land on an event.
     ///
-    /// [`Integration::interpolate_pending`] shows the step. A time after its end makes it longer: after a shorter
-    /// step that ended before the event. It is called again for the step that ends there.
-    fn landing(&mut self, integration: &Integration<'_>) -> Option<f64> {
-        let _ = integration;
+    /// A time after its end makes it longer: after a shorter step that ended before the event. It is called again for the
+    /// step that ends there.
+    fn landing(&mut self, pending: &mut dyn Interval) -> Option<f64> {
+        let _ = pending;
         None
     }
 
-    /// Called where the method starts, and starts anew at a corner of the inputs: forces may jump here.
-    fn started(&mut self, integration: &Integration<'_>) {
-        let _ = integration;
-    }
+    /// Called after every accepted step.
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control;
 }
 
 /// Nobody watches.
 impl Observer for () {
-    fn accepted(&mut self, _: &Integration<'_>) -> Control {
+    fn accepted(&mut self, _: &mut dyn Interval) -> Control {
         Control::Continue
     }
 }
 
 /// A closure that watches.
-impl<F: FnMut(&Integration<'_>) -> Control> Observer for F {
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        self(integration)
+impl<F: FnMut(&mut dyn Interval) -> Control> Observer for F {
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        self(last)
     }
 }

@@ -99,15 +99,15 @@ impl Integration<'_> {
         if carries_on {
             return;
         }
-        before.velocity.clone_from(&state.velocity);
+        before.velocity.clone_from(&state.base_velocity);
         before.algorithmic_acceleration.clone_from(&state.algorithmic_acceleration);
         before.previous_algorithmic_acceleration.clone_from(&state.previous_algorithmic_acceleration);
         before.inertia_force.clone_from(&state.inertia_force);
         before.previous_inertia_force.clone_from(&state.previous_inertia_force);
         before.algorithmic_state_rates.clone_from(&state.algorithmic_state_rates);
         before.previous_algorithmic_state_rates.clone_from(&state.previous_algorithmic_state_rates);
-        before.internal_states.clone_from(&state.internal_states);
-        before.internal_rates.clone_from(&state.internal_rates);
+        before.internal_states.clone_from(&state.now.internal_states);
+        before.internal_rates.clone_from(&state.now.internal_rates);
         before.previous_state_rates.clone_from(&state.previous_state_rates);
         before.previous_velocity.clone_from(&state.previous_velocity);
         before.previous_increment.clone_from(&state.previous_increment);
@@ -120,15 +120,15 @@ impl Integration<'_> {
         if !before.kept {
             return;
         }
-        state.velocity.clone_from(&before.velocity);
+        state.base_velocity.clone_from(&before.velocity);
         state.algorithmic_acceleration.clone_from(&before.algorithmic_acceleration);
         state.previous_algorithmic_acceleration.clone_from(&before.previous_algorithmic_acceleration);
         state.inertia_force.clone_from(&before.inertia_force);
         state.previous_inertia_force.clone_from(&before.previous_inertia_force);
         state.algorithmic_state_rates.clone_from(&before.algorithmic_state_rates);
         state.previous_algorithmic_state_rates.clone_from(&before.previous_algorithmic_state_rates);
-        state.internal_states.clone_from(&before.internal_states);
-        state.internal_rates.clone_from(&before.internal_rates);
+        state.now.internal_states.clone_from(&before.internal_states);
+        state.now.internal_rates.clone_from(&before.internal_rates);
         state.previous_state_rates.clone_from(&before.previous_state_rates);
         state.previous_velocity.clone_from(&before.previous_velocity);
         state.previous_increment.clone_from(&before.previous_increment);
@@ -148,10 +148,10 @@ impl Integration<'_> {
         self.newton.forget();
         if self.state.step == 0.0 {
             let (time, side) = match self.state.after_corner {
-                true => (self.state.time.next_up(), Side::After),
-                false => (self.state.time, Side::Both),
+                true => (self.state.now.time.next_up(), Side::After),
+                false => (self.state.now.time, Side::Both),
             };
-            self.kkt.set_states(&self.state.internal_states, &self.state.memory);
+            self.kkt.set_states(&self.state.now.internal_states, &self.state.now.memory);
             return self.prepare_start(step, time, side).map_err(|failure| self.kkt_error(failure, step));
         }
         if self.settings.step_change.adjust_acceleration {
@@ -166,9 +166,10 @@ impl Integration<'_> {
                 state_shift,
             );
             if self.settings.method == Method::UpdatedLagrangian {
-                let State { velocity, acceleration, algorithmic_acceleration: a, .. } = state;
+                let State { now, base_velocity, algorithmic_acceleration: a, .. } = state;
                 let (space, change) = (&self.work.shape.space, shift * before);
-                self.settings.parametrization.add_jerk_excess(space, change, velocity, acceleration, a);
+                let v_dot = &now.acceleration;
+                self.settings.parametrization.add_jerk_excess(space, change, base_velocity, v_dot, a);
             }
         }
         if self.settings.method == Method::Bdf2 {
@@ -209,13 +210,14 @@ impl Integration<'_> {
             let mut size = 1.0_f64;
             let state = &mut self.state;
             for (i, a) in state.algorithmic_acceleration.iter_mut().enumerate() {
-                let wanted = (1.0 - alpha) * state.acceleration[i] + alpha * self.trial.acceleration[i];
+                let wanted =
+                    (1.0 - alpha) * state.now.acceleration[i] + alpha * self.trial.values.acceleration[i];
                 change = change.max((wanted - *a).abs());
                 size = size.max(wanted.abs());
                 *a = wanted;
             }
             state.previous_algorithmic_acceleration.copy_from_slice(&state.algorithmic_acceleration);
-            state.settle_first_rates(&self.trial.internal_rates, &self.settings.parameters);
+            state.settle_first_rates(&self.trial.values.internal_rates, &self.settings.parameters);
             state.inertia_force.clear();
             state.previous_inertia_force.clear();
             self.predict(step);
@@ -235,12 +237,12 @@ impl Integration<'_> {
     pub fn restart(&mut self) -> Result<(), StepError> {
         let (dae, state, kkt) = (self.dae, &mut self.state, &mut self.kkt);
         // Inputs that jump here must be seen after the jump.
-        let time = state.time.next_up();
-        kkt.set_states(&state.internal_states, &state.memory);
+        let time = state.now.time.next_up();
+        kkt.set_states(&state.now.internal_states, &state.now.memory);
         let outcome = kkt
-            .scale_hidden_residual(dae, time, &state.configuration, &mut state.velocity, 0.0)
+            .scale_hidden_residual(dae, time, &state.now.configuration, &mut state.base_velocity, 0.0)
             .and_then(|_| {
-                self.state.shown_velocity.copy_from_slice(&self.state.velocity);
+                self.state.now.velocity.copy_from_slice(&self.state.base_velocity);
                 self.choose_and_prepare(time, Side::After)
             });
         self.state.step = 0.0;
@@ -269,7 +271,7 @@ impl Integration<'_> {
     fn prepare_start(&mut self, step: f64, time: f64, side: Side) -> Result<(), KktFailure> {
         let settings = Settings { step, ..self.settings };
         let state = &mut self.state;
-        state.velocity.copy_from_slice(&state.shown_velocity);
+        state.base_velocity.copy_from_slice(&state.now.velocity);
         state.prepared_step = step;
         starting_values(self.dae, &self.work.shape, &settings, state, time, side, &mut self.kkt)
     }
@@ -281,21 +283,22 @@ impl Integration<'_> {
     /// is what keeps them accurate [ArnoldCardonaBruls2015Projection, §3].
     pub fn project_velocity(&mut self) -> Result<(), StepError> {
         self.scale_hidden_residual(0.0, self.state.prepared_step)?;
-        self.state.shown_velocity.copy_from_slice(&self.state.velocity);
+        self.state.now.velocity.copy_from_slice(&self.state.base_velocity);
         Ok(())
     }
 
     /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one does.
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
-        self.kkt.set_states(&state.internal_states, &state.memory);
+        self.kkt.set_states(&state.now.internal_states, &state.now.memory);
         let change = |past: &mut [f64], velocity: &[f64], sign: f64| {
             past.iter_mut().zip(velocity).for_each(|(past, v)| *past += sign * v);
         };
-        change(&mut state.previous_velocity, &state.velocity, -1.0);
-        let (configuration, velocity) = (&state.configuration, &mut state.velocity);
-        let outcome = self.kkt.scale_hidden_residual(self.dae, state.time, configuration, velocity, factor);
-        change(&mut state.previous_velocity, &state.velocity, 1.0);
+        change(&mut state.previous_velocity, &state.base_velocity, -1.0);
+        let (configuration, velocity) = (&state.now.configuration, &mut state.base_velocity);
+        let outcome =
+            self.kkt.scale_hidden_residual(self.dae, state.now.time, configuration, velocity, factor);
+        change(&mut state.previous_velocity, &state.base_velocity, 1.0);
         outcome.map(|_| ()).map_err(|failure| self.kkt_error(failure, step))
     }
 }

@@ -16,7 +16,7 @@ impl Integration<'_> {
 
     /// Analyses the pattern that belongs to what the system remembers.
     pub(super) fn use_couplings(&mut self) {
-        let couplings = self.dae.couplings_at(&self.state.memory);
+        let couplings = self.dae.couplings_at(&self.state.now.memory);
         let shape = self.work.shape.clone();
         let (layout, formulation) = Formulation::new(&self.settings, &shape, &couplings);
         let mut newton = Newton::new(layout.pattern.clone(), &layout.roles);

@@ -10,6 +10,7 @@ use super::state::{MatrixPoint, State};
 use crate::constrained::{Kind, Layout, Part, comply, coordinate_scales};
 use crate::dae::{
     Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
+    Values,
 };
 use crate::solve::block::BlockMatrix;
 
@@ -61,16 +62,11 @@ impl Coefficients {
 /// Values at the end of a step, as Newton's iteration improves them.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
-    pub time: f64,
+    pub values: Values,
     /// Increment x = h Δq_n.
     pub increment: Vec<f64>,
-    pub configuration: Vec<f64>,
-    pub velocity: Vec<f64>,
-    pub acceleration: Vec<f64>,
-    pub multipliers: Vec<f64>,
     /// h η_n with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
-    pub nonholonomic_multipliers: Vec<f64>,
     /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero otherwise.
     pub correction: Vec<f64>,
     /// λ̃ − λ with `soi2`; zero otherwise.
@@ -79,12 +75,8 @@ pub(super) struct Trial {
     pub nonholonomic_multiplier_changes: Vec<f64>,
     /// Whether stabilizers, corrections and changes may be other than zero.
     pub changed: bool,
-    pub internal_states: Vec<f64>,
-    /// ċ at the end of the step; zero for algebraic states.
-    pub internal_rates: Vec<f64>,
     /// Which states are algebraic.
     pub algebraic: Vec<bool>,
-    pub memory: Vec<f64>,
     /// Configuration at the last matrix of the step; of no meaning before there is one.
     matrix_configuration: Vec<f64>,
     pub has_matrix: bool,
@@ -96,22 +88,14 @@ impl Trial {
     pub fn new(shape: &Shape) -> Self {
         let velocity = vec![0.0; shape.velocity_count()];
         Self {
-            time: 0.0,
-            increment: velocity.clone(),
-            configuration: vec![0.0; shape.space.coordinate_count()],
-            acceleration: velocity.clone(),
+            values: Values::zeros(shape),
             correction: velocity.clone(),
-            velocity,
-            multipliers: vec![0.0; shape.constraint_count()],
+            increment: velocity,
             stabilizers: vec![0.0; shape.constraint_count()],
-            nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
             multiplier_changes: vec![0.0; shape.constraint_count()],
             nonholonomic_multiplier_changes: vec![0.0; shape.nonholonomic_count()],
             changed: false,
-            internal_states: vec![0.0; shape.state_count()],
-            internal_rates: vec![0.0; shape.state_count()],
             algebraic: shape.algebraic_states().collect(),
-            memory: vec![0.0; shape.memory],
             matrix_configuration: vec![0.0; shape.space.coordinate_count()],
             has_matrix: false,
             followed: vec![0.0; shape.memory],
@@ -120,17 +104,17 @@ impl Trial {
 
     /// Lets remembered section forces follow the corrections since the last matrix of this step.
     pub fn follow(&mut self, dae: &dyn Dae, matrix: IterationMatrix) {
-        if matrix != IterationMatrix::Mixed || self.memory.is_empty() {
+        if matrix != IterationMatrix::Mixed || self.values.memory.is_empty() {
             return;
         }
         if self.has_matrix {
             let mut followed = std::mem::take(&mut self.followed);
-            followed.copy_from_slice(&self.memory);
+            followed.copy_from_slice(&self.values.memory);
             let before = Point { configuration: &self.matrix_configuration, ..self.point() };
             dae.follow(&before, &self.point(), &mut followed);
-            self.followed = std::mem::replace(&mut self.memory, followed);
+            self.followed = std::mem::replace(&mut self.values.memory, followed);
         }
-        self.matrix_configuration.copy_from_slice(&self.configuration);
+        self.matrix_configuration.copy_from_slice(&self.values.configuration);
         self.has_matrix = true;
     }
 
@@ -138,7 +122,7 @@ impl Trial {
     pub fn predict(&mut self, state: &State, parameters: &Parameters, predictor: Predictor, step: f64) {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (beta, gamma) = (parameters.beta(), parameters.gamma());
-        self.time = state.time + step;
+        self.values.time = state.now.time + step;
         if std::mem::replace(&mut self.changed, false) {
             for values in [
                 &mut self.stabilizers,
@@ -149,23 +133,26 @@ impl Trial {
                 values.fill(0.0);
             }
         }
-        self.memory.copy_from_slice(&state.memory);
+        self.values.memory.copy_from_slice(&state.now.memory);
         self.has_matrix = false;
         self.predict_states(state, parameters, ahead(state, predictor, step), step);
         let guess = Guess::next(state, predictor, step);
         let ahead = step / state.step.max(f64::MIN_POSITIVE);
         let with_multipliers = predictor != Predictor::ZeroAcceleration;
-        for (i, lambda) in self.multipliers.iter_mut().enumerate() {
-            let (last, previous) = (state.multipliers[i], state.previous_multipliers[i]);
+        for (i, lambda) in self.values.multipliers.iter_mut().enumerate() {
+            let (last, previous) = (state.now.multipliers[i], state.previous_multipliers[i]);
             let (earlier, earliest) = (state.earlier_multipliers[i], state.earliest_multipliers[i]);
             let followed = guess.follow([last, previous, earlier, earliest], ahead);
             *lambda = if with_multipliers { followed } else { 0.0 };
         }
-        for (psi, last) in self.nonholonomic_multipliers.iter_mut().zip(&state.nonholonomic_multipliers) {
+        for (psi, last) in
+            self.values.nonholonomic_multipliers.iter_mut().zip(&state.now.nonholonomic_multipliers)
+        {
             *psi = if with_multipliers { *last } else { 0.0 };
         }
         for i in 0..self.increment.len() {
-            let (v, a, v_dot) = (state.velocity[i], state.algorithmic_acceleration[i], state.acceleration[i]);
+            let (v, a, v_dot) =
+                (state.base_velocity[i], state.algorithmic_acceleration[i], state.now.acceleration[i]);
             let (a_next, v_dot_next) = if guess == Guess::Zero {
                 ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0)
             } else {
@@ -176,22 +163,13 @@ impl Trial {
                 (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
             };
             self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));
-            self.velocity[i] = v + step * ((1.0 - gamma) * a + gamma * a_next);
-            self.acceleration[i] = v_dot_next;
+            self.values.velocity[i] = v + step * ((1.0 - gamma) * a + gamma * a_next);
+            self.values.acceleration[i] = v_dot_next;
         }
     }
 
     pub fn point(&self) -> Point<'_> {
-        Point {
-            time: self.time,
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            internal_states: &self.internal_states,
-            memory: &self.memory,
-        }
+        self.values.point()
     }
 }
 
@@ -308,7 +286,7 @@ impl Workspace {
 
     /// Moves the configuration of the trial values to q_n ∘ exp(x̃).
     pub fn move_to(&self, base: &[f64], trial: &mut Trial) {
-        self.shape.space.compose_exp(base, &trial.increment, &mut trial.configuration);
+        self.shape.space.compose_exp(base, &trial.increment, &mut trial.values.configuration);
     }
 
     /// The same without the inertia of v̇.
@@ -488,11 +466,18 @@ impl Workspace {
                 }
             }
         }
-        self.multiplier_tolerances(Kind::Holonomic, 0, &trial.multipliers, settings, coefficients, out);
+        self.multiplier_tolerances(
+            Kind::Holonomic,
+            0,
+            &trial.values.multipliers,
+            settings,
+            coefficients,
+            out,
+        );
         self.multiplier_tolerances(
             Kind::Nonholonomic,
             0,
-            &trial.nonholonomic_multipliers,
+            &trial.values.nonholonomic_multipliers,
             settings,
             coefficients,
             out,
@@ -611,21 +596,15 @@ impl Workspace {
 impl MatrixPoint {
     /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at two times.
     pub(super) fn note(&mut self, base: &[f64], trial: &Trial, step: f64, base_velocity: &[f64]) {
-        self.time = trial.time;
         self.step = step;
+        self.values.clone_from(&trial.values);
         for (to, from) in [
             (&mut self.base, base),
             (&mut self.base_velocity, base_velocity),
             (&mut self.increment, &trial.increment),
-            (&mut self.velocity, &trial.velocity),
-            (&mut self.acceleration, &trial.acceleration),
-            (&mut self.multipliers, &trial.multipliers),
-            (&mut self.nonholonomic_multipliers, &trial.nonholonomic_multipliers),
             (&mut self.correction, &trial.correction),
             (&mut self.multiplier_changes, &trial.multiplier_changes),
             (&mut self.nonholonomic_multiplier_changes, &trial.nonholonomic_multiplier_changes),
-            (&mut self.internal_states, &trial.internal_states),
-            (&mut self.memory, &trial.memory),
         ] {
             to.clear();
             to.extend_from_slice(from);

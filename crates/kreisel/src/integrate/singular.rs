@@ -69,14 +69,14 @@ impl Integration<'_> {
         let stabilized = self.settings.method == Method::Index2;
         for (row, out) in work.constraint_scratch.iter_mut().enumerate() {
             let compliance = work.compliance[row];
-            let scaled = trial.multipliers[row].abs().max(trial.multiplier_changes[row].abs()) / scale;
+            let scaled = trial.values.multipliers[row].abs().max(trial.multiplier_changes[row].abs()) / scale;
             let stabilizer = if stabilized { trial.stabilizers[row].abs() } else { 0.0 };
             *out = compliance * scaled.max(stabilizer);
         }
         // ψ belongs to the velocity constraints, times the step.
         let first = work.constraint_scratch.len();
         for (row, out) in work.nonholonomic_scratch.iter_mut().enumerate() {
-            let multiplier = trial.nonholonomic_multipliers[row]
+            let multiplier = trial.values.nonholonomic_multipliers[row]
                 .abs()
                 .max(trial.nonholonomic_multiplier_changes[row].abs());
             *out = work.compliance[first + row] * multiplier / scale;
@@ -87,14 +87,14 @@ impl Integration<'_> {
         }
         let gaps = [work.constraint_scratch.as_slice(), work.nonholonomic_scratch.as_slice()].concat();
         let misses = named(self.dae, &misses(&work.shape, &gaps, tolerance));
-        Err(StepError::Contradiction { time: trial.time, step, misses })
+        Err(StepError::Contradiction { time: trial.values.time, step, misses })
     }
 
     /// Constraints that no position near the state satisfies at the end of a step, as an error; or one step later,
     /// for a step that failed at the very end of the machine's reach.
     fn contradiction(&mut self, step: f64) -> Option<StepError> {
         [1.0, 2.0].into_iter().find_map(|steps| {
-            let time = self.state.time + steps * step;
+            let time = self.state.now.time + steps * step;
             let misses = self.missed_at(time);
             (!misses.is_empty()).then_some(StepError::Contradiction { time, step, misses })
         })
@@ -102,11 +102,11 @@ impl Integration<'_> {
 
     /// Constraints that miss where the machine comes closest to satisfying them at a time.
     fn missed_at(&mut self, time: f64) -> Vec<Miss> {
-        let mut configuration = self.state.configuration.clone();
+        let mut configuration = self.state.now.configuration.clone();
         let extent = configuration.iter().fold(self.work.length, |extent, value| extent.max(value.abs()));
         let goal = Goal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
         let mut change = vec![0.0; self.work.shape.velocity_count()];
-        self.kkt.set_states(&self.state.internal_states, &self.state.memory);
+        self.kkt.set_states(&self.state.now.internal_states, &self.state.now.memory);
         let outcome = self.kkt.project_position(self.dae, goal, &mut configuration, &mut change);
         let Err(ClosureFailure::Missed { mut misses, .. }) = outcome else { return Vec::new() };
         // What misses by less may be a singular position that the projection did not get out of.

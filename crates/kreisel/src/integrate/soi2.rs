@@ -70,11 +70,11 @@ impl TildeValues {
                 *out = value + factor * change;
             }
         };
-        sum(&mut self.velocity, &trial.velocity, coefficients.velocity, &trial.correction);
-        sum(&mut self.multipliers, &trial.multipliers, 1.0, &trial.multiplier_changes);
+        sum(&mut self.velocity, &trial.values.velocity, coefficients.velocity, &trial.correction);
+        sum(&mut self.multipliers, &trial.values.multipliers, 1.0, &trial.multiplier_changes);
         sum(
             &mut self.nonholonomic_multipliers,
-            &trial.nonholonomic_multipliers,
+            &trial.values.nonholonomic_multipliers,
             1.0,
             &trial.nonholonomic_multiplier_changes,
         );
@@ -146,10 +146,10 @@ impl Soi2<'_> {
         }
         work.tangent.gradient.fill(0.0);
         self.dae.gradient(&trial.point(), &mut work.tangent.gradient);
-        work.tangent.gradient.multiply_add(1.0, &trial.velocity, hidden);
+        work.tangent.gradient.multiply_add(1.0, &trial.values.velocity, hidden);
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         let inverse_scale = 1.0 / self.coefficients.scale;
-        comply(&work.compliance, &trial.multipliers, inverse_scale, hidden);
+        comply(&work.compliance, &trial.values.multipliers, inverse_scale, hidden);
         work.layout.scatter(Kind::Holonomic, 1, hidden, out);
     }
 
@@ -279,10 +279,10 @@ impl NonlinearSystem for Soi2<'_> {
         let (work, trial) = (&mut *self.work, &*self.trial);
         comply(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
         work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
-        work.nonholonomic_rows(0, &trial.nonholonomic_multipliers, &self.coefficients, out);
+        work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(trial, &self.coefficients, out);
         work.scratch.copy_from_slice(&work.equilibrium);
-        self.force_level.add(&trial.acceleration, &mut work.scratch);
+        self.force_level.add(&trial.values.acceleration, &mut work.scratch);
         work.scratch.iter_mut().for_each(|value| *value *= inverse_scale);
         work.layout.scatter_nodes(0, &work.scratch, out);
         self.hidden_rows(out);
@@ -327,8 +327,8 @@ impl NonlinearSystem for Soi2<'_> {
         work.layout.gather_nodes(0, increment, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {
             trial.increment[i] += fraction * y;
-            trial.velocity[i] += fraction * coefficients.velocity * y;
-            trial.acceleration[i] += fraction * coefficients.acceleration * y;
+            trial.values.velocity[i] += fraction * coefficients.velocity * y;
+            trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
         work.layout.gather_nodes(1, increment, &mut work.scratch);
         trial.changed = true;
@@ -337,12 +337,12 @@ impl NonlinearSystem for Soi2<'_> {
             trial.correction[i] += fraction * w;
         }
         let factor = fraction * coefficients.scale;
-        for (which, multipliers) in [(0, &mut trial.multipliers), (1, &mut trial.multiplier_changes)] {
+        for (which, multipliers) in [(0, &mut trial.values.multipliers), (1, &mut trial.multiplier_changes)] {
             let changes = &mut work.constraint_scratch;
             work.layout.gather(Kind::Holonomic, which, increment, changes);
             multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
         }
-        work.correct_nonholonomic(0, increment, factor, &mut trial.nonholonomic_multipliers);
+        work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         work.correct_nonholonomic(1, increment, factor, &mut trial.nonholonomic_multiplier_changes);
         work.correct_states(increment, fraction, coefficients, trial);
     }

@@ -4,8 +4,8 @@ use super::error::StartError;
 use super::estimate::{curvature_error, position_error_constant};
 use super::settings::{Method, Settings, Start};
 use super::state::State;
-use crate::constrained::{Accelerations, Kkt, KktFailure, StartReport, refuse};
-use crate::dae::{Dae, Initial, Shape};
+use crate::constrained::{Kkt, KktFailure, StartReport, refuse};
+use crate::dae::{Dae, Initial, Shape, Values};
 
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
@@ -46,22 +46,22 @@ pub(super) fn starting_state(
     }
     let misses = kkt.contradicting_velocities(dae, initial.time, &configuration, &velocity);
     refuse(dae, "velocities", &misses)?;
-    let mut state = State {
-        time: initial.time,
-        configuration,
-        shown_velocity: velocity.clone(),
-        velocity,
-        internal_states: initial.internal_states.clone(),
-        memory,
-        multipliers: initial.multipliers.clone(),
-        nonholonomic_multipliers: initial.nonholonomic_multipliers.clone(),
-        stabilizers: vec![0.0; shape.constraint_count()],
-        ..State::default()
-    };
-    let time = state.time;
+    let mut now = Values::zeros(shape);
+    now.time = initial.time;
+    now.configuration = configuration;
+    now.internal_states.copy_from_slice(&initial.internal_states);
+    now.memory = memory;
+    // Empty ones are no guess.
+    now.multipliers.iter_mut().zip(&initial.multipliers).for_each(|(to, from)| *to = *from);
+    let guesses = &initial.nonholonomic_multipliers;
+    now.nonholonomic_multipliers.iter_mut().zip(guesses).for_each(|(to, from)| *to = *from);
+    now.velocity.copy_from_slice(&velocity);
+    let stabilizers = vec![0.0; shape.constraint_count()];
+    let mut state = State { now, base_velocity: velocity, stabilizers, ..State::default() };
+    let time = state.now.time;
     starting_values(dae, shape, settings, &mut state, time, Side::Both, kkt).map_err(failed)?;
-    let State { configuration, shown_velocity, acceleration, .. } = &state;
-    let misses = kkt.contradicting_accelerations(dae, time, configuration, shown_velocity, acceleration);
+    let Values { configuration, velocity, acceleration, .. } = &state.now;
+    let misses = kkt.contradicting_accelerations(dae, time, configuration, velocity, acceleration);
     refuse(dae, "accelerations", &misses)?;
     Ok(state)
 }
@@ -78,26 +78,27 @@ pub(super) fn starting_values(
     side: Side,
     kkt: &mut Kkt,
 ) -> Result<(), KktFailure> {
-    let mut now = Accelerations::zeros(shape);
-    now.guess(&state.multipliers, &state.nonholonomic_multipliers);
-    now.internal_states.copy_from_slice(&state.internal_states);
-    kkt.accelerations(dae, time, &state.configuration, &state.velocity, &mut now)?;
-    state.internal_states.copy_from_slice(&now.internal_states);
-    kkt.set_states(&now.internal_states, &state.memory);
+    let mut now = Values { time, ..state.now.clone() };
+    now.velocity.copy_from_slice(&state.base_velocity);
+    now.acceleration.fill(0.0);
+    now.internal_rates.fill(0.0);
+    kkt.accelerations(dae, &mut now)?;
+    state.now.internal_states.copy_from_slice(&now.internal_states);
+    kkt.set_states(&now.internal_states, &state.now.memory);
     state.algorithmic_acceleration = now.acceleration.clone();
     let mut second_derivatives = None;
     let without_slopes = matches!(settings.start, Start::Trivial | Start::Implicit);
     if !without_slopes || settings.method == Method::Bdf2 {
-        let Jerks { velocity: jerk, internal_states } =
-            jerk(dae, shape, settings, state, time, &now, side, kkt)?;
+        let Jerks { velocity: jerk, internal_states } = jerk(dae, shape, settings, &now, side, kkt)?;
         second_derivatives = Some(internal_states);
         let shift = settings.parameters.offset() * settings.step;
         for (a, jerk) in state.algorithmic_acceleration.iter_mut().zip(&jerk) {
             *a += shift * jerk;
         }
         if settings.method == Method::UpdatedLagrangian {
-            let State { velocity, algorithmic_acceleration: a, .. } = state;
-            settings.parametrization.add_jerk_excess(&shape.space, shift, velocity, &now.acceleration, a);
+            let State { base_velocity, algorithmic_acceleration: a, .. } = state;
+            let (v, v_dot) = (&*base_velocity, &now.acceleration);
+            settings.parametrization.add_jerk_excess(&shape.space, shift, v, v_dot, a);
         }
         if settings.start == Start::OrderPreserving && settings.method.leaves_hidden_residual() {
             perturb_velocity(dae, shape, settings, state, &now, &jerk, kkt)?;
@@ -109,7 +110,7 @@ pub(super) fn starting_values(
     state.previous_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.earlier_algorithmic_acceleration = state.algorithmic_acceleration.clone();
     state.earliest_algorithmic_acceleration = state.algorithmic_acceleration.clone();
-    state.acceleration = now.acceleration;
+    state.now.acceleration = now.acceleration;
     state.start_states(
         now.internal_rates,
         second_derivatives.as_deref(),
@@ -119,8 +120,8 @@ pub(super) fn starting_values(
     state.previous_multipliers = now.multipliers.clone();
     state.earlier_multipliers = now.multipliers.clone();
     state.earliest_multipliers = now.multipliers.clone();
-    state.multipliers = now.multipliers;
-    state.nonholonomic_multipliers = now.nonholonomic_multipliers;
+    state.now.multipliers = now.multipliers;
+    state.now.nonholonomic_multipliers = now.nonholonomic_multipliers;
     // M a belongs to the time before.
     state.inertia_force.clear();
     state.previous_inertia_force.clear();
@@ -136,27 +137,24 @@ pub(super) struct Jerks {
 /// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
 ///
 /// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
-#[allow(clippy::too_many_arguments, reason = "one step of the starting procedure with all that it knows")]
 pub(super) fn jerk(
     dae: &dyn Dae,
     shape: &Shape,
     settings: &Settings,
-    state: &State,
-    time: f64,
-    now: &Accelerations,
+    now: &Values,
     side: Side,
     kkt: &mut Kkt,
 ) -> Result<Jerks, KktFailure> {
     let mut accelerations_at = |distance: f64| {
-        let (v, v_dot) = (&state.velocity, &now.acceleration);
+        let (v, v_dot) = (&now.velocity, &now.acceleration);
         let increment: Vec<f64> =
             v.iter().zip(v_dot).map(|(v, v_dot)| distance * (v + 0.5 * distance * v_dot)).collect();
-        let velocity: Vec<f64> = v.iter().zip(v_dot).map(|(v, v_dot)| v + distance * v_dot).collect();
-        let mut configuration = state.configuration.clone();
-        shape.space.compose_exp(&state.configuration, &increment, &mut configuration);
         let mut there = now.clone();
+        there.time = now.time + distance;
+        there.velocity.iter_mut().zip(v_dot).for_each(|(v, v_dot)| *v += distance * v_dot);
+        shape.space.compose_exp(&now.configuration, &increment, &mut there.configuration);
         there.internal_states.iter_mut().zip(&now.internal_rates).for_each(|(c, rate)| *c += distance * rate);
-        kkt.accelerations(dae, time + distance, &configuration, &velocity, &mut there)?;
+        kkt.accelerations(dae, &mut there)?;
         Ok(there)
     };
     let distance = OFFSET * settings.step;
@@ -180,7 +178,7 @@ fn perturb_velocity(
     shape: &Shape,
     settings: &Settings,
     state: &mut State,
-    now: &Accelerations,
+    now: &Values,
     jerk: &[f64],
     kkt: &mut Kkt,
 ) -> Result<(), KktFailure> {
@@ -188,7 +186,7 @@ fn perturb_velocity(
         return Ok(());
     }
     let mut local_error = vec![0.0; shape.velocity_count()];
-    curvature_error(settings, &shape.space, &state.velocity, &now.acceleration, &mut local_error);
+    curvature_error(settings, &shape.space, &state.base_velocity, &now.acceleration, &mut local_error);
     let square = match settings.method {
         // v of the formula lacks h² x⃛/3, of which the local error 2/9 h³ x⃛ is the 3/2-th part.
         Method::Bdf2 => -1.5 * settings.step * settings.step,
@@ -199,8 +197,8 @@ fn perturb_velocity(
         *error = square * (constant * jerk + *error);
     }
     let mut change = vec![0.0; shape.velocity_count()];
-    let State { time, configuration, velocity, .. } = &*state;
-    kkt.constrained_part(dae, *time, configuration, velocity, &local_error, &mut change)?;
-    state.velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
+    let Values { time, configuration, .. } = &state.now;
+    kkt.constrained_part(dae, *time, configuration, &state.base_velocity, &local_error, &mut change)?;
+    state.base_velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::control::ControlMemory;
 use super::error::StateError;
 use super::guess::Guess;
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::dae::Point;
+use crate::dae::{Point, Values};
 use crate::solve::newton::Memory;
 
 /// State of an integration between two steps.
@@ -13,8 +13,8 @@ use crate::solve::newton::Memory;
 /// state also says where the matrix in use was evaluated, and the factors are made again from there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Time t_n in s.
-    pub time: f64,
+    /// The solution at t_n, with the velocity that is shown: at the start that of the user.
+    pub now: Values,
     /// Size of the step that led here; 0 at the start.
     pub step: f64,
     /// Size of the step for which v_n and a_n are prepared.
@@ -29,14 +29,8 @@ pub struct State {
     pub control: ControlMemory,
     /// Whether the method started here at a corner of the inputs, and has not taken a step since.
     pub after_corner: bool,
-    /// Configuration q_n.
-    pub configuration: Vec<f64>,
     /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
-    pub velocity: Vec<f64>,
-    /// Velocity to be shown: v_n, and at the start the user's v(t₀).
-    pub shown_velocity: Vec<f64>,
-    /// Acceleration v̇_n.
-    pub acceleration: Vec<f64>,
+    pub base_velocity: Vec<f64>,
     /// Algorithmic acceleration a_n ≈ v̇(t_n + Δ_α h).
     pub algorithmic_acceleration: Vec<f64>,
     /// Algorithmic acceleration before the last step, for a change of step size.
@@ -49,8 +43,6 @@ pub struct State {
     pub inertia_force: Vec<f64>,
     /// M a before the last step, for a change of step size; as long as `inertia_force`.
     pub previous_inertia_force: Vec<f64>,
-    /// Multipliers λ_n.
-    pub multipliers: Vec<f64>,
     /// Multipliers before the last step, for the first guess of the next.
     pub previous_multipliers: Vec<f64>,
     /// The ones before those, for the same.
@@ -59,22 +51,14 @@ pub struct State {
     pub earliest_multipliers: Vec<f64>,
     /// How the next step is guessed.
     pub guess: Guess,
-    /// Multipliers ψ_n of the nonholonomic constraints.
-    pub nonholonomic_multipliers: Vec<f64>,
     /// Stabilizing multipliers η_n of the last step with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
-    /// States c_n.
-    pub internal_states: Vec<f64>,
-    /// Rates ċ_n of the states; zero for algebraic ones.
-    pub internal_rates: Vec<f64>,
     /// Rates of the states before the last step.
     pub previous_state_rates: Vec<f64>,
     /// Algorithmic rates w_n of the states.
     pub algorithmic_state_rates: Vec<f64>,
     /// Algorithmic rates of the states before the last step, for a change of step size.
     pub previous_algorithmic_state_rates: Vec<f64>,
-    /// What the system remembers.
-    pub memory: Vec<f64>,
     /// How far each constraint may give way to its multiplier because it is redundant; empty if none is.
     pub compliance: Vec<f64>,
     /// Size of the step before the last, with `bdf2`.
@@ -104,22 +88,14 @@ pub struct Merged {
 /// Arguments of the iteration matrix in use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MatrixPoint {
-    /// Time.
-    pub time: f64,
+    /// Values at the end of that step.
+    pub values: Values,
     /// Step size.
     pub step: f64,
     /// Configuration at the start of that step.
     pub base: Vec<f64>,
     /// Increment h Δq of that step.
     pub increment: Vec<f64>,
-    /// Velocity.
-    pub velocity: Vec<f64>,
-    /// Acceleration.
-    pub acceleration: Vec<f64>,
-    /// Multipliers.
-    pub multipliers: Vec<f64>,
-    /// Multipliers of the nonholonomic constraints.
-    pub nonholonomic_multipliers: Vec<f64>,
     /// Velocity at the start of that step, with methods that evaluate the mass matrix on the way.
     pub base_velocity: Vec<f64>,
     /// Part of the increment that keeps the position constraints with `soi2`.
@@ -128,14 +104,10 @@ pub struct MatrixPoint {
     pub multiplier_changes: Vec<f64>,
     /// ψ̃ − ψ with `soi2`.
     pub nonholonomic_multiplier_changes: Vec<f64>,
-    /// States.
-    pub internal_states: Vec<f64>,
-    /// What the system remembered.
-    pub memory: Vec<f64>,
 }
 
 const MAGIC: &[u8; 8] = b"KREISELS";
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 impl From<Damaged> for StateError {
     fn from(_: Damaged) -> Self {
@@ -146,16 +118,12 @@ impl From<Damaged> for StateError {
 impl State {
     /// The solution at another time and with another memory.
     pub(super) fn point<'a>(&'a self, time: f64, memory: &'a [f64]) -> Point<'a> {
-        Point {
-            time,
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            internal_states: &self.internal_states,
-            memory,
-        }
+        Point { time, velocity: &self.base_velocity, memory, ..self.now.point() }
+    }
+
+    /// The solution as it is shown.
+    pub fn values(&self) -> &Values {
+        &self.now
     }
 
     /// Time after another step of a size.
@@ -165,7 +133,7 @@ impl State {
         if step == self.step && self.count > 0 {
             self.origin + (self.count + 1) as f64 * step
         } else {
-            self.time + step
+            self.now.time + step
         }
     }
 
@@ -176,15 +144,15 @@ impl State {
         if step == self.step && self.count > 0 {
             self.count += 1;
         } else {
-            (self.origin, self.count) = (self.time, 1);
+            (self.origin, self.count) = (self.now.time, 1);
         }
-        (self.time, self.step) = (time, step);
+        (self.now.time, self.step) = (time, step);
     }
 
     /// Sets the clock to a time that a sum of steps was to reach.
     pub(super) fn set_time(&mut self, time: f64) {
-        if time != self.time {
-            (self.time, self.count) = (time, 0);
+        if time != self.now.time {
+            (self.now.time, self.count) = (time, 0);
         }
     }
 
@@ -194,7 +162,7 @@ impl State {
         writer.0.extend_from_slice(MAGIC);
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
         let ControlMemory { next_step, last_error, last_ratio } = self.control;
-        let clock = [self.time, self.step, self.prepared_step, self.origin];
+        let clock = [self.now.time, self.step, self.prepared_step, self.origin];
         let numbers = clock.into_iter().chain([next_step, last_error, last_ratio]);
         numbers.chain(self.newton.numbers()).for_each(|value| writer.number(value));
         writer.whole(self.count);
@@ -209,7 +177,7 @@ impl State {
         writer.indices(self.merged.start.as_ref());
         writer.0.push(u8::from(self.matrix_point.is_some()));
         if let Some(point) = &self.matrix_point {
-            writer.number(point.time);
+            writer.number(point.values.time);
             writer.number(point.step);
             for values in point.arrays() {
                 writer.numbers(values);
@@ -228,8 +196,8 @@ impl State {
         if found != VERSION {
             return Err(StateError::Version { found, expected: VERSION });
         }
+        let time = reader.number()?;
         let mut state = State {
-            time: reader.number()?,
             step: reader.number()?,
             prepared_step: reader.number()?,
             origin: reader.number()?,
@@ -245,14 +213,16 @@ impl State {
             guess: Guess::from_number(reader.bytes()?).ok_or(StateError::Damaged)?,
             ..State::default()
         };
+        state.now.time = time;
         for values in state.arrays_mut() {
             *values = reader.numbers()?;
         }
         state.previous_step = reader.number()?;
         state.merged = Merged { step: reader.indices()?, start: reader.indices()? };
         if reader.flag()? {
-            let mut point =
-                MatrixPoint { time: reader.number()?, step: reader.number()?, ..MatrixPoint::default() };
+            let time = reader.number()?;
+            let mut point = MatrixPoint { step: reader.number()?, ..MatrixPoint::default() };
+            point.values.time = time;
             for values in point.arrays_mut() {
                 *values = reader.numbers()?;
             }
@@ -266,28 +236,28 @@ impl State {
 
     fn arrays(&self) -> [&Vec<f64>; 25] {
         [
-            &self.configuration,
-            &self.velocity,
-            &self.shown_velocity,
-            &self.acceleration,
+            &self.now.configuration,
+            &self.base_velocity,
+            &self.now.velocity,
+            &self.now.acceleration,
             &self.algorithmic_acceleration,
             &self.previous_algorithmic_acceleration,
             &self.earlier_algorithmic_acceleration,
             &self.earliest_algorithmic_acceleration,
             &self.inertia_force,
             &self.previous_inertia_force,
-            &self.multipliers,
+            &self.now.multipliers,
             &self.previous_multipliers,
             &self.earlier_multipliers,
             &self.earliest_multipliers,
-            &self.nonholonomic_multipliers,
+            &self.now.nonholonomic_multipliers,
             &self.stabilizers,
-            &self.internal_states,
-            &self.internal_rates,
+            &self.now.internal_states,
+            &self.now.internal_rates,
             &self.previous_state_rates,
             &self.algorithmic_state_rates,
             &self.previous_algorithmic_state_rates,
-            &self.memory,
+            &self.now.memory,
             &self.compliance,
             &self.previous_velocity,
             &self.previous_increment,
@@ -296,28 +266,28 @@ impl State {
 
     fn arrays_mut(&mut self) -> [&mut Vec<f64>; 25] {
         [
-            &mut self.configuration,
-            &mut self.velocity,
-            &mut self.shown_velocity,
-            &mut self.acceleration,
+            &mut self.now.configuration,
+            &mut self.base_velocity,
+            &mut self.now.velocity,
+            &mut self.now.acceleration,
             &mut self.algorithmic_acceleration,
             &mut self.previous_algorithmic_acceleration,
             &mut self.earlier_algorithmic_acceleration,
             &mut self.earliest_algorithmic_acceleration,
             &mut self.inertia_force,
             &mut self.previous_inertia_force,
-            &mut self.multipliers,
+            &mut self.now.multipliers,
             &mut self.previous_multipliers,
             &mut self.earlier_multipliers,
             &mut self.earliest_multipliers,
-            &mut self.nonholonomic_multipliers,
+            &mut self.now.nonholonomic_multipliers,
             &mut self.stabilizers,
-            &mut self.internal_states,
-            &mut self.internal_rates,
+            &mut self.now.internal_states,
+            &mut self.now.internal_rates,
             &mut self.previous_state_rates,
             &mut self.algorithmic_state_rates,
             &mut self.previous_algorithmic_state_rates,
-            &mut self.memory,
+            &mut self.now.memory,
             &mut self.compliance,
             &mut self.previous_velocity,
             &mut self.previous_increment,
@@ -326,37 +296,41 @@ impl State {
 }
 
 impl MatrixPoint {
-    fn arrays(&self) -> [&Vec<f64>; 12] {
+    fn arrays(&self) -> [&Vec<f64>; 14] {
         [
             &self.base,
             &self.increment,
-            &self.velocity,
-            &self.acceleration,
-            &self.multipliers,
-            &self.nonholonomic_multipliers,
+            &self.values.configuration,
+            &self.values.velocity,
+            &self.values.acceleration,
+            &self.values.multipliers,
+            &self.values.nonholonomic_multipliers,
             &self.base_velocity,
             &self.correction,
             &self.multiplier_changes,
             &self.nonholonomic_multiplier_changes,
-            &self.internal_states,
-            &self.memory,
+            &self.values.internal_states,
+            &self.values.internal_rates,
+            &self.values.memory,
         ]
     }
 
-    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 12] {
+    fn arrays_mut(&mut self) -> [&mut Vec<f64>; 14] {
         [
             &mut self.base,
             &mut self.increment,
-            &mut self.velocity,
-            &mut self.acceleration,
-            &mut self.multipliers,
-            &mut self.nonholonomic_multipliers,
+            &mut self.values.configuration,
+            &mut self.values.velocity,
+            &mut self.values.acceleration,
+            &mut self.values.multipliers,
+            &mut self.values.nonholonomic_multipliers,
             &mut self.base_velocity,
             &mut self.correction,
             &mut self.multiplier_changes,
             &mut self.nonholonomic_multiplier_changes,
-            &mut self.internal_states,
-            &mut self.memory,
+            &mut self.values.internal_states,
+            &mut self.values.internal_rates,
+            &mut self.values.memory,
         ]
     }
 }
@@ -367,19 +341,22 @@ mod tests {
 
     fn sample() -> State {
         State {
-            time: 0.1,
+            now: Values {
+                time: 0.1,
+                configuration: vec![1.0, f64::MIN_POSITIVE],
+                multipliers: vec![1e300],
+                ..Values::default()
+            },
             step: 1e-3,
             count: 7,
             equal_steps: 9,
             after_corner: true,
             control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
-            configuration: vec![1.0, f64::MIN_POSITIVE],
-            velocity: vec![-0.0],
+            base_velocity: vec![-0.0],
             earliest_algorithmic_acceleration: vec![0.5],
-            multipliers: vec![1e300],
             earliest_multipliers: vec![-2.0],
             merged: Merged { step: Some(vec![3, 7]), start: None },
-            matrix_point: Some(MatrixPoint { time: 0.2, base: vec![3.0], ..Default::default() }),
+            matrix_point: Some(MatrixPoint { step: 0.2, base: vec![3.0], ..Default::default() }),
             ..Default::default()
         }
     }
@@ -392,11 +369,12 @@ mod tests {
 
     #[test]
     fn a_million_steps_of_one_size_end_without_rounding() {
-        let mut state = State { time: 0.3, ..State::default() };
+        let mut state = State::default();
+        state.now.time = 0.3;
         for _ in 0..1_000_000 {
             state.count_step(1e-3);
         }
-        assert_eq!(state.time, 0.3 + 1e6 * 1e-3);
+        assert_eq!(state.now.time, 0.3 + 1e6 * 1e-3);
     }
 
     #[test]
@@ -404,7 +382,7 @@ mod tests {
         let mut state = State::default();
         for _ in 0..3 {
             state.count_step(1e-3);
-            state.set_time(state.time.next_up());
+            state.set_time(state.now.time.next_up());
         }
         assert_eq!((state.count, state.equal_steps), (0, 3));
         state.count_step(2e-3);

@@ -140,8 +140,8 @@ impl LocalCoordinates {
     /// Values on the group [BrulsCardonaArnold2012, Eqs. (73)–(75)], with the configuration in the trial values.
     fn map(&mut self, space: &Space, base: &[f64], trial: &mut Trial) {
         self.increment.copy_from_slice(&trial.increment);
-        self.velocity.copy_from_slice(&trial.velocity);
-        self.acceleration.copy_from_slice(&trial.acceleration);
+        self.velocity.copy_from_slice(&trial.values.velocity);
+        self.acceleration.copy_from_slice(&trial.values.acceleration);
         for (_, first) in rotations(space) {
             let [x, rate, acceleration] = local(trial, first);
             let operator = self.parametrization.tangent_operator(&x);
@@ -150,7 +150,7 @@ impl LocalCoordinates {
             write_vector3(&(operator * rate), &mut self.velocity[first..]);
             write_vector3(&(operator * acceleration + slope * rate), &mut self.acceleration[first..]);
         }
-        space.compose_exp(base, &self.increment, &mut trial.configuration);
+        space.compose_exp(base, &self.increment, &mut trial.values.configuration);
     }
 
     /// Derivatives of the values on the group with respect to x.
@@ -180,9 +180,9 @@ impl LocalCoordinates {
     pub fn settle(&mut self, space: &Space, parameters: &Parameters, state: &State, trial: &mut Trial) {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         for (i, next) in self.algorithmic_acceleration.iter_mut().enumerate() {
-            let (a, v_dot) = (state.algorithmic_acceleration[i], state.acceleration[i]);
-            *next =
-                ((1.0 - alpha_f) * trial.acceleration[i] + alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m);
+            let (a, v_dot) = (state.algorithmic_acceleration[i], state.now.acceleration[i]);
+            *next = ((1.0 - alpha_f) * trial.values.acceleration[i] + alpha_f * v_dot - alpha_m * a)
+                / (1.0 - alpha_m);
         }
         for (_, first) in rotations(space) {
             let [x, rate, acceleration] = local(trial, first);
@@ -191,8 +191,8 @@ impl LocalCoordinates {
             let next = operator * vector3(&self.algorithmic_acceleration[first..]) + convective;
             write_vector3(&next, &mut self.algorithmic_acceleration[first..]);
             write_vector3(&self.parametrization.rotation_vector(&x), &mut trial.increment[first..]);
-            write_vector3(&(operator * rate), &mut trial.velocity[first..]);
-            write_vector3(&(operator * acceleration + convective), &mut trial.acceleration[first..]);
+            write_vector3(&(operator * rate), &mut trial.values.velocity[first..]);
+            write_vector3(&(operator * acceleration + convective), &mut trial.values.acceleration[first..]);
         }
     }
 
@@ -204,7 +204,8 @@ impl LocalCoordinates {
 
 /// x, ẋ and ẍ of the rotation that begins at `first`.
 fn local(trial: &Trial, first: usize) -> [Vector3; 3] {
-    [&trial.increment, &trial.velocity, &trial.acceleration].map(|values| vector3(&values[first..]))
+    [&trial.increment, &trial.values.velocity, &trial.values.acceleration]
+        .map(|values| vector3(&values[first..]))
 }
 
 /// The equations of one step.
@@ -313,10 +314,10 @@ mod tests {
         for i in 0..shape.velocity_count() {
             let number = i as f64;
             trial.increment[i] = 0.7 * (1.0 + number).sin();
-            trial.velocity[i] = (2.0 + 3.0 * number).cos();
-            trial.acceleration[i] = 2.0 * (0.5 + 2.0 * number).sin();
+            trial.values.velocity[i] = (2.0 + 3.0 * number).cos();
+            trial.values.acceleration[i] = 2.0 * (0.5 + 2.0 * number).sin();
         }
-        trial.multipliers.fill(0.8);
+        trial.values.multipliers.fill(0.8);
         let mut equations = UpdatedLagrangian {
             local: &mut LocalCoordinates::new(chart, &shape, &couplings),
             linear: Index3 {
@@ -376,15 +377,15 @@ mod tests {
             let shape = Shape::new(space.clone());
             let mut trial = Trial::new(&shape);
             trial.increment = (x * axis).as_slice().to_vec();
-            trial.velocity = (x_dot * axis).as_slice().to_vec();
-            trial.acceleration = (x_ddot * axis).as_slice().to_vec();
+            trial.values.velocity = (x_dot * axis).as_slice().to_vec();
+            trial.values.acceleration = (x_ddot * axis).as_slice().to_vec();
             let mut local = LocalCoordinates::new(chart, &shape, &Couplings::dense(&shape));
             local.map(&space, &[1.0, 0.0, 0.0, 0.0], &mut trial);
             // Some roundings of numbers below ten.
             assert!((vector3(&local.increment) - angle * axis).norm() < 1e-14, "{chart:?}");
             assert!((vector3(&local.velocity) - rate * axis).norm() < 1e-14, "{chart:?}");
             assert!(vector3(&local.acceleration).norm() < 2e-14, "{chart:?} {:?}", local.acceleration);
-            assert!(quaternion(&trial.configuration).angle_to(&so3::exp(&(angle * axis))) < 1e-15);
+            assert!(quaternion(&trial.values.configuration).angle_to(&so3::exp(&(angle * axis))) < 1e-15);
         }
     }
 }

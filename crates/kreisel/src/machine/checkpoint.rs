@@ -333,7 +333,7 @@ impl<'m> Recorder<'m, ResultFiles> {
 
     /// Brings all records to the disk and writes a checkpoint of the run as it stands; the run must not be within a step.
     pub fn write_checkpoint(&mut self, run: &Run, header: &mut CheckpointHeader) -> Result<(), WriteError> {
-        header.time = run.integration().state().time;
+        header.time = run.integration().values().time;
         header.steps = run.statistics().steps;
         let [mut saved, mut books, mut files] = [(); 3].map(|()| Writer::default());
         run.save(&mut saved);

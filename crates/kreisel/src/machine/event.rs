@@ -12,11 +12,10 @@ use serde::Serialize;
 
 use super::configuration::Setting;
 use super::ledger::EnergyLedger;
-use super::recorder::{point_at, point_of};
 use super::sensor::{Measurement, Moment, Sensor};
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::dae::Point;
-use crate::integrate::{Integration, Sample, State};
+use crate::dae::{Point, Values};
+use crate::integrate::{Ends, Interval};
 use crate::model::Expression;
 use crate::system::{SwitchId, System};
 
@@ -124,7 +123,7 @@ pub(super) struct EventWatch<'m> {
     events: &'m [Event],
     watched: Vec<Watched>,
     target: Option<Target>,
-    sample: Sample,
+    sample: Values,
     /// Events that happened.
     pub records: Vec<EventRecord>,
     /// Events of the last accepted step, by index.
@@ -166,7 +165,7 @@ impl<'m> EventWatch<'m> {
             events,
             watched: vec![Watched::default(); events.len()],
             target: None,
-            sample: Sample::default(),
+            sample: Values::default(),
             records: Vec::new(),
             fired: Vec::new(),
         }
@@ -207,11 +206,11 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Takes up the values where the method starts, or starts anew: what the expressions show may jump there.
-    pub fn started(&mut self, integration: &Integration<'_>) {
+    pub fn started(&mut self, at: &Values) {
         let fired = std::mem::take(&mut self.fired);
         for index in 0..self.events.len() {
             let kept = self.watched[index].side;
-            self.note(index, integration.state());
+            self.note(index, at);
             if fired.contains(&index) {
                 // An event that has just happened is on its far side, whatever rounding says.
                 self.watched[index].side = kept;
@@ -219,9 +218,9 @@ impl<'m> EventWatch<'m> {
         }
     }
 
-    fn note(&mut self, index: usize, state: &State) {
-        let angles = self.angles_at(index, &point_of(state), state.time);
-        let value = self.value_at(index, &point_of(state), state.time);
+    fn note(&mut self, index: usize, state: &Values) {
+        let angles = self.angles_at(index, &state.point(), state.time);
+        let value = self.value_at(index, &state.point(), state.time);
         self.watched[index].take(value);
         self.watched[index].angles = angles;
     }
@@ -265,22 +264,16 @@ impl<'m> EventWatch<'m> {
         event.expression.value(&variables)
     }
 
-    fn pending_value(&mut self, index: usize, integration: &Integration<'_>, time: f64) -> f64 {
-        self.pending_values(index..index + 1, integration, time)[0]
+    fn pending_value(&mut self, index: usize, pending: &mut dyn Interval, time: f64) -> f64 {
+        self.pending_values(index..index + 1, pending, time)[0]
     }
 
     /// Values of some events within the pending step.
-    fn pending_values(
-        &mut self,
-        indices: Range<usize>,
-        integration: &Integration<'_>,
-        time: f64,
-    ) -> Vec<f64> {
+    fn pending_values(&mut self, indices: Range<usize>, pending: &mut dyn Interval, time: f64) -> Vec<f64> {
         let mut sample = std::mem::take(&mut self.sample);
-        integration.interpolate_pending(time, &mut sample);
-        let point = point_at(&sample, &integration.state().memory);
-        let since = integration.state().time;
-        let values = indices.map(|index| self.value_at(index, &point, since)).collect();
+        pending.at(time, &mut sample);
+        let since = pending.ends().from.time;
+        let values = indices.map(|index| self.value_at(index, &sample.point(), since)).collect();
         self.sample = sample;
         values
     }
@@ -292,18 +285,19 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Another time at which the pending step is to end.
-    pub fn landing(&mut self, integration: &Integration<'_>) -> Option<f64> {
-        let (start, end) = (integration.state().time, integration.pending_time());
+    pub fn landing(&mut self, pending: &mut dyn Interval) -> Option<f64> {
+        let ends = pending.ends();
+        let (start, end) = (ends.from.time, ends.to.time);
         match self.target {
             Some(target) if target.before[0] >= start && target.holds(end) => {
-                self.approach(target, integration, end)
+                self.approach(target, pending, end)
             }
-            _ => self.first_passage(integration, start, end),
+            _ => self.first_passage(pending, start, end),
         }
     }
 
     /// The earliest passage within the pending step, on the interpolated motion.
-    fn first_passage(&mut self, integration: &Integration<'_>, start: f64, end: f64) -> Option<f64> {
+    fn first_passage(&mut self, pending: &mut dyn Interval, start: f64, end: f64) -> Option<f64> {
         self.target = None;
         if self.events.is_empty() {
             return None;
@@ -312,13 +306,13 @@ impl<'m> EventWatch<'m> {
             self.watched.iter().map(|watched| [watched.value; PARTS + 1]).collect();
         for part in 1..=PARTS {
             let time = if part == PARTS { end } else { start + (end - start) * part as f64 / PARTS as f64 };
-            let present = self.pending_values(0..self.events.len(), integration, time);
+            let present = self.pending_values(0..self.events.len(), pending, time);
             values.iter_mut().zip(present).for_each(|(values, value)| values[part] = value);
         }
         let mut earliest: Option<(f64, Target)> = None;
         for (index, values) in values.iter().enumerate() {
-            let Some(target) = self.bracket(index, integration, [start, end], values) else { continue };
-            let time = self.locate(target, integration);
+            let Some(target) = self.bracket(index, pending, [start, end], values) else { continue };
+            let time = self.locate(target, pending);
             if earliest.is_none_or(|(known, _)| time < known) {
                 earliest = Some((time, target));
             }
@@ -333,7 +327,7 @@ impl<'m> EventWatch<'m> {
     fn bracket(
         &mut self,
         index: usize,
-        integration: &Integration<'_>,
+        pending: &mut dyn Interval,
         [start, end]: [f64; 2],
         values: &[f64; PARTS + 1],
     ) -> Option<Target> {
@@ -344,7 +338,7 @@ impl<'m> EventWatch<'m> {
             return Some(target(side, first, last));
         }
         // It may pass and be back at the end.
-        let away = self.excursion(index, integration, [start, end], values)?;
+        let away = self.excursion(index, pending, [start, end], values)?;
         if direction.counts(away[1]) {
             return Some(target(side, first, away));
         }
@@ -356,7 +350,7 @@ impl<'m> EventWatch<'m> {
     fn excursion(
         &mut self,
         index: usize,
-        integration: &Integration<'_>,
+        pending: &mut dyn Interval,
         [start, end]: [f64; 2],
         values: &[f64; PARTS + 1],
     ) -> Option<[f64; 2]> {
@@ -378,18 +372,18 @@ impl<'m> EventWatch<'m> {
         if side == 0.0 || least > CLOSE * (high - low) {
             return None;
         }
-        let value = self.pending_value(index, integration, time(part));
+        let value = self.pending_value(index, pending, time(part));
         is_away(self, value).then_some([time(part), value])
     }
 
-    fn locate(&mut self, target: Target, integration: &Integration<'_>) -> f64 {
+    fn locate(&mut self, target: Target, pending: &mut dyn Interval) -> f64 {
         let (mut low, mut high) = (target.before[0], target.after[0]);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
             if high - low <= 0.1 * self.events[target.event].tolerance || middle <= low || middle >= high {
                 break;
             }
-            let value = self.pending_value(target.event, integration, middle);
+            let value = self.pending_value(target.event, pending, middle);
             if target.from * value < 0.0 {
                 high = middle;
             } else {
@@ -400,8 +394,8 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Improves the end of a step that was computed to land on a passage.
-    fn approach(&mut self, mut target: Target, integration: &Integration<'_>, end: f64) -> Option<f64> {
-        let value = self.pending_value(target.event, integration, end);
+    fn approach(&mut self, mut target: Target, pending: &mut dyn Interval, end: f64) -> Option<f64> {
+        let value = self.pending_value(target.event, pending, end);
         let passed = target.from * value < 0.0;
         *(if passed { &mut target.after } else { &mut target.before }) = [end, value];
         let ([t0, g0], [t1, g1]) = (target.before, target.after);
@@ -421,13 +415,13 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Notes which events the accepted step has met.
-    pub fn accepted(&mut self, integration: &Integration<'_>) {
-        let state = integration.state();
-        let since = integration.previous().time;
+    pub fn accepted(&mut self, last: &dyn Interval) {
+        let Ends { from, to, .. } = last.ends();
+        let since = from.time;
         let target = self.target.take();
         self.fired.clear();
         for index in 0..self.events.len() {
-            let point = point_of(state);
+            let point = to.point();
             let value = self.value_at(index, &point, since);
             let angles = self.angles_at(index, &point, since);
             let landed = target.filter(|target| target.reached && target.event == index);
@@ -440,7 +434,7 @@ impl<'m> EventWatch<'m> {
             }
             if fires {
                 self.fired.push(index);
-                self.records.push(EventRecord { time: state.time, event: self.events[index].name.clone() });
+                self.records.push(EventRecord { time: to.time, event: self.events[index].name.clone() });
             }
         }
     }

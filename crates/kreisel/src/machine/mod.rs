@@ -40,7 +40,7 @@ pub use files::ResultFiles;
 pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
 pub use modes::{About, MachineModes};
-pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory, point_of};
+pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
     RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,

@@ -1,6 +1,6 @@
 //! Small motions of a machine: about its initial state or about its equilibrium.
 
-use super::recorder::{node_state, point_of};
+use super::recorder::node_state;
 use super::{Machine, RunError};
 use crate::dae::{Equation, Rest};
 use crate::kinematics::NodeId;
@@ -50,9 +50,9 @@ impl Machine {
             About::Initial => {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
                 let integration = self.start_with(self.settings.integration(step))?;
-                let state = integration.state();
+                let state = integration.values();
                 warnings.extend(self.unrest(&state.acceleration));
-                (Linearized::at(&self.system, &point_of(state))?, state.configuration.clone())
+                (Linearized::at(&self.system, &state.point())?, state.configuration.clone())
             }
         };
         let modes = linearized.modes(settings)?;

@@ -6,8 +6,8 @@ use super::Machine;
 use super::ledger::EnergyLedger;
 use super::sensor::{Moment, Sensor, SignalId};
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::dae::{Control, Point};
-use crate::integrate::{Integration, Observer, Sample, State};
+use crate::dae::{Control, Point, Values};
+use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::NodeId;
 use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
@@ -53,7 +53,7 @@ pub struct Recorder<'m, S> {
     conditions: Option<[f64; 2]>,
     values: Vec<f64>,
     nodes: Vec<NodeState>,
-    sample: Sample,
+    sample: Values,
     failure: Option<WriteError>,
 }
 
@@ -107,7 +107,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             conditions: None,
             values: Vec::new(),
             nodes: Vec::new(),
-            sample: Sample::default(),
+            sample: Values::default(),
             failure: None,
         }
     }
@@ -175,13 +175,13 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Value of a signal at a state that was just booked; `scratch` is overwritten.
-    pub fn value(&self, signal: SignalId, state: &State, scratch: &mut Vec<f64>) -> f64 {
+    pub fn value(&self, signal: SignalId, state: &Values, scratch: &mut Vec<f64>) -> f64 {
         let point = Self::point_before(state);
         value(self.machine, signal, (&point, &self.ledger, self.solver, &self.angles), scratch)
     }
 
     /// All that signals need to be read later, at a state that was just booked.
-    pub fn snapshot(&self, state: &State) -> Snapshot {
+    pub fn snapshot(&self, state: &Values) -> Snapshot {
         Snapshot {
             state: state.clone(),
             ledger: self.ledger,
@@ -201,23 +201,23 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Records the last accepted step, if it is not recorded yet; tells what went wrong before.
-    pub fn close(&mut self, integration: &Integration<'_>) -> Result<(), WriteError> {
+    pub fn close(&mut self, now: &Values) -> Result<(), WriteError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if integration.state().time > self.last_time {
-            self.record_state(integration.state())?;
+        if now.time > self.last_time {
+            self.record_state(now)?;
         }
         Ok(())
     }
 
     /// Ends recording with the last accepted step and gives the sink back.
-    pub fn finish(mut self, integration: &Integration<'_>) -> Result<S, WriteError> {
-        self.close(integration)?;
+    pub fn finish(mut self, now: &Values) -> Result<S, WriteError> {
+        self.close(now)?;
         Ok(self.sink)
     }
 
-    fn begin(&mut self, state: &State) -> Result<(), WriteError> {
+    fn begin(&mut self, state: &Values) -> Result<(), WriteError> {
         let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
@@ -228,20 +228,18 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// The motion at an accepted step with the inputs as they are just before: they may jump at its end.
-    fn point_before(state: &State) -> Point<'_> {
-        Point { time: state.time.next_down(), ..point_of(state) }
+    fn point_before(state: &Values) -> Point<'_> {
+        Point { time: state.time.next_down(), ..state.point() }
     }
 
     /// The motion at a start with the inputs as they are just after.
-    fn point_after(state: &State) -> Point<'_> {
-        Point { time: state.time.next_up(), ..point_of(state) }
+    fn point_after(state: &Values) -> Point<'_> {
+        Point { time: state.time.next_up(), ..state.point() }
     }
 
     /// Books a step and records the output times within it.
-    fn book(&mut self, integration: &Integration<'_>) -> Result<(), WriteError> {
-        let (from, to) = (integration.previous(), integration.state());
-        let step = to.time - from.time;
-        let report = integration.last_report();
+    fn book(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
+        let report = last.report();
         self.solver[0] = report.step;
         self.solver[1] += report.iterations as f64;
         self.solver[2] += report.rejections as f64;
@@ -250,26 +248,30 @@ impl<'m, S: Sink> Recorder<'m, S> {
             let [low, high] = self.conditions.unwrap_or([f64::INFINITY, 0.0]);
             self.conditions = Some([low.min(report.condition), high.max(report.condition)]);
         }
+        let Ends { from, to, .. } = last.ends();
+        let (start, end) = (from.time, to.time);
+        let step = end - start;
         let power = self.machine.system.power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before: Vec<f64> = self.rates(from);
         let after = self.rates(to);
         let angles =
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
-        while let Some(time) = self.next_within(to.time, step) {
-            let part = ((time - from.time) / step).clamp(0.0, 1.0);
+        while let Some(time) = self.next_within(end, step) {
+            let part = ((time - start) / step).clamp(0.0, 1.0);
             let ledger = self.ledger.within(step, power, part);
             let near: Vec<f64> = self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
             let mut sample = std::mem::take(&mut self.sample);
-            integration.interpolate(time, &mut sample);
-            let recorded = self.record(&point_at(&sample, &to.memory), time, &ledger, &near);
+            last.at(time, &mut sample);
+            let recorded = self.record(&sample.point(), time, &ledger, &near);
             self.sample = sample;
             recorded?;
         }
         self.ledger.book(step, power);
         self.angles = angles;
+        let to = last.ends().to;
         self.judge(&Self::point_before(to));
-        if self.output_step.is_none() || self.is_output_time(to.time, step) {
+        if self.output_step.is_none() || self.is_output_time(end, step) {
             self.record_state(to)?;
         }
         Ok(())
@@ -287,7 +289,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         })
     }
 
-    fn record_state(&mut self, state: &State) -> Result<(), WriteError> {
+    fn record_state(&mut self, state: &Values) -> Result<(), WriteError> {
         let (ledger, near) = (self.ledger, std::mem::take(&mut self.angles));
         let recorded = self.record(&Self::point_before(state), state.time, &ledger, &near);
         self.angles = near;
@@ -316,8 +318,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Value of every angle with the turns nearest to a guess; zero for other sensors.
-    fn angles_near(&self, state: &State, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-        let moment = Moment::new(&self.machine.system, point_of(state), &self.ledger);
+    fn angles_near(&self, state: &Values, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+        let moment = Moment::new(&self.machine.system, state.point(), &self.ledger);
         let mut value = Vec::new();
         let read = |(index, sensor): (usize, &Sensor)| {
             value.clear();
@@ -329,8 +331,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.machine.sensors.iter().enumerate().map(read).collect()
     }
 
-    fn rates(&self, state: &State) -> Vec<f64> {
-        let moment = Moment::new(&self.machine.system, point_of(state), &self.ledger);
+    fn rates(&self, state: &Values) -> Vec<f64> {
+        let moment = Moment::new(&self.machine.system, state.point(), &self.ledger);
         let rate =
             |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&moment) } else { 0.0 };
         self.machine.sensors.iter().map(rate).collect()
@@ -364,23 +366,23 @@ impl<'m, S: Sink> Recorder<'m, S> {
 const SAME_TIME: f64 = 1e-6;
 
 impl<S: Sink> Observer for Recorder<'_, S> {
-    fn started(&mut self, integration: &Integration<'_>) {
+    fn started(&mut self, at: &Values) {
         if self.count == 0 {
-            let outcome = self.begin(integration.state());
+            let outcome = self.begin(at);
             self.keep_failure(outcome);
         } else {
-            let (system, point) = (&self.machine.system, Self::point_after(integration.state()));
+            let (system, point) = (&self.machine.system, Self::point_after(at));
             let energy = system.energies(&point).total();
             self.ledger.jump(energy - self.energy, system.power(&point));
             self.energy = energy;
         }
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         if self.failure.is_some() {
             return Control::Stop;
         }
-        let outcome = self.book(integration);
+        let outcome = self.book(last);
         self.keep_failure(outcome)
     }
 }
@@ -388,7 +390,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
 /// A moment of a run, kept to read signals from.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    state: State,
+    state: Values,
     ledger: EnergyLedger,
     solver: [f64; 4],
     angles: Vec<f64>,
@@ -424,33 +426,6 @@ fn value(
     scratch.clear();
     machine.sensors[signal.sensor].read(&moment, angles[signal.sensor], scratch);
     scratch[signal.component]
-}
-
-/// The motion at an accepted step as it is shown.
-pub fn point_of(state: &State) -> Point<'_> {
-    Point {
-        time: state.time,
-        configuration: &state.configuration,
-        velocity: &state.shown_velocity,
-        acceleration: &state.acceleration,
-        multipliers: &state.multipliers,
-        nonholonomic_multipliers: &state.nonholonomic_multipliers,
-        internal_states: &state.internal_states,
-        memory: &state.memory,
-    }
-}
-
-pub(super) fn point_at<'a>(sample: &'a Sample, memory: &'a [f64]) -> Point<'a> {
-    Point {
-        time: sample.time,
-        configuration: &sample.configuration,
-        velocity: &sample.velocity,
-        acceleration: &sample.acceleration,
-        multipliers: &sample.multipliers,
-        nonholonomic_multipliers: &sample.nonholonomic_multipliers,
-        internal_states: &sample.internal_states,
-        memory,
-    }
 }
 
 pub(super) fn node_state(system: &System, node: NodeId, point: &Point) -> NodeState {

@@ -12,8 +12,8 @@ use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Rest};
 use crate::integrate::{
-    GeneralizedAlpha, Integration, Observer, ResumeError, StartError, State, StateError, Statistics,
-    StepError,
+    GeneralizedAlpha, Integration, Interval, Observer, ResumeError, StartError, State, StateError,
+    Statistics, StepError,
 };
 use crate::results::WriteError;
 use crate::system::{SwitchError, System};
@@ -128,7 +128,7 @@ impl Machine {
         let mut run = self.start(&plan)?;
         let mut recorder = Recorder::new(self, plan.output_step, Trajectory::new(self));
         let ending = run.advance(&mut recorder);
-        let trajectory = recorder.finish(run.integration())?;
+        let trajectory = recorder.finish(run.integration().values())?;
         match ending {
             RunEnding::Failed(error) => Err(error.into()),
             RunEnding::Refused(error) => Err(error.into()),
@@ -186,7 +186,7 @@ impl<'m> Run<'m> {
 
     /// Sets the end, and finds where inputs are not smooth from the present time until then.
     pub fn extend(&mut self, end: f64) {
-        let (start, slack, step) = (self.integration.state().time, self.slack, self.slack / SAME_TIME);
+        let (start, slack, step) = (self.integration.values().time, self.slack, self.slack / SAME_TIME);
         let mut corners = self.system.corners(start - step, end + step);
         self.corner_at_ends =
             [start, end].map(|time| corners.iter().any(|corner| (corner - time).abs() <= slack));
@@ -244,7 +244,7 @@ impl<'m> Run<'m> {
         observer: &mut dyn Observer,
     ) -> Result<(), StepError> {
         let change = value - input.value;
-        if input.slots.iter().all(|&slot| self.integration.state().memory[slot] == change) {
+        if input.slots.iter().all(|&slot| self.integration.values().memory[slot] == change) {
             return Ok(());
         }
         input.slots.iter().for_each(|&slot| self.integration.set_remembered(slot, change));
@@ -256,13 +256,13 @@ impl<'m> Run<'m> {
     }
 
     fn announce(&mut self, observer: &mut dyn Observer) {
-        self.events.started(&self.integration);
-        observer.started(&self.integration);
+        self.events.started(self.integration.values());
+        observer.started(self.integration.values());
     }
 
     /// Runs to the next time at which the method starts anew, or to a time.
     fn stretch(&mut self, time: f64, observer: &mut dyn Observer) -> Result<Option<RunEnding>, StepError> {
-        let before = self.integration.state().time;
+        let before = self.integration.values().time;
         if (time - before).abs() <= self.slack {
             return Ok(Some(RunEnding::Done));
         }
@@ -279,7 +279,7 @@ impl<'m> Run<'m> {
         if let Some(ending) = self.act_on_events() {
             return Ok(Some(ending));
         }
-        let now = self.integration.state().time;
+        let now = self.integration.values().time;
         // A run that nothing stopped has arrived, though what is left may be less than a step that can be taken.
         let arrived = now == end || !(stopped || changed);
         if arrived && corner.is_none() {
@@ -305,7 +305,7 @@ impl<'m> Run<'m> {
 
     /// Does what the events of the last step ask for; gives the ending if the run is over.
     fn act_on_events(&mut self) -> Option<RunEnding> {
-        let time = self.integration.state().time;
+        let time = self.integration.values().time;
         if let Some(event) = self.events.stopping() {
             return Some(RunEnding::Event(EventRecord { time, event: event.name.clone() }));
         }
@@ -336,14 +336,14 @@ struct Watch<'a, 'm> {
 }
 
 impl Observer for Watch<'_, '_> {
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        self.events.accepted(integration);
-        self.stopped = self.observer.accepted(integration) == Control::Stop;
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        self.events.accepted(last);
+        self.stopped = self.observer.accepted(last) == Control::Stop;
         if self.stopped || self.events.interrupts() { Control::Stop } else { Control::Continue }
     }
 
-    fn landing(&mut self, integration: &Integration<'_>) -> Option<f64> {
-        self.events.landing(integration)
+    fn landing(&mut self, pending: &mut dyn Interval) -> Option<f64> {
+        self.events.landing(pending)
     }
 }
 
@@ -395,7 +395,7 @@ impl RunStatistics {
             bodies: machine.bodies.len(),
             velocity_coordinates: shape.velocity_count(),
             constraints: shape.constraint_count(),
-            time: run.integration.state().time,
+            time: run.integration.values().time,
             steps: counts.steps,
             newton_iterations: counts.iterations,
             residuals: counts.residuals,

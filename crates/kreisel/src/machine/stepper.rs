@@ -10,8 +10,8 @@ use super::run::{Run, RunEnding, RunError};
 use super::sensor::SignalId;
 use super::settings::{RunPlan, SettingsError, StepSize};
 use super::{EventRecord, Machine};
-use crate::dae::Control;
-use crate::integrate::{Integration, Observer, Statistics, StepError};
+use crate::dae::{Control, Values};
+use crate::integrate::{Interval, Observer, Statistics, StepError};
 use crate::results::{Channel, WriteError};
 
 /// Keeps no record: whoever steps a machine reads what is wanted.
@@ -120,7 +120,7 @@ impl Stepper {
 
     /// Time that was reached, in s.
     pub fn time(&self) -> f64 {
-        self.owned.with_dependent(|_, moving| moving.run.integration().state().time)
+        self.owned.with_dependent(|_, moving| moving.run.integration().values().time)
     }
 
     /// Size of a step in s, or of the first one if the error decides.
@@ -142,7 +142,7 @@ impl Stepper {
     pub fn input_value(&self, input: usize) -> f64 {
         self.owned.with_dependent(|machine, moving| {
             let entry = &machine.inputs[input];
-            let memory = &moving.run.integration().state().memory;
+            let memory = &moving.run.integration().values().memory;
             entry.value + entry.slots.first().map_or(0.0, |&slot| memory[slot])
         })
     }
@@ -158,14 +158,14 @@ impl Stepper {
     pub fn value(&mut self, signal: SignalId) -> f64 {
         let values = &mut self.values;
         self.owned
-            .with_dependent(|_, moving| moving.books.value(signal, moving.run.integration().state(), values))
+            .with_dependent(|_, moving| moving.books.value(signal, moving.run.integration().values(), values))
     }
 
     /// Steps until a time; `watch` is asked after each step whether to go on.
     pub fn advance_to(&mut self, time: f64, mut watch: impl FnMut(f64) -> bool) -> RunEnding {
         let window = self.window;
         self.owned.with_dependent_mut(|_, Moving { run, books }| {
-            let now = run.integration().state().time;
+            let now = run.integration().values().time;
             if !time.is_finite() || time < now {
                 return RunEnding::Failed(StepError::EndBeforeNow { end: time, time: now });
             }
@@ -197,12 +197,12 @@ struct Watched<'a, 'm, W> {
 }
 
 impl<W: FnMut(f64) -> bool> Observer for Watched<'_, '_, W> {
-    fn started(&mut self, integration: &Integration<'_>) {
-        self.books.started(integration);
+    fn started(&mut self, at: &Values) {
+        self.books.started(at);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        let control = self.books.accepted(integration);
-        if (self.watch)(integration.state().time) { control } else { Control::Stop }
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let control = self.books.accepted(last);
+        if (self.watch)(last.ends().to.time) { control } else { Control::Stop }
     }
 }

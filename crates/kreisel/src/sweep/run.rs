@@ -1,8 +1,8 @@
 //! Runs the points of a sweep on all cores.
 
 use super::{Measure, Variation};
-use crate::dae::Control;
-use crate::integrate::{Integration, Observer};
+use crate::dae::{Control, Values};
+use crate::integrate::{Interval, Observer};
 use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
 use crate::model::ModelErrors;
 use rayon::prelude::*;
@@ -115,7 +115,7 @@ pub fn run_point(machine: &Machine, stop: &AtomicBool) -> Result<Option<Trajecto
     let recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
     let mut watch = Watch { recorder, stop };
     let ending = run.advance(&mut watch);
-    let kept = watch.recorder.finish(run.integration()).map_err(|error| error.to_string());
+    let kept = watch.recorder.finish(run.integration().values()).map_err(|error| error.to_string());
     match ending {
         RunEnding::Done | RunEnding::Event(_) => kept.map(Some),
         RunEnding::Stopped => kept.map(|_| None),
@@ -131,12 +131,12 @@ struct Watch<'m, 's> {
 }
 
 impl Observer for Watch<'_, '_> {
-    fn started(&mut self, integration: &Integration<'_>) {
-        self.recorder.started(integration);
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
     }
 
-    fn accepted(&mut self, integration: &Integration<'_>) -> Control {
-        let control = self.recorder.accepted(integration);
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let control = self.recorder.accepted(last);
         if self.stop.load(Ordering::Relaxed) { Control::Stop } else { control }
     }
 }

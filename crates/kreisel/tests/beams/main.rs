@@ -10,13 +10,13 @@ mod quadratic;
 mod validation;
 
 use common::{column, last, model, read};
-use kreisel::dae::{Dae, Point, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
 use kreisel::integrate::{
     GeneralizedAlpha, Integration, IterationMatrix, Method, Parameters, Predictor, Settings, State,
 };
 use kreisel::kinematics::{NodeId, split};
 use kreisel::lie::{Vector3, Vector6};
-use kreisel::machine::{Machine, SettingTexts, Trajectory, point_of};
+use kreisel::machine::{Machine, SettingTexts, Trajectory};
 use kreisel::solve::newton::Refresh;
 use kreisel::system::System;
 
@@ -60,8 +60,8 @@ fn tangent(system: &System, at: &Point) -> Tangent {
 }
 
 /// Momentum and angular momentum about the origin, in world axes; all nodes are on SE(3).
-fn momenta(system: &System, state: &State) -> (Vector3, Vector3) {
-    let point = point_of(state);
+fn momenta(system: &System, state: &Values) -> (Vector3, Vector3) {
+    let point = state.point();
     let mass = tangent(system, &point).dynamic;
     let mut momentum = vec![0.0; state.velocity.len()];
     mass.multiply_add(1.0, &state.velocity, &mut momentum);
@@ -82,9 +82,9 @@ fn momentum_errors(step: f64, parameters: &[(&str, &str)]) -> [f64; 2] {
     let mut run = start(&machine, step);
     run.advance(2.5).unwrap();
     run.restart().unwrap();
-    let (linear, angular) = momenta(&machine.system, run.state());
+    let (linear, angular) = momenta(&machine.system, run.values());
     run.advance(7.5).unwrap();
-    let (later, spin) = momenta(&machine.system, run.state());
+    let (later, spin) = momenta(&machine.system, run.values());
     let impulse = Vector3::new(20.0, 0.0, 0.0);
     let linear = (linear - impulse).norm().max((later - impulse).norm()) / 20.0;
     [linear, (spin - angular).norm() / angular.norm()]

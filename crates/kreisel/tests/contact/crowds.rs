@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kreisel::dae::Control;
 use kreisel::integrate::{GeneralizedAlpha, State};
-use kreisel::machine::{Machine, point_of};
+use kreisel::machine::Machine;
 use kreisel::statics;
 
 use super::read;
@@ -40,7 +40,7 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
         let plan = machine.plan().unwrap();
         let run =
             GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
-        machine.system.crowd_touch("pile", &point_of(run.state())).pairs as f64
+        machine.system.crowd_touch("pile", &run.values().point()).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
     // Planes are beside every ball: five pairs each; inner balls have six neighbours to share.
@@ -56,7 +56,7 @@ fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
     let mut run =
         GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.06).unwrap();
-    let pairs = machine.system.crowd_touch("pile", &point_of(run.state())).pairs as f64 / count;
+    let pairs = machine.system.crowd_touch("pile", &run.values().point()).pairs as f64 / count;
     let work = run.statistics();
     let solves = work.iterations as f64;
     [pairs, solves / work.steps as f64, run.loose_iterations() as f64 / solves]
@@ -122,7 +122,7 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
         let mut run =
             GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
         run.advance(0.3).unwrap();
-        run.state().configuration.clone()
+        run.values().configuration.clone()
     };
     let (first, second) = (end(&apart), end(&together));
     let difference = first.iter().zip(&second).fold(0.0, |a: f64, (x, y)| a.max((x - y).abs()));
@@ -137,7 +137,7 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
     run.advance(0.3).unwrap();
     let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.3).unwrap();
-    assert_eq!(run.state().configuration, again.state().configuration);
+    assert_eq!(run.values().configuration, again.values().configuration);
 }
 
 /// Two balls of 2 kg on top of each other, each on a vertical slide, 40 mm above the floor and apart.

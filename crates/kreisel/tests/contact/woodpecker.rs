@@ -164,7 +164,7 @@ fn assert_rows(case: &Case, start: Initial, rows: &[Vec<f64>]) {
     let mut run = method(1e-6).start(&case.toy, start).unwrap();
     for row in rows {
         run.advance(row[0]).unwrap();
-        let q = &run.state().configuration;
+        let q = &run.values().configuration;
         let errors = [q[0] - row[1], q[1] - row[3], q[2] - row[5]].map(f64::abs);
         assert!(errors[0] < 2e-4 && errors[1] < 5e-3 && errors[2] < 5e-3, "t = {}: {errors:?}", row[0]);
     }
@@ -247,7 +247,7 @@ fn peck(case: &Case) -> [Vector3; 2] {
     let beak = &case.toy.contacts[0];
     let mut before = Vector3::zeros();
     loop {
-        let state = run.state();
+        let state = run.values();
         let velocity = Vector3::from_column_slice(&state.velocity);
         let gap = beak.gap + dot(&beak.normal, &state.configuration);
         if gap > 0.0 && dot(&beak.normal, &state.velocity) > 0.0 {
@@ -297,7 +297,7 @@ fn with_the_published_impacts_the_woodpecker_falls_as_far_each_cycle_as_publishe
     let mut heights = Vec::new();
     let mut angle = q[2];
     while heights.len() < 3 {
-        let state = run.state();
+        let state = run.values();
         assert!(state.time < 0.45, "{heights:?}");
         // The two contacts at which sliding turns: the beak, and the upper edge of the sleeve.
         let meets = |index: &usize| {
@@ -311,10 +311,10 @@ fn with_the_published_impacts_the_woodpecker_falls_as_far_each_cycle_as_publishe
             let next = Initial::new(state.time, state.configuration.clone(), after.as_slice());
             run = method(1e-5).start(toy, next).unwrap();
         }
-        run.advance(run.state().time + WATCH).unwrap();
-        let now = run.state().configuration[2];
+        run.advance(run.values().time + WATCH).unwrap();
+        let now = run.values().configuration[2];
         if angle < 0.0 && now >= 0.0 {
-            heights.push(run.state().configuration[0]);
+            heights.push(run.values().configuration[0]);
         }
         angle = now;
     }

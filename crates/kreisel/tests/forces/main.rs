@@ -7,8 +7,8 @@ mod common;
 mod mistakes;
 
 use common::read;
-use kreisel::dae::Point;
-use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings, State};
+use kreisel::dae::{Point, Values};
+use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings};
 use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
@@ -17,7 +17,7 @@ fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-fn point(state: &State) -> Point<'_> {
+fn point(state: &Values) -> Point<'_> {
     Point {
         time: state.time,
         configuration: &state.configuration,
@@ -41,7 +41,7 @@ fn start(machine: &Machine, step: f64) -> Integration<'_> {
 fn motion(machine: &Machine, step: f64, end: f64) -> NodeMotion {
     let mut run = start(machine, step);
     run.advance(end).unwrap();
-    machine.system.motion(NodeId(0), &point(run.state()))
+    machine.system.motion(NodeId(0), &point(run.values()))
 }
 
 /// Asserts that errors are small and fall with the square of the step.
@@ -172,12 +172,12 @@ fn a_hardening_spring_by_a_smooth_table_keeps_its_energy() {
             points.join(", ")
         ),
     );
-    let energy = |run: &Integration| machine.system.energies(&point(run.state())).total();
+    let energy = |run: &Integration| machine.system.energies(&point(run.values())).total();
     let drift = |step: f64| {
         let mut run = start(&machine, step);
         let before = energy(&run);
         let mut worst: f64 = 0.0;
-        while run.state().time < 2.0 - 0.5 * step {
+        while run.values().time < 2.0 - 0.5 * step {
             run.step().unwrap();
             worst = worst.max((energy(&run) - before).abs());
         }
@@ -268,7 +268,7 @@ fn friction_stops_a_flywheel_after_its_closed_form_angle() {
     // J ω̇ = −T tanh(ω/v) stops after J/T ∫ω coth(ω/v) dω = J/T (ω₀²/2 + π²v²/12), four turns here.
     let exact = 0.5 * (0.5 * rate * rate + std::f64::consts::PI.powi(2) * v * v / 12.0);
     // The friction remembers the angle with its turns. Rates fall by e every J v/T = 0.05 s, so that 0.5 s are enough.
-    let turned = run.state().memory[0];
+    let turned = run.values().memory[0];
     assert!((turned - exact).abs() < 1e-4, "{turned} {exact}");
 }
 
@@ -342,7 +342,7 @@ fn a_motor_turns_the_second_body_forward_and_the_first_one_back() {
     ));
     let mut run = start(&machine, 1e-3);
     run.advance(1.0).unwrap();
-    let rate = |node: usize| machine.system.motion(NodeId(node), &point(run.state())).angular_velocity().z;
+    let rate = |node: usize| machine.system.motion(NodeId(node), &point(run.values())).angular_velocity().z;
     // The relative rate obeys ω̇ = (3 − 0.1 ω)(1/2 + 1/0.5), so ω = 30 (1 − exp(−t/4)).
     let exact = 30.0 * (1.0 - (-0.25f64).exp());
     // Second order in 1e-3/4.
@@ -490,14 +490,14 @@ fn what_forces_do_is_stored_or_lost() {
     for group in ["se3", "so3xr3"] {
         let machine = machine(&format!("[simulation]\ngroup = \"{group}\"\n{BUSY}"));
         let measure = |run: &Integration| -> (Energies, Power) {
-            let point = point(run.state());
+            let point = point(run.values());
             (machine.system.energies(&point), machine.system.power(&point))
         };
         let imbalance = |step: f64| {
             let mut run = start(&machine, step);
             let (before, mut last) = measure(&run);
             let (mut net, mut worst) = (0.0, 0.0_f64);
-            while run.state().time < 1.0 - 0.5 * step {
+            while run.values().time < 1.0 - 0.5 * step {
                 run.step().unwrap();
                 let (energies, power) = measure(&run);
                 let sum = |power: &Power| power.applied - power.dissipated;
@@ -522,7 +522,7 @@ fn both_groups_give_the_same_motion_to_second_order() {
         let [a, b] = [&se3, &so3xr3].map(|machine| {
             let mut run = start(machine, step);
             run.advance(1.0).unwrap();
-            machine.system.motion(NodeId(1), &point(run.state())).pose
+            machine.system.motion(NodeId(1), &point(run.values())).pose
         });
         (a.position - b.position).norm() + a.rotation.angle_to(&b.rotation)
     };
@@ -538,14 +538,14 @@ fn a_damped_stop_loses_what_its_damper_takes() {
     );
     let (mut run, step) = (start(&machine, 1e-4), 1e-4);
     let (mut lost, mut last) = (0.0, 0.0);
-    while run.state().time < 0.5 {
+    while run.values().time < 0.5 {
         run.step().unwrap();
-        let power = machine.system.power(&point(run.state())).dissipated;
+        let power = machine.system.power(&point(run.values())).dissipated;
         assert!(power >= 0.0);
         lost += 0.5 * step * (last + power);
         last = power;
     }
-    let rate = machine.system.motion(NodeId(0), &point(run.state())).angular_velocity().z;
+    let rate = machine.system.motion(NodeId(0), &point(run.values())).angular_velocity().z;
     assert!(rate < 0.0 && rate > -0.99, "{rate}");
     // 1 J before; the contact begins within a step, of whose power of some 5 W a part of 1e-4 is missed.
     assert!((rate * rate + lost - 1.0).abs() < 5e-4, "{rate} {lost}");

@@ -44,14 +44,14 @@ impl Every {
 
 /// Tells after each step whether it is time.
 #[derive(Debug)]
-pub struct Interval {
+pub struct Period {
     every: Every,
     since: Instant,
     steps: u64,
 }
 
-impl Interval {
-    /// An interval that begins now.
+impl Period {
+    /// A period that begins now.
     pub fn new(every: Every) -> Self {
         Self { every, since: Instant::now(), steps: 0 }
     }
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn an_interval_of_steps_ends_at_each_of_its_steps() {
-        let mut interval = Interval::new(Every::Steps(3));
-        let ends: Vec<bool> = (0..7).map(|_| interval.is_over()).collect();
+        let mut period = Period::new(Every::Steps(3));
+        let ends: Vec<bool> = (0..7).map(|_| period.is_over()).collect();
         assert_eq!(ends, [false, false, true, false, false, true, false]);
     }
 }

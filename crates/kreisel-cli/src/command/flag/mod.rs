@@ -6,7 +6,7 @@ mod model;
 mod plot;
 mod sensors;
 
-pub use every::{Every, Interval};
+pub use every::{Every, Period};
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;

@@ -89,7 +89,7 @@ fn multiplier_errors(parameters: Parameters) -> Result<Vec<f64>, ExperimentError
     for n in 1..=RUN_STEPS {
         integration.step()?;
         let exact = -(n as f64) * STEP;
-        errors.push(exact - integration.state().multipliers[0]);
+        errors.push(exact - integration.values().multipliers[0]);
     }
     Ok(errors)
 }

@@ -59,7 +59,7 @@ fn multiplier_errors(x: f64, step: f64) -> Result<(Vec<f64>, Vec<f64>), Experime
     let mut errors = Vec::with_capacity(STEPS);
     for (q, v) in exact {
         integration.step()?;
-        errors.push(pendulum.multiplier(&q, &v) - integration.state().multipliers[0]);
+        errors.push(pendulum.multiplier(&q, &v) - integration.values().multipliers[0]);
     }
     Ok((times, errors))
 }

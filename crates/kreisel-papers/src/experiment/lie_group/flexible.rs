@@ -56,7 +56,7 @@ pub fn run(
     let mut run = machine.start(&plan)?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
     let ending = run.advance(&mut recorder);
-    let trajectory = recorder.finish(run.integration())?;
+    let trajectory = recorder.finish(run.integration().values())?;
     match ending {
         RunEnding::Failed(error) => Err(error.into()),
         RunEnding::Refused(error) => Err(RunError::Switch(error).into()),
@@ -74,9 +74,9 @@ pub fn run_through(
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
     let mut integration = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone())?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
-    recorder.started(&integration);
+    recorder.started(integration.values());
     integration.run(end, &mut recorder)?;
-    Ok((recorder.finish(&integration)?, integration.statistics()))
+    Ok((recorder.finish(integration.values())?, integration.statistics()))
 }
 
 /// Newton iterations a step.
