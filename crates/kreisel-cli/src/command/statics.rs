@@ -4,6 +4,7 @@ use super::flag::{Json, Model, json_text};
 use super::run::{file_names, identity, value};
 use super::{CommandError, Ending, counted, say};
 use crate::output::Printer;
+use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::{Machine, Mobility, ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::results::{EndStatus, OutputFolder, RunSummary};
@@ -85,11 +86,11 @@ impl Static {
                     Ok(files) => recorder = Some(StaticRecorder::new(&machine, files)),
                     Err(error) => {
                         failure = Some(error);
-                        return statics::Control::Stop;
+                        return Control::Stop;
                     }
                 }
             }
-            recorder.as_mut().map_or(statics::Control::Stop, |recorder| recorder.record(at))
+            recorder.as_mut().map_or(Control::Stop, |recorder| recorder.record(at))
         });
         if let Some(error) = failure {
             return Err(error);

@@ -151,7 +151,7 @@ impl Kkt {
             let system = &mut self.system;
             system.factor(
                 dae,
-                &self.rest.point(goal.time, configuration, &self.rest.velocity),
+                &self.rest.point_at(goal.time, configuration, &self.rest.velocity),
                 Some(change),
             )?;
             // Rows of motion: M (x + δ) + Bᵀμ = 0; compliant rows: B δ − ε (μ − μ_old) = −Φ.
@@ -245,7 +245,7 @@ impl Kkt {
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
         system.compliance = vec![damping; system.violation.len() + system.nonholonomic.len()];
-        system.factor(dae, &self.rest.point(time, configuration, &self.rest.velocity), Some(change))?;
+        system.factor(dae, &self.rest.point_at(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
         system.nonholonomic.fill(0.0);
         system.constraint_rows(-1.0);
@@ -261,7 +261,7 @@ impl Kkt {
 
     /// Evaluates the violation and gives its norm; not finite counts as infinite.
     fn violate(&mut self, dae: &dyn Dae, time: f64, configuration: &[f64]) -> f64 {
-        let at = self.rest.point(time, configuration, &self.rest.velocity);
+        let at = self.rest.point_at(time, configuration, &self.rest.velocity);
         self.system.evaluate(dae, &at);
         let norm = norm(&self.system.violation);
         if norm.is_finite() { norm } else { f64::INFINITY }
@@ -279,7 +279,7 @@ impl Kkt {
         if system.compliance.is_empty() && system.nonholonomic.is_empty() {
             return Vec::new();
         }
-        let at = self.rest.point(time, configuration, velocity);
+        let at = self.rest.point_at(time, configuration, velocity);
         system.evaluate(dae, &at);
         let mut rates = vec![0.0; system.violation.len()];
         if system.shape.rheonomic {
@@ -305,7 +305,7 @@ impl Kkt {
         if system.compliance.is_empty() {
             return Vec::new();
         }
-        let at = Point { acceleration, ..self.rest.point(time, configuration, velocity) };
+        let at = Point { acceleration, ..self.rest.point_at(time, configuration, velocity) };
         system.evaluate(dae, &at);
         let forces = largest(&system.equilibrium).1 / system.mass_scale;
         let mut residual = vec![0.0; system.violation.len()];

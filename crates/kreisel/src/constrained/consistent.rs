@@ -5,7 +5,7 @@ use super::compliance::compliance;
 use super::error::ConsistencyError;
 use super::kkt::{Kkt, largest};
 use super::redundancy::Redundancy;
-use crate::dae::{Dae, Equation, Equations, Initial, Rest, Shape};
+use crate::dae::{Dae, Equation, Equations, Initial, Shape, Values};
 
 /// What had to be changed to make the user's initial values consistent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,14 +115,14 @@ fn check_time_dependence(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> Res
     if shape.rheonomic {
         return Ok(());
     }
-    let rest = Rest::new(shape).with_internal_states(&initial.internal_states);
+    let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(shape) };
     let violation_at = |time: f64| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
         let (mut nonholonomic, mut internal_rates) =
             (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
         dae.evaluate(
-            &rest.point(time, &initial.configuration, &initial.velocity),
+            &rest.point_at(time, &initial.configuration, &initial.velocity),
             &mut Equations {
                 equilibrium: &mut equilibrium,
                 violation: &mut violation,

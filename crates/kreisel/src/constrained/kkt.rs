@@ -15,8 +15,7 @@ use super::compliance::comply;
 use super::error::ConsistencyError;
 use super::layout::{Copies, Kind, Layout, Part, StateScaling};
 use crate::dae::{
-    Dae, Equation, Equations, Point, Reactions, Rest, Shape, Tangent, TangentOperators, TangentWeights,
-    Values,
+    Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights, Values,
 };
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -41,7 +40,8 @@ impl KktFailure {
 
 /// Consistent values of one system.
 pub(crate) struct Kkt {
-    pub rest: Rest,
+    /// At rest, with the internal states and the memory at which equations are evaluated.
+    pub rest: Values,
     pub system: BlockSystem,
     pub base: Vec<f64>,
 }
@@ -273,7 +273,7 @@ impl Kkt {
     pub fn new(dae: &dyn Dae, mass_scale: f64) -> Self {
         let shape = dae.shape();
         Self {
-            rest: Rest::new(&shape),
+            rest: Values::zeros(&shape),
             base: vec![0.0; shape.space.coordinate_count()],
             system: BlockSystem::new(dae, shape, mass_scale),
         }
@@ -292,7 +292,7 @@ impl Kkt {
 
     /// Lets the system renew its memory at a configuration.
     pub fn remember(&mut self, dae: &dyn Dae, time: f64, configuration: &[f64], memory: &mut [f64]) {
-        dae.remember(&self.rest.point(time, configuration, &self.rest.velocity), memory);
+        dae.remember(&self.rest.point_at(time, configuration, &self.rest.velocity), memory);
         self.rest.memory.copy_from_slice(memory);
     }
 
@@ -319,7 +319,7 @@ impl Kkt {
         let mut before = None;
         // Nonholonomic constraints may be nonlinear in v; linear ones are met in the first round.
         for round in 0..MOST_ITERATIONS {
-            let at = self.rest.point(time, configuration, velocity);
+            let at = self.rest.point_at(time, configuration, velocity);
             system.factor(dae, &at, None)?;
             system.evaluate(dae, &at);
             system.hidden_residual(dae, &at);
@@ -397,7 +397,7 @@ impl Kkt {
         out: &mut [f64],
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.factor(dae, &self.rest.point(time, configuration, velocity), None)?;
+        system.factor(dae, &self.rest.point_at(time, configuration, velocity), None)?;
         system.violation.fill(0.0);
         system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
         system.unknowns.fill(0.0);

@@ -4,64 +4,23 @@
 //! to round-off. Written for small systems: every column costs two evaluations and the arrays are made
 //! anew.
 
-use super::{Dae, Equations, Point, Reactions, Shape, Tangent, TangentWeights};
+use super::{Dae, Equations, Point, Reactions, Shape, Tangent, TangentWeights, Values};
 use crate::solve::block::BlockMatrix;
 
 /// Step of a central difference for quantities of size one: the cube root of ε balances the
 /// truncation error δ² against the round-off ε/δ.
 const STEP: f64 = 6e-6;
 
-/// A point that owns its arrays, so that one entry can be moved.
-#[derive(Clone)]
-struct MovablePoint {
-    time: f64,
-    configuration: Vec<f64>,
-    velocity: Vec<f64>,
-    acceleration: Vec<f64>,
-    multipliers: Vec<f64>,
-    nonholonomic_multipliers: Vec<f64>,
-    internal_states: Vec<f64>,
-    memory: Vec<f64>,
-}
-
-impl MovablePoint {
-    fn new(at: &Point) -> Self {
-        Self {
-            time: at.time,
-            configuration: at.configuration.to_vec(),
-            velocity: at.velocity.to_vec(),
-            acceleration: at.acceleration.to_vec(),
-            multipliers: at.multipliers.to_vec(),
-            nonholonomic_multipliers: at.nonholonomic_multipliers.to_vec(),
-            internal_states: at.internal_states.to_vec(),
-            memory: at.memory.to_vec(),
-        }
-    }
-
-    fn point(&self) -> Point<'_> {
-        Point {
-            time: self.time,
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            internal_states: &self.internal_states,
-            memory: &self.memory,
-        }
-    }
-}
-
 /// All equations of a system in arrays of their own.
-struct Values {
+struct Evaluated {
     equilibrium: Vec<f64>,
     violation: Vec<f64>,
     nonholonomic: Vec<f64>,
     internal_rates: Vec<f64>,
 }
 
-fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Values {
-    let mut values = Values {
+fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Evaluated {
+    let mut values = Evaluated {
         equilibrium: vec![0.0; shape.velocity_count()],
         violation: vec![0.0; shape.constraint_count()],
         nonholonomic: vec![0.0; shape.nonholonomic_count()],
@@ -85,12 +44,12 @@ fn quotient<D: Dae + ?Sized>(
     shape: &Shape,
     at: &Point,
     step: f64,
-    mut shift: impl FnMut(&mut MovablePoint, f64),
-) -> Values {
-    let mut moved = MovablePoint::new(at);
+    mut shift: impl FnMut(&mut Values, f64),
+) -> Evaluated {
+    let mut moved = Values::from(at);
     shift(&mut moved, step);
     let mut forth = values(dae, shape, &moved.point());
-    moved = MovablePoint::new(at);
+    moved = Values::from(at);
     shift(&mut moved, -step);
     let back = values(dae, shape, &moved.point());
     let scale = 0.5 / step;
@@ -121,7 +80,7 @@ pub(super) fn load_stiffness<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut Tan
         let mut direction = vec![0.0; count];
         direction[column] = 1.0;
         let [forth, back] = [STEP, -STEP].map(|step| {
-            let mut moved = MovablePoint::new(at);
+            let mut moved = Values::from(at);
             shift_configuration(&shape, &mut moved, &direction, step);
             loads(&moved.point())
         });
@@ -147,7 +106,7 @@ fn add_column(matrix: &mut BlockMatrix, column: usize, factor: f64, values: &[f6
     }
 }
 
-fn shift_configuration(shape: &Shape, moved: &mut MovablePoint, direction: &[f64], distance: f64) {
+fn shift_configuration(shape: &Shape, moved: &mut Values, direction: &[f64], distance: f64) {
     let start = moved.configuration.clone();
     let increment: Vec<f64> = direction.iter().map(|d| distance * d).collect();
     shape.space.compose_exp(&start, &increment, &mut moved.configuration);
@@ -194,13 +153,13 @@ pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeig
 
 fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize, out: &mut Tangent) {
     let direction = unit(shape.velocity_count(), j);
-    let shift = |p: &mut MovablePoint, d: f64| shift_configuration(shape, p, &direction, d);
+    let shift = |p: &mut Values, d: f64| shift_configuration(shape, p, &direction, d);
     let stiffness = quotient(dae, shape, at, STEP, shift);
     add_column(&mut out.stiffness, j, 1.0, &stiffness.equilibrium);
     add_column(&mut out.nonholonomic_stiffness, j, 1.0, &stiffness.nonholonomic);
     add_column(&mut out.state_stiffness, j, 1.0, &stiffness.internal_rates);
     let rate = |distance: f64| {
-        let mut moved = MovablePoint::new(at);
+        let mut moved = Values::from(at);
         shift(&mut moved, distance);
         hidden_constraint(dae, shape, &moved.point(), out.gradient_rate.pattern())
     };
@@ -252,7 +211,7 @@ pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
     let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
     let step = STEP / speed;
     let rate = |distance: f64| {
-        let mut moved = MovablePoint::new(at);
+        let mut moved = Values::from(at);
         shift_configuration(&shape, &mut moved, at.velocity, distance);
         moved.time += distance;
         hidden_constraint(dae, &shape, &moved.point(), &pattern)

@@ -20,7 +20,6 @@ pub(crate) mod coupled;
 mod differences;
 mod initial;
 mod operators;
-mod rest;
 mod shape;
 pub(crate) mod turning;
 mod values;
@@ -28,7 +27,6 @@ mod values;
 pub use control::Control;
 pub use initial::Initial;
 pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
-pub(crate) use rest::Rest;
 pub use shape::{Couplings, Reactions, Shape, StateGroup};
 pub use values::Values;
 

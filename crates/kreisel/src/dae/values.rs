@@ -56,4 +56,31 @@ impl Values {
             memory: &self.memory,
         }
     }
+
+    /// The point with another time, configuration and velocity.
+    pub(crate) fn point_at<'a>(
+        &'a self,
+        time: f64,
+        configuration: &'a [f64],
+        velocity: &'a [f64],
+    ) -> Point<'a> {
+        Point { time, configuration, velocity, ..self.point() }
+    }
+}
+
+impl From<&Point<'_>> for Values {
+    /// The values of a point, to be changed; rates of internal states are zero.
+    fn from(at: &Point) -> Self {
+        Self {
+            time: at.time,
+            configuration: at.configuration.to_vec(),
+            velocity: at.velocity.to_vec(),
+            acceleration: at.acceleration.to_vec(),
+            multipliers: at.multipliers.to_vec(),
+            nonholonomic_multipliers: at.nonholonomic_multipliers.to_vec(),
+            internal_states: at.internal_states.to_vec(),
+            internal_rates: vec![0.0; at.internal_states.len()],
+            memory: at.memory.to_vec(),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::recorder::node_state;
 use super::{Machine, RunError};
-use crate::dae::{Equation, Rest};
+use crate::dae::{Equation, Values};
 use crate::kinematics::NodeId;
 use crate::lie::Group;
 use crate::modes::{Linearized, Mode, ModesError, Settings};
@@ -45,7 +45,7 @@ impl Machine {
             About::Static => {
                 let found = self.equilibrium()?;
                 let at = found.equilibrium;
-                (Linearized::at(&self.system, &at.point())?, at.configuration)
+                (Linearized::at(&self.system, &at.point())?, at.values.configuration)
             }
             About::Initial => {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
@@ -93,15 +93,15 @@ impl Machine {
     pub fn mode_picture(&self, modes: &MachineModes, mode: &Mode) -> Vec<NodeState> {
         use crate::dae::Dae;
         let shape = self.system.shape();
-        let rest = Rest::new(&shape);
+        let rest = Values::zeros(&shape);
         let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
         let amplitude = SHOWN / largest(modes, &direction);
         let increment: Vec<f64> = direction.iter().map(|value| amplitude * value).collect();
         let mut displaced = modes.configuration.clone();
         shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);
         let time = self.initial.time;
-        let at = rest.point(time, &modes.configuration, &direction);
-        let moved = rest.point(time, &displaced, &rest.velocity);
+        let at = rest.point_at(time, &modes.configuration, &direction);
+        let moved = rest.point_at(time, &displaced, &rest.velocity);
         (0..self.system.node_count())
             .map(|node| {
                 let (rate, place) = (

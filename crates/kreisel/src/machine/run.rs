@@ -10,7 +10,7 @@ use super::settings::{RunPlan, SettingsError};
 use super::{Extremes, InputEntry, Machine};
 use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
-use crate::dae::{Control, Rest};
+use crate::dae::{Control, Values};
 use crate::integrate::{
     GeneralizedAlpha, Integration, Interval, Observer, ResumeError, StartError, State, StateError,
     Statistics, StepError,
@@ -106,8 +106,11 @@ impl Machine {
         use crate::dae::Dae;
         let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };
         let initial = &self.initial;
-        let rest = Rest::new(&self.system.shape()).with_internal_states(&initial.internal_states);
-        let at = rest.point(time.next_up(), &initial.configuration, &initial.velocity);
+        let rest = Values {
+            internal_states: initial.internal_states.clone(),
+            ..Values::zeros(&self.system.shape())
+        };
+        let at = rest.point_at(time.next_up(), &initial.configuration, &initial.velocity);
         let equation = blame(equation, self.system.part_not_finite(&at));
         ConsistencyError::NotFinite { equation, time }.into()
     }

@@ -118,8 +118,8 @@ impl Machine {
                 StaticsError::Start(error) => StartError::Initial(error),
                 error => StartError::NoEquilibrium { reason: error.to_string() },
             })?;
-            initial.configuration = found.equilibrium.configuration;
-            initial.internal_states = found.equilibrium.internal_states;
+            initial.configuration = found.equilibrium.values.configuration;
+            initial.internal_states = found.equilibrium.values.internal_states;
         }
         Ok(initial)
     }

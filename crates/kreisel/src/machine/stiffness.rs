@@ -1,15 +1,15 @@
 //! How stiff a machine is at the start, for the scaling of forces.
 
 use crate::constrained::coordinate_scales;
-use crate::dae::{Dae, Initial, Rest, Tangent, TangentWeights};
+use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
 use crate::system::System;
 
 /// k_ave of [BottassoBauchauCardona2007, Eq. (28)]: the mean diagonal entry of the stiffness at the initial state, without
 /// reactions; torques and angles count as forces and displacements at the machine's length.
 pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
     let shape = system.shape();
-    let rest = Rest::new(&shape).with_internal_states(&initial.internal_states);
-    let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
+    let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };
+    let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
     let mut tangent = Tangent::zeros(&system.couplings());
     system.tangent(
         &at,

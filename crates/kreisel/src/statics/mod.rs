@@ -26,7 +26,7 @@ mod relax;
 pub use error::StaticsError;
 
 use crate::constrained::{Redundancy, StartReport};
-use crate::dae::{Dae, Initial, Point};
+use crate::dae::{Control, Dae, Initial, Point, Values};
 use crate::lie::{Group, Vector6};
 use problem::Problem;
 
@@ -76,37 +76,17 @@ impl Default for PathSettings {
 /// A configuration in which all forces balance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Equilibrium {
-    /// Time t₀ at which loads and drives were taken, in s.
-    pub time: f64,
     /// Load factor μ.
     pub load_factor: f64,
-    /// Configuration.
-    pub configuration: Vec<f64>,
-    /// Velocity; zero unless everything spins.
-    pub velocity: Vec<f64>,
-    /// Acceleration: zero, because twists in body axes are constant when everything spins.
-    pub acceleration: Vec<f64>,
-    /// Multipliers of the constraints.
-    pub multipliers: Vec<f64>,
-    /// States, at rest.
-    pub internal_states: Vec<f64>,
-    /// What the system remembers (counted turns).
-    pub memory: Vec<f64>,
+    /// The values, at the time t₀ at which loads and drives were taken. The velocity is zero unless everything spins; the
+    /// acceleration always is, because twists in body axes are constant then.
+    pub values: Values,
 }
 
 impl Equilibrium {
     /// The point at which the equations hold.
     pub fn point(&self) -> Point<'_> {
-        Point {
-            time: self.time,
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &[],
-            internal_states: &self.internal_states,
-            memory: &self.memory,
-        }
+        self.values.point()
     }
 }
 
@@ -152,9 +132,6 @@ pub struct Solution {
     /// Constraints that follow from others.
     pub redundancy: Redundancy,
 }
-
-/// Whether a search goes on.
-pub use crate::dae::Control;
 
 /// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the way.
 ///

@@ -55,7 +55,7 @@ impl Problem<'_> {
         tolerance: f64,
         most_iterations: usize,
     ) -> Result<Solved, Failure> {
-        self.fit(&guess.memory);
+        self.fit(&guess.values.memory);
         let count = self.shape.velocity_count();
         let mut solved =
             Solved { equilibrium: guess.clone(), motion: vec![0.0; count], corrections: Vec::new() };

@@ -11,7 +11,7 @@ use crate::constrained::{
     Copies, Kind, Layout, Part, Redundancy, StateScaling, compliance, coordinate_scales,
 };
 use crate::dae::turning::add_turned;
-use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights};
+use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights, Values};
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -92,17 +92,13 @@ impl<'d> Problem<'d> {
 
     /// The unloaded system at a configuration.
     pub fn at_rest(&self, initial: &Initial, configuration: Vec<f64>) -> Equilibrium {
-        let zeros = vec![0.0; self.shape.velocity_count()];
-        let mut start = Equilibrium {
+        let values = Values {
             time: initial.time,
-            load_factor: 0.0,
             configuration,
-            velocity: zeros.clone(),
-            acceleration: zeros,
-            multipliers: vec![0.0; self.shape.constraint_count()],
             internal_states: initial.internal_states.clone(),
-            memory: vec![0.0; self.shape.memory],
+            ..Values::zeros(&self.shape)
         };
+        let mut start = Equilibrium { load_factor: 0.0, values };
         self.set_velocity(&mut start);
         self.remember(&mut start);
         start
@@ -126,7 +122,7 @@ impl<'d> Problem<'d> {
     pub fn with_new_couplings(&mut self, mut solved: Solved, settings: &Settings) -> Result<Solved, Failure> {
         for _ in 0..MOST_COUPLINGS {
             self.remember(&mut solved.equilibrium);
-            if !self.dae.couplings_differ(&self.fitted, &solved.equilibrium.memory) {
+            if !self.dae.couplings_differ(&self.fitted, &solved.equilibrium.values.memory) {
                 return Ok(solved);
             }
             let Solved { motion, corrections, .. } = solved;
@@ -140,9 +136,9 @@ impl<'d> Problem<'d> {
 
     /// Lets the system renew its memory.
     pub fn remember(&self, at: &mut Equilibrium) {
-        let mut memory = at.memory.clone();
+        let mut memory = at.values.memory.clone();
         self.dae.remember(&at.point(), &mut memory);
-        at.memory = memory;
+        at.values.memory = memory;
     }
 
     /// Moves to q ∘ exp(δ̃), λ + s δλ.
@@ -150,13 +146,17 @@ impl<'d> Problem<'d> {
         let mut to = from.clone();
         let increment: Vec<f64> =
             correction[..self.shape.velocity_count()].iter().map(|value| part * value).collect();
-        self.shape.space.compose_exp(&from.configuration, &increment, &mut to.configuration);
+        self.shape.space.compose_exp(&from.values.configuration, &increment, &mut to.values.configuration);
         let mut changes = vec![0.0; self.shape.constraint_count()];
         self.layout.gather(Kind::Holonomic, 0, correction, &mut changes);
         let factor = part * self.scale.unwrap_or(1.0);
-        to.multipliers.iter_mut().zip(&changes).for_each(|(lambda, change)| *lambda += factor * change);
+        to.values
+            .multipliers
+            .iter_mut()
+            .zip(&changes)
+            .for_each(|(lambda, change)| *lambda += factor * change);
         let changes = &correction[self.layout.first_state()..];
-        to.internal_states.iter_mut().zip(changes).for_each(|(c, change)| *c += part * change);
+        to.values.internal_states.iter_mut().zip(changes).for_each(|(c, change)| *c += part * change);
         to.load_factor += part * load_change;
         self.set_velocity(&mut to);
         to
@@ -170,8 +170,8 @@ impl<'d> Problem<'d> {
         let (omega, origin): (Vector3, Vector3) =
             (self.spin.fixed_rows::<3>(0).into(), self.spin.fixed_rows::<3>(3).into());
         for node in 0..self.shape.space.factor_count() {
-            let q = &at.configuration[self.shape.space.coordinate_range(node)];
-            let v = &mut at.velocity[self.shape.space.velocity_range(node)];
+            let q = &at.values.configuration[self.shape.space.coordinate_range(node)];
+            let v = &mut at.values.velocity[self.shape.space.velocity_range(node)];
             match self.shape.space.group(node) {
                 Group::So3 => {
                     let turned: Vector3 = quaternion(q).inverse_transform_vector(&omega);
@@ -212,7 +212,7 @@ impl<'d> Problem<'d> {
             *load *= inverse;
         }
         for ((violation, compliance), lambda) in
-            self.violation.iter_mut().zip(&self.compliance).zip(&at.multipliers)
+            self.violation.iter_mut().zip(&self.compliance).zip(&at.values.multipliers)
         {
             *violation -= compliance * inverse * lambda;
         }
@@ -265,7 +265,7 @@ impl<'d> Problem<'d> {
         }
         if spins {
             let Tangent { dynamic, stiffness, .. } = &mut self.tangent;
-            add_turned(&self.shape.space, &at.velocity, 1.0, dynamic, stiffness);
+            add_turned(&self.shape.space, &at.values.velocity, 1.0, dynamic, stiffness);
         }
         let Tangent { dynamic, stiffness, .. } = &mut self.tangent;
         dynamic.values_mut().copy_from_slice(stiffness.values());

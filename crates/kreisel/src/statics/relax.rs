@@ -28,7 +28,7 @@ impl Problem<'_> {
         let count = self.shape.velocity_count();
         for _ in 0..MOST_STEPS {
             self.remember(&mut now);
-            self.fit(&now.memory);
+            self.fit(&now.values.memory);
             self.evaluate(&now).map_err(Failure::NotFinite)?;
             self.shift = shift;
             let factored = self.factor(&now);

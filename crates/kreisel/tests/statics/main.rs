@@ -62,7 +62,7 @@ fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
     let mut last = 0.0;
     let outcome = statics::solve(&truss, &Initial::new(0.0, [0.0], [0.0]), &settings, |at| {
         last = at.load_factor;
-        if at.configuration[0] > HEIGHT { Control::Stop } else { Control::Continue }
+        if at.values.configuration[0] > HEIGHT { Control::Stop } else { Control::Continue }
     });
     match outcome {
         Err(StaticsError::LimitPoint { load_factor, .. }) => {
@@ -80,7 +80,7 @@ fn the_arc_length_passes_both_limit_points_and_finds_their_loads() {
     let settings = Settings { path, target: 2.0 * limit, ..Settings::default() };
     let mut loads = Vec::new();
     let found = statics::solve(&truss, &Initial::new(0.0, [0.0], [0.0]), &settings, |at| {
-        loads.push((at.configuration[0], at.load_factor));
+        loads.push((at.values.configuration[0], at.load_factor));
         Control::Continue
     })
     .unwrap();
@@ -91,7 +91,7 @@ fn the_arc_length_passes_both_limit_points_and_finds_their_loads() {
         [(&found.limit_points[0], 1.0, w), (&found.limit_points[1], -1.0, 2.0 * HEIGHT - w)]
     {
         assert!((point.load_factor - sign * limit).abs() < 1e-11, "{} {limit}", point.load_factor);
-        assert!((point.configuration[0] - place).abs() < 1e-5);
+        assert!((point.values.configuration[0] - place).abs() < 1e-5);
     }
     for (w, load) in loads {
         // Newton ends with corrections below 1e-8, whose squares remain.

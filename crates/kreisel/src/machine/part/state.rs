@@ -5,7 +5,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::dae::{Dae, Initial, Rest, Tangent, TangentWeights};
+use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
 use crate::element::{MOST_STATES, StateEquations, StateId};
 use crate::machine::Assembler;
 use crate::machine::entry::StateSignal;
@@ -401,8 +401,8 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     }
     let shape = system.shape();
     let mut tangent = Tangent::zeros(&system.couplings());
-    let rest = Rest::new(&shape).with_internal_states(&initial.internal_states);
-    let at = rest.point(initial.time, &initial.configuration, &initial.velocity);
+    let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };
+    let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
     system.tangent(
         &at,
         TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
