@@ -6,6 +6,7 @@ import type { Clock } from "./clock";
 import type { Group, Recording, Signal } from "./data";
 import { unitText, written } from "./data";
 import { download, el } from "./dom";
+import { nearest } from "./nearest";
 
 /** Okabe and Ito, lighter where the page is dark. */
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#2aa1d8", "#5b5f66"];
@@ -185,6 +186,13 @@ export class Plot {
     this.showValues();
   }
 
+  /** Leaves the page; a chart that stayed in the group of cursors would be asked for values. */
+  remove(): void {
+    this.chart?.destroy();
+    this.chart = undefined;
+    this.card.remove();
+  }
+
   get isDrawn(): boolean {
     return this.chart !== undefined;
   }
@@ -304,15 +312,25 @@ export class Plots {
     const names = el("datalist", { id: "signal-names" },
       ...[...this.recording.signals.keys()].map((name) => el("option", { value: name })));
     const input = el("input", { type: "text", list: "signal-names", id: "add-signal", placeholder: "top.position.z", autocomplete: "off" });
+    const answer = el("span", { class: "answer", role: "status", id: "answer" });
     const add = (): void => {
-      const signal = this.recording.signals.get(input.value.trim());
-      if (!signal) return;
+      const name = input.value.trim();
+      const signal = this.recording.signals.get(name);
+      answer.replaceChildren();
+      if (name === "") return;
+      if (!signal) {
+        const near = nearest(name, this.recording.signals.keys());
+        answer.append("There is no signal ", el("code", {}, name), ". ", ...(near === undefined ? [] : ["Did you mean ",
+          el("button", { type: "button", class: "small", click: () => { input.value = near; add(); } }, near), "?"]));
+        return;
+      }
       if (!this.own.includes(signal)) this.own.push(signal);
       input.value = "";
       this.drawOwn();
     };
     input.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
-    input.addEventListener("input", () => { if (this.recording.signals.has(input.value)) add(); });
+    // A name chosen from the list is taken at once; one that is typed may go on.
+    input.addEventListener("input", (event) => { if ((event as InputEvent).inputType === "insertReplacementText") add(); });
     const filter = el("input", { type: "search", id: "filter-plots", placeholder: "force", input: () => {
       const wanted = filter.value.trim().toLowerCase();
       for (const plot of this.all)
@@ -322,7 +340,7 @@ export class Plots {
     } });
     return el("div", { class: "plot-tools" },
       el("label", { for: "filter-plots" }, "Find ", filter),
-      el("label", { for: "add-signal" }, "Compare ", input), names,
+      el("label", { for: "add-signal" }, "Compare ", input), names, answer,
       el("button", { type: "button", class: "small", click: () => this.resetZoom() }, "Whole time"),
       el("span", { class: "hint" }, "Click sets the time, dragging zooms all plots, a double click zooms out."));
   }
@@ -330,7 +348,7 @@ export class Plots {
   private drawOwn(): void {
     if (this.ownPlot) {
       this.observer.unobserve(this.ownPlot.card);
-      this.ownPlot.card.remove();
+      this.ownPlot.remove();
       this.all.splice(this.all.indexOf(this.ownPlot), 1);
       this.ownPlot = undefined;
     }

@@ -7,6 +7,8 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
+import { checkCompare } from "./plots.mjs";
+import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
 const folder = resolve(process.argv[2]);
 const HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>";
@@ -18,44 +20,6 @@ async function test(name, body) {
   passed += 1;
   console.log(`passed  ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 }
-
-/** Names and columns of a trajectory. */
-function readCsv(path) {
-  const [head, ...rows] = readFileSync(path, "utf8").trimEnd().split("\n");
-  const names = head.split(",").map((word) => word.replace(/ \[.*\]$/, ""));
-  const cells = rows.map((row) => row.split(",").map(Number));
-  return new Map(names.map((name, index) => [name, cells.map((row) => row[index])]));
-}
-
-function interpolate(table, name, time) {
-  const [times, values] = [table.get("time"), table.get(name)];
-  const next = Math.max(1, times.findIndex((t) => t >= time));
-  const part = (time - times[next - 1]) / (times[next] - times[next - 1]);
-  return values[next - 1] + part * (values[next] - values[next - 1]);
-}
-
-/** A number as the page writes it. */
-const parsed = (text) => Number(text.replaceAll("−", "-"));
-
-/** Colours of the canvas, thinned: enough to tell two pictures apart. */
-const picture = (page) => page.evaluate(() => {
-  const canvas = document.getElementById("canvas");
-  const small = document.createElement("canvas");
-  [small.width, small.height] = [160, 120];
-  const context = small.getContext("2d");
-  context.drawImage(canvas, 0, 0, 160, 120);
-  return Array.from(context.getImageData(0, 0, 160, 120).data);
-});
-
-const setTime = (page, part) => page.evaluate(async (part) => {
-  const slider = document.getElementById("time");
-  slider.value = String(Math.round(part * 100000));
-  slider.dispatchEvent(new Event("input"));
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
-  return window.kreisel.clock.time;
-}, part);
-
-const differing = (a, b) => a.filter((value, index) => Math.abs(value - b[index]) > 24).length;
 
 async function checkModel(browser, name) {
   const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
@@ -193,6 +157,7 @@ try {
   await test("a phone of 360 pixels shows everything", () => checkPhone(browser, models[0]));
   await test("on paper curves stay in their cards", () => checkPaper(browser, models[0]));
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));
+  await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));
 } finally {
   await browser.close();
