@@ -71,7 +71,10 @@ export class Panel {
     this.rows = [];
     this.pose = [];
     if (!part) {
-      this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."));
+      const { description } = this.recording.scene;
+      this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."),
+        ...(description ? [el("section", { class: "about", "aria-label": "About" }, el("h2", {}, "About"),
+          ...description.split("\n\n").map((paragraph) => el("p", {}, paragraph)))] : []));
       return;
     }
     const table = el("table", {});

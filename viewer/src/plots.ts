@@ -150,7 +150,7 @@ export class Plot {
     const ordered = this.ordered();
     this.chart?.destroy();
     this.chart = new uPlot({
-      width: Math.max(160, this.holder.clientWidth), height: 190,
+      width: Math.max(160, this.holder.clientWidth), height: chartHeight(),
       legend: { show: false },
       padding: [8, units.length > 1 ? 0 : 12, 0, 0],
       cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: true }, sync: { key: "kreisel", scales: ["x", null] } },
@@ -203,8 +203,8 @@ export class Plot {
   }
 
   resize(): void {
-    const width = Math.max(160, this.holder.clientWidth);
-    if (this.chart && Math.abs(this.chart.width - width) > 1) this.chart.setSize({ width, height: 190 });
+    const [width, height] = [Math.max(160, this.holder.clientWidth), chartHeight()];
+    if (this.chart && (Math.abs(this.chart.width - width) > 1 || this.chart.height !== height)) this.chart.setSize({ width, height });
   }
 
   setTime(): void {
@@ -227,6 +227,11 @@ export class Plot {
     });
     this.card.classList.toggle("hovered", this.hoverTime !== null);
   }
+}
+
+/** Two plots stand beside the machine on a small screen too. */
+function chartHeight(): number {
+  return Math.round(Math.min(190, Math.max(140, 0.2 * window.innerHeight)));
 }
 
 /** A range with a margin; noise around one value does not fill the plot. */
@@ -341,8 +346,7 @@ export class Plots {
     return el("div", { class: "plot-tools" },
       el("label", { for: "filter-plots" }, "Find ", filter),
       el("label", { for: "add-signal" }, "Compare ", input), names, answer,
-      el("button", { type: "button", class: "small", click: () => this.resetZoom() }, "Whole time"),
-      el("span", { class: "hint" }, "Click sets the time, dragging zooms all plots, a double click zooms out."));
+      el("button", { type: "button", class: "small", title: "Show the whole time in all plots", click: () => this.resetZoom() }, "Whole time"));
   }
 
   private drawOwn(): void {

@@ -382,16 +382,29 @@ export class Stage {
     if (view === "front") direction = across;
     if (view === "side") direction = right;
     if (view === "top") direction = this.up.clone().addScaledVector(across, 0.001);
-    const aspect = Math.max(0.3, this.box.clientWidth / Math.max(1, this.box.clientHeight));
-    const half = Math.atan(Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, aspect));
-    const distance = (0.9 * this.radius) / Math.sin(half);
-    this.camera.position.copy(this.centre).addScaledVector(direction.normalize(), distance);
+    direction.normalize();
+    const distance = this.distanceToSee(direction);
+    this.camera.position.copy(this.centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 40;
     this.controls.target.copy(this.centre);
     this.controls.update();
     if (this.followed !== null) this.follow(this.followed);
     this.request();
+  }
+
+  /** How far off all corners of everything seen are in the picture, with a margin for the tools above it. */
+  private distanceToSee(direction: three.Vector3): number {
+    const aspect = Math.max(0.3, this.box.clientWidth / Math.max(1, this.box.clientHeight));
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360);
+    const turn = new three.Quaternion().setFromRotationMatrix(new three.Matrix4().lookAt(direction, new three.Vector3(), this.up)).invert();
+    const { min, max } = this.bounds;
+    const far = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => {
+      const corner = new three.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z)
+        .sub(this.centre).applyQuaternion(turn);
+      return corner.z + Math.max(Math.abs(corner.x) / (0.88 * slope * aspect), Math.abs(corner.y) / (0.78 * slope));
+    });
+    return Math.max(...far, 0.5 * this.radius / slope);
   }
 
   follow(node: number | null): void {
