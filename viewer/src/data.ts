@@ -212,6 +212,12 @@ export function written(value: number): string {
   return text.replace("-", "−").replace("e−", "e-");
 }
 
+/** Two digits of a number. */
+export function brief(value: number): string {
+  const size = Math.abs(value);
+  return size === 0 || (size >= 1e-3 && size < 1e5) ? written(Number(value.toPrecision(2))) : value.toExponential(1).replace(/^-/, "−");
+}
+
 export function unitText(unit: string): string {
   return unit === "1" ? "" : unit.replace("^2", "²");
 }

@@ -4,7 +4,7 @@ import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
 import { placeOf, unitText, written } from "./data";
 import { el } from "./dom";
-import { COLOURS } from "./shapes";
+import { bodyColours, families, familyName } from "./families";
 import type { Stage } from "./stage";
 
 interface Part {
@@ -21,6 +21,7 @@ export class Panel {
   private readonly list = el("ul", { class: "parts" });
   private readonly detail = el("div", { class: "detail", id: "detail" });
   private readonly status = el("p", { class: "sr", role: "status", "aria-live": "polite", id: "status" });
+  private readonly items: HTMLElement[] = [];
   private rows: { signal: Signal; cell: HTMLElement }[] = [];
   private pose: HTMLElement[] = [];
 
@@ -33,32 +34,52 @@ export class Panel {
     this.parts = partsOf(recording);
     const filter = el("input", { type: "search", placeholder: "Find a part", "aria-label": "Find a part", input: () => {
       const wanted = filter.value.trim().toLowerCase();
-      for (const item of this.list.children as HTMLCollectionOf<HTMLElement>)
-        item.hidden = !item.dataset.name!.toLowerCase().includes(wanted);
+      for (const item of this.items) item.hidden = !item.dataset.name!.toLowerCase().includes(wanted);
+      for (const fold of this.list.querySelectorAll("details")) {
+        fold.parentElement!.hidden = !fold.querySelector("[data-name]:not([hidden])");
+        fold.open = wanted !== "";
+      }
     } });
-    for (const part of this.parts) {
-      const swatch = el("i", { class: "dot" });
-      if (part.colour) swatch.style.background = part.colour;
-      else swatch.classList.add("hollow");
-      const button = el("button", { type: "button", "aria-pressed": "false", click: () => this.select(this.selected === part.name ? null : part.name) },
-        swatch, el("span", { class: "part-name" }, part.name), el("small", {}, part.kind));
-      this.list.append(el("li", { "data-name": part.name }, button));
-    }
+    this.fill();
     box.append(el("h2", {}, "Parts"), ...(this.parts.length > 8 ? [filter] : []), this.list, this.detail, this.status);
     this.select(null);
     clock.onChange(() => this.refresh());
   }
 
+  /** Parts one by one; those of one `repeat` behind a fold. */
+  private fill(): void {
+    const known = families(this.parts.map((part) => part.name));
+    const folds = new Map<string[], HTMLElement>();
+    for (const part of this.parts) {
+      const button = el("button", { type: "button", "aria-pressed": "false", click: () => this.select(this.selected === part.name ? null : part.name) },
+        swatch(part), el("span", { class: "part-name" }, part.name), el("small", {}, part.kind));
+      const item = el("li", { "data-name": part.name }, button);
+      this.items.push(item);
+      const family = known.get(part.name);
+      if (!family) {
+        this.list.append(item);
+        continue;
+      }
+      if (!folds.has(family)) {
+        const inner = el("ul", {});
+        folds.set(family, inner);
+        this.list.append(el("li", { class: "family" }, el("details", {},
+          el("summary", {}, swatch(part), el("span", { class: "part-name" }, familyName(family)), el("small", {}, `${family.length} ×`)), inner)));
+      }
+      folds.get(family)!.append(item);
+    }
+  }
+
   select(name: string | null): void {
     const part = this.parts.find((candidate) => candidate.name === name) ?? null;
     this.selected = part?.name ?? null;
-    for (const item of this.list.children as HTMLCollectionOf<HTMLElement>) {
+    for (const item of this.items) {
       const chosen = item.dataset.name === this.selected;
       item.firstElementChild!.setAttribute("aria-pressed", String(chosen));
       if (chosen) {
-        const [list, own] = [this.list, item];
-        if (own.offsetTop < list.scrollTop || own.offsetTop + own.offsetHeight > list.scrollTop + list.clientHeight)
-          list.scrollTop = own.offsetTop - list.clientHeight / 2;
+        item.closest("details")?.setAttribute("open", "");
+        const [list, own] = [this.list.getBoundingClientRect(), item.getBoundingClientRect()];
+        if (own.top < list.top || own.bottom > list.bottom) this.list.scrollTop += own.top - list.top - list.height / 2;
       }
     }
     this.stage?.select(this.selected);
@@ -115,12 +136,20 @@ export class Panel {
   }
 }
 
+function swatch({ colour }: Part): HTMLElement {
+  const dot = el("i", { class: "dot" });
+  if (colour) dot.style.background = colour;
+  else dot.classList.add("hollow");
+  return dot;
+}
+
 function partsOf(recording: Recording): Part[] {
   const { scene } = recording;
+  const colours = bodyColours(scene.bodies.map((body) => body.name));
   const nameOf = (node: number | null): string => (node === null ? "ground" : scene.nodes[node].name);
   return [
     ...scene.bodies.map((body, index) => ({
-      name: body.name, kind: "body", colour: COLOURS[index % COLOURS.length], node: body.node,
+      name: body.name, kind: "body", colour: colours[index], node: body.node,
       facts: [["mass", `${written(body.mass)} kg`], ...(body.shapes.some((shape) => shape.made_up) ? [["shape", "made up from its inertia"]] : [])] as [string, string][],
     })),
     ...scene.beams.map((beam) => ({

@@ -4,56 +4,82 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Clock } from "./clock";
 import type { Group, Recording, Signal } from "./data";
-import { unitText, written } from "./data";
+import { brief, unitText, written } from "./data";
 import { download, el } from "./dom";
+import { families, familyName } from "./families";
 import { nearest } from "./nearest";
 
 /** Okabe and Ito, lighter where the page is dark. */
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#2aa1d8", "#5b5f66"];
 const DARK = ["#5aa9e6", "#ff8a4c", "#3ecf9f", "#f099c4", "#e9c14b", "#7fd3ff", "#aab2bd"];
 
-/** Groups that tell how the run was computed, shown first. */
-const OVERVIEW: Record<string, string> = { solver: "Steps: size, Newton iterations, steps taken back" };
-
 export interface Spec {
   title: string;
-  section: string;
+  section: Section;
   signals: Signal[];
   log: boolean;
 }
 
-/** Plots of a recording: energies, residuals and steps first, then part by part. */
+/** What a user asks first stands first; how the run was computed stands last. */
+const SECTIONS = ["Sensors", "Joint coordinates", "Forces", "Bodies", "Beams", "Energy", "Quality"] as const;
+type Section = (typeof SECTIONS)[number];
+
+/** Plots of a recording in the order in which they are shown. */
 export function specs(recording: Recording): Spec[] {
-  const overview: Spec[] = [];
-  const parts: Spec[] = [];
-  for (const group of recording.groups) {
-    if (group.name === "energy") overview.push(...energySpecs(group));
-    else if (group.name === "constraint")
-      overview.push({ title: "Constraint residuals", section: "Overview", signals: group.signals, log: true });
-    else if (OVERVIEW[group.name])
-      overview.push({ title: OVERVIEW[group.name], section: "Overview", signals: group.signals, log: false });
-    else parts.push({ title: group.name, section: sectionOf(recording, group.name.split(".")[0]), signals: group.signals, log: false });
-  }
-  const order = ["Bodies", "Beams", "Joints", "Forces and springs", "Other signals"];
-  parts.sort((a, b) => order.indexOf(a.section) - order.indexOf(b.section));
-  return [...overview, ...parts];
+  // Sensors of the model are recorded after the usual ones, of which the solver's are the last.
+  const usual = recording.groups.findIndex((group) => group.name === "solver");
+  const all = recording.groups.flatMap((group, place): Spec[] => {
+    if (group.name === "energy") return energySpecs(group);
+    if (group.name === "constraint") return [{ title: "Constraint residuals", section: "Quality", signals: group.signals, log: true }];
+    if (group.name === "solver") return [{ title: "Steps: size, Newton iterations, steps taken back", section: "Quality", signals: group.signals, log: false }];
+    const isOwn = usual >= 0 && place > usual;
+    return [{ title: group.name, section: isOwn ? "Sensors" : sectionOf(recording, group), signals: group.signals, log: false }];
+  });
+  return all.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
 }
 
-function sectionOf({ scene }: Recording, part: string): string {
-  const among = (list: { name: string }[]): boolean => list.some(({ name }) => name === part);
+function sectionOf({ scene }: Recording, { name, signals }: Group): Section {
+  const part = partOf(name);
+  const among = (list: { name: string }[]): boolean => list.some((one) => one.name === part);
+  if (among(scene.joints) && name === part) return "Joint coordinates";
+  if (signals.every(({ unit }) => unit === "N" || unit === "Nm") || among(scene.springs) || among(scene.arrows)) return "Forces";
   if (among(scene.bodies)) return "Bodies";
-  if (among(scene.beams)) return "Beams";
-  if (among(scene.joints)) return "Joints";
-  return among(scene.springs) || among(scene.arrows) ? "Forces and springs" : "Other signals";
+  return among(scene.beams) ? "Beams" : "Sensors";
+}
+
+function partOf(name: string): string {
+  return name.split(".")[0];
 }
 
 function energySpecs(group: Group): Spec[] {
   const isBalance = (signal: Signal): boolean => signal.name === "energy.balance";
   const useful = group.signals.filter((signal) => !isBalance(signal) && signal.values.some((value) => value !== 0));
-  return [
-    { title: "Energy", section: "Overview", signals: useful, log: false },
-    { title: "Energy balance", section: "Overview", signals: group.signals.filter(isBalance), log: false },
-  ].filter((spec) => spec.signals.length > 0);
+  const all: Spec[] = [
+    { title: "Energy", section: "Energy", signals: useful, log: false },
+    { title: "Energy balance", section: "Quality", signals: group.signals.filter(isBalance), log: false },
+  ];
+  return all.filter((spec) => spec.signals.length > 0);
+}
+
+/** Below this part of the largest value of its unit in the run, a signal is zero. */
+const ZERO = 1e-12;
+
+function largestOf({ values }: Signal): number {
+  let size = 0;
+  for (const value of values) size = Math.max(size, Math.abs(value) || 0);
+  return size;
+}
+
+/** Whether the signals of a plot are zero throughout, as torques of ball joints are. */
+function zeroTest(recording: Recording): (spec: Spec) => boolean {
+  const sizes = new Map<Signal, number>();
+  const largest = new Map<string, number>();
+  for (const signal of recording.signals.values()) {
+    const size = largestOf(signal);
+    sizes.set(signal, size);
+    largest.set(signal.unit, Math.max(size, largest.get(signal.unit) ?? 0));
+  }
+  return ({ signals, section }) => section !== "Quality" && signals.every((signal) => sizes.get(signal)! <= ZERO * largest.get(signal.unit)!);
 }
 
 export class Plot {
@@ -64,6 +90,8 @@ export class Plot {
   private readonly cursorLine = el("div", { class: "now", "aria-hidden": "true", hidden: true });
   private readonly hidden = new Set<number>();
   private hoverTime: number | null = null;
+  /** Largest size of each unit's signals; what is tiny beside it is round-off. */
+  private readonly largest = new Map<string, number>();
   visible = false;
 
   constructor(
@@ -73,11 +101,12 @@ export class Plot {
     private readonly plots: Plots,
     onClose?: () => void,
   ) {
+    for (const signal of spec.signals) this.largest.set(signal.unit, Math.max(this.largest.get(signal.unit) ?? 0, largestOf(signal)));
     const legend = el("ul", { class: "legend" });
     spec.signals.forEach((signal, index) => {
       const value = el("output", { class: "value" });
       this.values.push(value);
-      const short = spec.title !== "" && signal.name.startsWith(`${spec.title}.`) ? signal.name.slice(spec.title.length + 1) : signal.name;
+      const short = spec.title !== "" && signal.name.toLowerCase().startsWith(`${spec.title.toLowerCase()}.`) ? signal.name.slice(spec.title.length + 1) : signal.name;
       const button = el("button", {
         type: "button", class: "series", "aria-pressed": "true", title: `${signal.name}: show or hide`, "data-signal": signal.name,
         click: () => this.toggle(index, button),
@@ -223,10 +252,19 @@ export class Plot {
   private showValues(): void {
     const time = this.hoverTime ?? this.clock.time;
     this.spec.signals.forEach((signal, index) => {
-      this.values[index].textContent = written(this.recording.valueAt(signal, time));
+      const value = this.recording.valueAt(signal, time);
+      this.values[index].textContent = written(Math.abs(value) <= ZERO * this.largest.get(signal.unit)! ? 0 : value);
     });
     this.card.classList.toggle("hovered", this.hoverTime !== null);
   }
+}
+
+/** How well the run kept what has to be kept, in a line. */
+function quality({ run }: Recording): string {
+  const number = (name: string): number | null => (typeof run.statistics?.[name] === "number" ? (run.statistics[name] as number) : null);
+  const [residual, balance] = [number("largest-position-residual"), number("largest-energy-balance")];
+  return [residual === null ? "" : `residual up to ${brief(residual)}`, balance === null ? "" : `energy balance to ${brief(balance)} J`]
+    .filter(Boolean).join(", ");
 }
 
 /** Two plots stand beside the machine on a small screen too. */
@@ -284,22 +322,54 @@ export class Plots {
       }
     }, { rootMargin: "200px" });
     box.append(this.toolbar(box), this.ownBox);
-    const sections = new Map<string, HTMLElement>();
-    for (const spec of specs(recording)) {
-      let grid = sections.get(spec.section);
-      if (!grid) {
-        grid = el("div", { class: "plot-grid" });
-        sections.set(spec.section, grid);
-        box.append(el("section", { class: "plot-section", "data-section": spec.section },
-          el("h3", { class: "section-title" }, spec.section), grid));
-      }
-      const plot = new Plot(spec, recording, clock, this);
-      this.add(plot);
-      grid.append(plot.card);
-    }
+    this.fill(box);
     new ResizeObserver(() => this.all.forEach((plot) => plot.resize())).observe(box);
     window.addEventListener("beforeprint", () => this.all.slice(0, 80).forEach((plot) => { if (!plot.isDrawn) plot.draw(); }));
     clock.onChange(() => this.all.forEach((plot) => { if (plot.visible) plot.setTime(); }));
+  }
+
+  /** A fold for each section, with what belongs to one `repeat` folded behind its first part, and zeros at the end. */
+  private fill(box: HTMLElement): void {
+    const all = specs(this.recording);
+    const isZero = zeroTest(this.recording);
+    const known = families(all.map(({ title }) => partOf(title)).filter((part, index, list) => list.indexOf(part) === index));
+    for (const title of SECTIONS) {
+      const own = all.filter((spec) => spec.section === title);
+      if (own.length === 0) continue;
+      const grid = el("div", { class: "plot-grid" });
+      const folds = new Map<string, HTMLElement>();
+      const zeros = own.filter(isZero);
+      for (const spec of own) {
+        if (zeros.includes(spec)) continue;
+        const family = known.get(partOf(spec.title));
+        const key = family && `${family[0]}\0${spec.title.slice(partOf(spec.title).length)}`;
+        const fold = key === undefined ? undefined : folds.get(key);
+        (fold ?? grid).append(this.card(spec));
+        if (family === undefined || key === undefined || fold) continue;
+        // The first part stands for its family.
+        const rest = own.filter((other) => other !== spec && !zeros.includes(other) && known.get(partOf(other.title)) === family
+          && other.title.slice(partOf(other.title).length) === spec.title.slice(partOf(spec.title).length));
+        if (rest.length > 0) folds.set(key, this.fold(grid, rest.length > 1 ? familyName(rest.map((other) => other.title)) : rest[0].title, rest.length));
+      }
+      if (zeros.length > 0) {
+        const fold = this.fold(grid, "Zero throughout", zeros.length);
+        fold.append(...zeros.map((spec) => this.card(spec)));
+      }
+      box.append(el("details", { class: "plot-section", "data-section": title, open: title !== "Quality" },
+        el("summary", { class: "section-title" }, title, el("small", {}, title === "Quality" ? quality(this.recording) : "")), grid));
+    }
+  }
+
+  private fold(grid: HTMLElement, name: string, count: number): HTMLElement {
+    const inner = el("div", { class: "plot-grid" });
+    grid.append(el("details", { class: "fold" }, el("summary", {}, name, el("small", {}, count === 1 ? "1 plot" : `${count} plots`)), inner));
+    return inner;
+  }
+
+  private card(spec: Spec): HTMLElement {
+    const plot = new Plot(spec, this.recording, this.clock, this);
+    this.add(plot);
+    return plot.card;
   }
 
   private add(plot: Plot): void {
@@ -309,6 +379,7 @@ export class Plots {
 
   private show(plot: Plot): void {
     if (!plot.isDrawn) plot.draw();
+    plot.resize();
     if (this.range) plot.zoom(...this.range);
     plot.setTime();
   }
@@ -340,8 +411,11 @@ export class Plots {
       const wanted = filter.value.trim().toLowerCase();
       for (const plot of this.all)
         plot.card.hidden = wanted !== "" && !plot.spec.signals.some((signal) => signal.name.toLowerCase().includes(wanted));
-      for (const section of box.querySelectorAll<HTMLElement>(".plot-section"))
-        section.hidden = !section.querySelector(".plot:not([hidden])");
+      // What is found is unfolded; with nothing to find everything is as it was at first.
+      for (const fold of box.querySelectorAll<HTMLDetailsElement>("details")) {
+        fold.hidden = !fold.querySelector(".plot:not([hidden])");
+        fold.open = wanted !== "" || (fold.classList.contains("plot-section") && fold.dataset.section !== "Quality");
+      }
     } });
     return el("div", { class: "plot-tools" },
       el("label", { for: "filter-plots" }, "Find ", filter),
@@ -357,7 +431,7 @@ export class Plots {
       this.ownPlot = undefined;
     }
     if (this.own.length === 0) return;
-    const spec = { title: "", section: "", signals: this.own, log: false };
+    const spec: Spec = { title: "", section: "Sensors", signals: this.own, log: false };
     this.ownPlot = new Plot(spec, this.recording, this.clock, this, () => { this.own = []; this.drawOwn(); });
     this.ownBox.append(this.ownPlot.card);
     this.add(this.ownPlot);

@@ -9,6 +9,7 @@ import { BeamMesh } from "./beam";
 import type { Frame, Recording, Signal } from "./data";
 import { placeOf } from "./data";
 import { el } from "./dom";
+import { bodyColours } from "./families";
 import { applyFrame, Arrow, coil, COLOURS, geometryOf, jointSymbol } from "./shapes";
 
 export type Layer = "joints" | "reactions" | "forces" | "trails" | "names" | "grid";
@@ -59,6 +60,7 @@ export class Stage {
   private readonly labelBox = el("div", { class: "labels", "aria-hidden": "true" });
   private readonly sun = new three.DirectionalLight("#fff4e2", 2.3);
   private readonly up: three.Vector3;
+  private readonly colours: string[];
   private grid?: three.Object3D;
   private selected: string | null = null;
   private followed: number | null = null;
@@ -71,6 +73,7 @@ export class Stage {
   private pointer: three.Vector2 | null = null;
 
   constructor(readonly recording: Recording, readonly box: HTMLElement) {
+    this.colours = bodyColours(recording.scene.bodies.map((body) => body.name));
     this.canvas = el("canvas", { tabindex: "0", role: "img", id: "canvas", "aria-label": this.description() });
     box.append(this.canvas, this.labelBox, this.tip);
     this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: true });
@@ -117,7 +120,7 @@ export class Stage {
       this.world.add(node);
     });
     scene.bodies.forEach((body, index) => {
-      const colour = COLOURS[index % COLOURS.length];
+      const colour = this.colours[index];
       const node = this.nodes[body.node];
       for (const shape of body.shapes) {
         const material = new three.MeshStandardMaterial({ color: colour, vertexColors: true, roughness: 0.48, metalness: 0.12 });
@@ -314,7 +317,7 @@ export class Stage {
       this.trails.delete(point.name);
     } else if (!known && wanted && this.recording.frameTimes.length > 1) {
       const body = this.recording.scene.bodies.findIndex((candidate) => candidate.node === point.node);
-      const colour = COLOURS[Math.max(0, body) % COLOURS.length];
+      const colour = this.colours[body] ?? COLOURS[0];
       const geometry = new LineGeometry();
       geometry.setPositions(this.path(point).flatMap((place) => place.toArray()));
       const line = (width: number, opacity: number, shape: LineGeometry): Line2 =>

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
-import { checkLayout, checkOpening } from "./layout.mjs";
+import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
 import { checkCompare } from "./plots.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
@@ -32,17 +32,19 @@ async function checkModel(browser, name) {
   assert(differing(early, late) > 50, "the picture does not move");
 
   const time = await setTime(page, 0.4321);
-  await page.locator("#plots").scrollIntoViewIfNeeded();
-  // Plots are drawn as they come into sight, one frame after the other.
-  await page.waitForFunction(() => [...document.querySelectorAll(".series .value")].filter((one) => one.textContent !== "").length >= 5);
-  const shown = await page.$$eval(".series", (series) => series.map((one) => [one.dataset.signal, one.querySelector(".value").textContent]));
-  const visible = shown.filter(([, text]) => text !== "");
-  assert(visible.length >= 5, `only ${visible.length} values are shown`);
+  // Plots are drawn as they come into sight, one frame after the other, and only what is in sight follows the time.
+  const inSight = () => [...document.querySelectorAll(".series")].filter((one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return bottom > top && top > 0 && bottom < window.innerHeight && one.querySelector(".value").textContent !== "";
+  }).map((one) => [one.dataset.signal, one.querySelector(".value").textContent]);
+  await page.waitForFunction(`(${inSight})().length >= 3`);
+  const visible = await page.evaluate(inSight);
   for (const [signal, text] of visible) {
     const column = table.get(signal);
     const range = Math.max(...column.map(Math.abs));
     // Five digits at least are written, of numbers in single precision.
-    assert(Math.abs(parsed(text) - interpolate(table, signal, time)) <= 6e-5 * range, `${signal}: ${text} at ${time}`);
+    // Round-off beside larger curves is written as zero.
+    assert(Math.abs(parsed(text) - interpolate(table, signal, time)) <= (text === "0" ? 1e-9 : 6e-5 * range), `${signal}: ${text} at ${time}`);
   }
 
   await page.evaluate(() => window.scrollTo(0, 0));
@@ -136,7 +138,7 @@ async function checkKeyboard(browser, name) {
   await page.locator(".plot .small").first().scrollIntoViewIfNeeded();
   const [saved] = await Promise.all([page.waitForEvent("download"), page.locator(".plot .small").first().click()]);
   const text = readFileSync(await saved.path(), "utf8");
-  assert(text.startsWith("time [s],energy."), text.slice(0, 40));
+  assert(text.startsWith("time [s],tip.force.x [N]"), text.slice(0, 40));
   await page.click('[aria-label="Light or dark"]');
   assert(["light", "dark"].includes(await page.getAttribute("html", "data-theme")));
   assert.deepEqual(problems, []);
@@ -159,6 +161,7 @@ try {
   await test("on paper curves stay in their cards", () => checkPaper(browser, models[0]));
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));
   for (const name of models) await test(`machine, player and two plots of ${name} are in sight`, () => checkLayout(browser, folder, name));
+  await test("sensors come first, quality last and folded, repeated parts together", () => checkOrder(browser, folder, "stewart-platform"));
   await test("it plays on opening, unless less motion is asked for", () => checkOpening(browser, folder, models[0]));
   await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));

@@ -16,7 +16,7 @@ export async function checkLayout(browser, folder, name) {
   for (const [width, height] of [[1400, 900], [1280, 720]]) {
     const { page, problems, close } = await open(browser, url(folder, name), { viewport: { width, height } });
     await page.waitForSelector(".plot .u-over");
-    for (const selector of ["#canvas", ".transport", ".plot >> nth=0", ".plot >> nth=1"])
+    for (const selector of ["#canvas", ".transport", ".plot >> visible=true >> nth=0", ".plot >> visible=true >> nth=1"])
       assert(await isWhole(page, selector), `${selector} is not in sight at ${width} × ${height}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert(wide <= width, `the page is ${wide} pixels wide at ${width}`);
@@ -31,6 +31,40 @@ export async function checkLayout(browser, folder, name) {
     assert.deepEqual(problems, []);
     await close();
   }
+}
+
+/** Of the Stewart platform: one sensor, and six of each part of a leg. */
+export async function checkOrder(browser, folder, name) {
+  const { page, problems, close } = await open(browser, url(folder, name), { viewport: { width: 1280, height: 720 } });
+  const sections = await page.$$eval(".plot-section", (all) => all.map((one) => [one.dataset.section, one.open]));
+  assert.deepEqual(sections, [["Sensors", true], ["Joint coordinates", true], ["Forces", true], ["Bodies", true], ["Energy", true], ["Quality", false]]);
+  const titles = (section) => page.$$eval(`[data-section="${section}"] .plot h3`, (all) => all.map((one) => one.textContent));
+  assert.deepEqual(await titles("Sensors"), ["table.rotation-vector"]);
+  assert.deepEqual((await titles("Joint coordinates")).slice(0, 2), ["leg-0", "leg-1"]);
+  assert((await titles("Quality")).includes("Constraint residuals"));
+  const hidden = page.locator('.plot[aria-label="Plot of leg-3"]');
+  assert(await hidden.isHidden(), "repeated parts are not folded");
+  await page.click('summary:has-text("leg-1 … 5")');
+  assert(await hidden.isVisible());
+  await page.click('[data-section="Joint coordinates"] > summary');
+  assert(await hidden.isHidden(), "a section does not fold");
+  await page.fill("#filter-plots", "ram-4.force.z");
+  await page.waitForSelector('.plot[aria-label="Plot of ram-4.force"]');
+  assert.equal(await page.locator(".plot >> visible=true").count(), 1);
+
+  const item = page.locator('.parts [data-name="piston-4"]');
+  assert(await item.isHidden());
+  await page.click('.parts summary:has-text("piston-0 … 5")');
+  assert(await item.isVisible());
+  const colours = await page.$$eval(".parts [data-name]", (all) => all.map((one) => [one.dataset.name, one.querySelector(".dot").style.background]));
+  const of = (stem) => new Set(colours.filter(([part]) => part.startsWith(stem)).map(([, colour]) => colour));
+  assert.deepEqual([of("piston-").size, of("cylinder-").size, new Set([...of("piston-"), ...of("cylinder-"), ...of("table")]).size], [1, 1, 3]);
+  await page.evaluate(() => window.kreisel.panel.select("cylinder-2"));
+  assert(await page.locator('.parts [data-name="cylinder-2"]').isVisible(), "what is chosen stays folded");
+  const list = await page.$eval(".parts", (one) => [one.scrollHeight > one.clientHeight, one.offsetWidth - one.clientWidth]);
+  assert(list[0] && list[1] > 4, `a list without a visible bar: ${list}`);
+  assert.deepEqual(problems, []);
+  await close();
 }
 
 export async function checkOpening(browser, folder, name) {
