@@ -1,6 +1,6 @@
-// Tests of the page in a real Chromium, and of exported files: node test/browser.mjs FOLDER
+// Tests of the page in a real Chromium, and of exported files: node test/browser.mjs FOLDER [WORDS]
 //
-// FOLDER holds results: one folder per model, and `hostile`, whose title is markup.
+// Only tests whose names contain WORDS are run. FOLDER holds results: one folder per model, and `hostile`, whose title is markup.
 import { strict as assert } from "node:assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,14 +8,17 @@ import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
-import { checkCompare } from "./plots.mjs";
+import { checkCompare, checkNumbers } from "./plots.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
 const folder = resolve(process.argv[2]);
 const HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>";
 let passed = 0;
 
+const wanted = process.argv[3] ?? "";
+
 async function test(name, body) {
+  if (!name.includes(wanted)) return;
   const start = Date.now();
   await body();
   passed += 1;
@@ -135,8 +138,8 @@ async function checkKeyboard(browser, name) {
   const unnamed = await page.$$eval("button, input, select, #canvas", (all) =>
     all.filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
   assert.deepEqual(unnamed, [], "controls without a name for screen readers");
-  await page.locator(".plot .small").first().scrollIntoViewIfNeeded();
-  const [saved] = await Promise.all([page.waitForEvent("download"), page.locator(".plot .small").first().click()]);
+  await page.locator('.plot .small:has-text("CSV")').first().scrollIntoViewIfNeeded();
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.locator('.plot .small:has-text("CSV")').first().click()]);
   const text = readFileSync(await saved.path(), "utf8");
   assert(text.startsWith("time [s],tip.force.x [N]"), text.slice(0, 40));
   await page.click('[aria-label="Light or dark"]');
@@ -164,6 +167,7 @@ try {
   await test("sensors come first, quality last and folded, repeated parts together", () => checkOrder(browser, folder, "stewart-platform"));
   await test("it plays on opening, unless less motion is asked for", () => checkOpening(browser, folder, models[0]));
   await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
+  await test("plots have numbers, spectra, arithmetic and signals over signals", () => checkNumbers(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));
 } finally {
   await browser.close();
