@@ -40,8 +40,8 @@ export function icon(name: string): SVGElement {
   return svg;
 }
 
-export function download(name: string, text: string, type: string): void {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+export function download(name: string, data: Blob): void {
+  const link = el("a", { href: URL.createObjectURL(data), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

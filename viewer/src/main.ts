@@ -7,6 +7,7 @@ import { el, icon } from "./dom";
 import { facts } from "./facts";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
+import { Saver } from "./save";
 import { type Layer, Stage } from "./stage";
 
 const recording = Recording.read();
@@ -92,7 +93,7 @@ function transport(): HTMLElement {
     el("div", { class: "buttons" },
       button("first", "To the start", () => clock.set(clock.start)), button("back", "One frame back", () => clock.step(-1)), play,
       button("forward", "One frame on", () => clock.step(1)), button("last", "To the end", () => clock.set(clock.end))),
-    slider, readout, speed);
+    slider, readout, speed, saver.menu);
 }
 
 function keys(): void {
@@ -120,6 +121,8 @@ function faster(direction: number): void {
   if (clock.speeds[at]) clock.setSpeed(clock.speeds[at]);
 }
 
+let stage: Stage | null = null;
+const saver = new Saver(clock, () => stage, (recording.run.model.path.split(/[\\/]/).pop() ?? "run").replace(/\.[^.]*$/, ""));
 const picture = el("div", { class: "view" });
 const side = el("aside", { class: "panel card", "aria-label": "Parts", id: "parts" });
 const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" });
@@ -138,7 +141,6 @@ app.append(
         el("footer", {}, "Space plays, ← and → step (with shift ten), + and − change the speed, Home and End jump. ",
           "In plots a click sets the time, dragging zooms all, a double click zooms out.")))));
 
-let stage: Stage | null = null;
 try {
   stage = new Stage(recording, picture);
   picture.append(toolbar(stage), el("span", { class: "grid-note" },

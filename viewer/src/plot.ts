@@ -126,7 +126,7 @@ export class Plot {
     }
     const rows = Array.from(table[0], (_, row) => table.map((column) => column[row] ?? "").join(","));
     const name = (this.spec.title || "plot").replace(/[^A-Za-z0-9._-]+/g, "-");
-    download(`${name}${this.view === "spectrum" ? "-spectrum" : ""}.csv`, `${[head.join(","), ...rows].join("\n")}\n`, "text/csv");
+    download(`${name}${this.view === "spectrum" ? "-spectrum" : ""}.csv`, new Blob([`${[head.join(","), ...rows].join("\n")}\n`], { type: "text/csv" }));
   }
 
   /** Signals over their times. */

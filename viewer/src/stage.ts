@@ -70,6 +70,7 @@ export class Stage {
   private time = 0;
   private dark = false;
   private pending = false;
+  private isHeld = false;
   private pointer: three.Vector2 | null = null;
 
   constructor(readonly recording: Recording, readonly box: HTMLElement) {
@@ -579,11 +580,11 @@ export class Stage {
   }
 
   private request(): void {
-    if (this.pending) return;
+    if (this.pending || this.isHeld) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.render();
+      if (!this.isHeld) this.render();
     });
   }
 
@@ -593,6 +594,53 @@ export class Stage {
     if (this.scene.fog instanceof three.Fog) [this.scene.fog.near, this.scene.fog.far] = [0.9 * distance, 0.9 * distance + 3.4 * this.radius];
     this.renderer.render(this.scene, this.camera);
     this.placeLabels();
+  }
+
+  /** Does something while the picture has so many pixels from side to side, and is drawn only when asked. */
+  async sharply<T>(pixels: number, action: () => T | Promise<T>): Promise<T> {
+    const before = this.renderer.getPixelRatio();
+    const wide = Math.max(1, this.box.clientWidth);
+    this.renderer.setPixelRatio(Math.min(Math.max(before, pixels / wide), 4096 / Math.max(wide, this.box.clientHeight)));
+    this.isHeld = true;
+    try {
+      return await action();
+    } finally {
+      this.isHeld = false;
+      this.renderer.setPixelRatio(before);
+      this.request();
+    }
+  }
+
+  /** The picture with its names and a caption, on a canvas of its own. */
+  snapshot(caption: string, canvas?: HTMLCanvasElement): HTMLCanvasElement {
+    this.render();
+    const { width, height } = this.canvas;
+    // Codecs want even numbers.
+    canvas ??= el("canvas", { width: String(width - (width % 2)), height: String(height - (height % 2)) });
+    const context = canvas.getContext("2d")!;
+    context.drawImage(this.canvas, 0, 0, canvas.width, canvas.height);
+    const scale = canvas.width / Math.max(1, this.canvas.clientWidth);
+    const style = getComputedStyle(document.documentElement);
+    const [ink, card] = ["--ink", "--card"].map((name) => style.getPropertyValue(name).trim());
+    context.font = `${13 * scale}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    const write = (text: string, x: number, y: number, isBoxed: boolean): void => {
+      const wide = context.measureText(text).width;
+      if (isBoxed) {
+        context.globalAlpha = 0.8;
+        context.fillStyle = card;
+        context.fillRect(x * scale, (y - 11) * scale, wide + 12 * scale, 22 * scale);
+        context.globalAlpha = 1;
+      }
+      context.fillStyle = ink;
+      context.fillText(text, (x + 6) * scale, y * scale);
+    };
+    for (const [name, label] of this.labels) {
+      const point = label.hidden ? null : this.project(name);
+      if (point) write(name, point.x + 6, point.y - 15, true);
+    }
+    if (caption) write(caption, 6, this.canvas.clientHeight - 16, false);
+    return canvas;
   }
 
   private placeLabels(): void {

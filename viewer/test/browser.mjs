@@ -9,6 +9,7 @@ import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
 import { checkCompare, checkNumbers } from "./plots.mjs";
+import { checkLacking, checkSave } from "./save.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
 const folder = resolve(process.argv[2]);
@@ -168,6 +169,8 @@ try {
   await test("it plays on opening, unless less motion is asked for", () => checkOpening(browser, folder, models[0]));
   await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
   await test("plots have numbers, spectra, arithmetic and signals over signals", () => checkNumbers(browser, folder, "heavy-top"));
+  await test("a picture and a video of the run are saved", () => checkSave(browser, folder, "heavy-top"));
+  await test("without WebGL or codec there is a sentence", () => checkLacking(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));
 } finally {
   await browser.close();
