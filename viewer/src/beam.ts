@@ -32,7 +32,7 @@ export class BeamMesh {
     geometry.setAttribute("position", this.positions);
     geometry.setAttribute("color", this.colours);
     geometry.setIndex(index);
-    this.mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: three.DoubleSide }));
+    this.mesh = new three.Mesh(geometry, new three.MeshLambertMaterial({ vertexColors: true, side: three.DoubleSide }));
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
     this.mesh.add(this.middle);

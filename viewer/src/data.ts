@@ -178,6 +178,11 @@ export class Recording {
     return new Recording(JSON.parse(document.getElementById("data")!.textContent!));
   }
 
+  /** The model's file, without the folder in which it lies. */
+  get modelFile(): string {
+    return this.run.model.path.split(/[\\/]/).pop() ?? "";
+  }
+
   get start(): number {
     return this.frameTimes[0] ?? this.groups[0]?.times[0] ?? 0;
   }

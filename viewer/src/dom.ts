@@ -18,6 +18,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Text in which `names` stand as code, and files without the folders in which they lie. */
+export function prose(text: string): (Node | string)[] {
+  const short = text.replace(/(?<![\w.:/\\])(?:[A-Za-z]:\\|\/)(?:[^\s`'"\\/]+[\\/])+([^\s`'"\\/]+)/g, "$1");
+  return short.split(/`([^`\n]+)`/).map((part, index) => (index % 2 === 1 ? el("code", {}, part) : part)).filter((part) => part !== "");
+}
+
 const ICONS: Record<string, string> = {
   play: "M7 4.5v15l13-7.5z",
   pause: "M6 4.5h4.5v15H6zM13.5 4.5H18v15h-4.5z",

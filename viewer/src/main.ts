@@ -3,7 +3,7 @@
 import "./style.css";
 import { Clock } from "./clock";
 import { Recording, written } from "./data";
-import { el, icon } from "./dom";
+import { el, icon, prose } from "./dom";
 import { facts } from "./facts";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
@@ -18,11 +18,11 @@ const STATUS: Record<string, string> = { done: "done", interrupted: "interrupted
 
 function header(): HTMLElement {
   const { run, scene } = recording;
-  const model = run.model.path.split(/[\\/]/).pop() ?? "";
+  const model = recording.modelFile;
   const theme = el("button", { type: "button", class: "round", "aria-label": "Light or dark", title: "Light or dark", click: () => setDark(!dark) }, icon("theme"));
   return el("header", { class: "top" },
     el("div", { class: "words" },
-      el("h1", { title: scene.title || model }, scene.title || model),
+      el("h1", { title: scene.title || model }, ...prose(scene.title || model)),
       el("p", { class: "sub" },
         el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
         run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
@@ -61,7 +61,7 @@ function toolbar(stage: Stage): HTMLElement {
 
 function transport(): HTMLElement {
   const button = (name: string, label: string, action: () => void): HTMLButtonElement =>
-    el("button", { type: "button", "aria-label": label, title: label, click: action }, icon(name));
+    el("button", { type: "button", class: name, "aria-label": label, title: label, click: action }, icon(name));
   const play = button("play", "Play", () => clock.toggle());
   play.classList.add("play");
   play.id = "play";
@@ -122,7 +122,7 @@ function faster(direction: number): void {
 }
 
 let stage: Stage | null = null;
-const saver = new Saver(clock, () => stage, (recording.run.model.path.split(/[\\/]/).pop() ?? "run").replace(/\.[^.]*$/, ""));
+const saver = new Saver(clock, () => stage, recording.modelFile.replace(/\.[^.]*$/, "") || "run");
 const picture = el("div", { class: "view" });
 const side = el("aside", { class: "panel card", "aria-label": "Parts", id: "parts" });
 const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" });

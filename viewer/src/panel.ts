@@ -3,7 +3,7 @@
 import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
 import { placeOf, unitText, written } from "./data";
-import { el } from "./dom";
+import { el, prose } from "./dom";
 import { bodyColours, families, familyName } from "./families";
 import type { Stage } from "./stage";
 
@@ -95,7 +95,7 @@ export class Panel {
       const { description } = this.recording.scene;
       this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."),
         ...(description ? [el("section", { class: "about", "aria-label": "About" }, el("h2", {}, "About"),
-          ...description.split("\n\n").map((paragraph) => el("p", {}, paragraph)))] : []));
+          ...description.split("\n\n").map((paragraph) => el("p", {}, ...prose(paragraph))))] : []));
       return;
     }
     const table = el("table", {});

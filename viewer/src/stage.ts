@@ -34,6 +34,9 @@ interface MovingArrow {
   scale: number;
 }
 
+/** Parts of full brightness that come from the sun and from the sky. */
+const [SUN, SKY] = [0.58, 0.42];
+
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly trailPoints: TrailPoint[] = [];
@@ -51,6 +54,7 @@ export class Stage {
   private readonly pickable: three.Object3D[] = [];
   private readonly jointGroup: three.Object3D[] = [];
   private readonly beams: BeamMesh[] = [];
+  private readonly axes: three.Object3D[] = [];
   private readonly springs: { mesh: three.Mesh; rest: number; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly rods: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly arrows: Record<"forces" | "reactions", MovingArrow[]> = { forces: [], reactions: [] };
@@ -58,7 +62,9 @@ export class Stage {
   private readonly labels = new Map<string, HTMLElement>();
   private readonly tip = el("div", { class: "tip", hidden: true });
   private readonly labelBox = el("div", { class: "labels", "aria-hidden": "true" });
-  private readonly sun = new three.DirectionalLight("#fff4e2", 2.3);
+  /** Together with the sky as bright as a face's own colour, where the face is turned to the sun. */
+  private readonly sun = new three.DirectionalLight("#ffffff", SUN * Math.PI);
+  private readonly jointMaterial = new three.MeshStandardMaterial({ roughness: 0.45, metalness: 0.1 });
   private readonly up: three.Vector3;
   private readonly colours: string[];
   private grid?: three.Object3D;
@@ -124,7 +130,7 @@ export class Stage {
       const colour = this.colours[index];
       const node = this.nodes[body.node];
       for (const shape of body.shapes) {
-        const material = new three.MeshStandardMaterial({ color: colour, vertexColors: true, roughness: 0.48, metalness: 0.12 });
+        const material = new three.MeshLambertMaterial({ color: colour, vertexColors: true });
         const mesh = new three.Mesh(geometryOf(shape), material);
         applyFrame(mesh, shape.frame);
         mesh.castShadow = mesh.receiveShadow = true;
@@ -204,12 +210,26 @@ export class Stage {
     ground.position.copy(local.applyQuaternion(ground.quaternion)).addScaledVector(this.up, below);
     this.grid = ground;
     this.scene.add(ground);
-    const axes = new three.AxesHelper(0.22 * this.radius);
-    this.scene.add(axes);
+    this.addAxes();
+  }
+
+  /** Axes of the world, with letters that are as large from afar. */
+  private addAxes(): void {
+    const length = 0.22 * this.radius;
+    for (const [letter, colour, way] of [["x", "#d64545", [1, 0, 0]], ["y", "#2f9e5b", [0, 1, 0]], ["z", "#3b6fd8", [0, 0, 1]]] as const) {
+      const arrow = new Arrow(new three.MeshBasicMaterial({ color: colour }), 0.006 * this.radius);
+      arrow.point(new three.Vector3(), new three.Vector3().fromArray(way).multiplyScalar(length));
+      const sprite = new three.Sprite(new three.SpriteMaterial({ map: lettered(letter, colour), sizeAttenuation: false, depthTest: false, transparent: true }));
+      sprite.position.fromArray(way).multiplyScalar(1.18 * length);
+      sprite.scale.setScalar(0.027);
+      sprite.name = `axis ${letter}`;
+      this.axes.push(arrow, sprite);
+      this.scene.add(arrow, sprite);
+    }
   }
 
   private addJoints(): void {
-    const material = new three.MeshStandardMaterial({ color: "#3c444e", roughness: 0.35, metalness: 0.55 });
+    const material = this.jointMaterial;
     const size = 0.03 * this.radius;
     for (const joint of this.recording.scene.joints) {
       const side = joint.nodes[1] === null ? 0 : 1;
@@ -230,7 +250,7 @@ export class Stage {
 
   private addRod(name: string, nodes: (number | null)[], frames: Frame[], size: number): void {
     const geometry = new three.CylinderGeometry(0.25 * size, 0.25 * size, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5);
-    const mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ color: "#8e99a6", roughness: 0.4 }));
+    const mesh = new three.Mesh(geometry, new three.MeshLambertMaterial({ color: "#8e99a6" }));
     mesh.userData.part = name;
     mesh.castShadow = true;
     this.world.add(mesh);
@@ -240,7 +260,7 @@ export class Stage {
 
   private addSprings(): void {
     for (const spring of this.recording.scene.springs) {
-      const material = new three.MeshStandardMaterial({ color: "#aeb8c4", roughness: 0.35, metalness: 0.2 });
+      const material = new three.MeshLambertMaterial({ color: "#aeb8c4" });
       const mesh = new three.Mesh(new three.BufferGeometry(), material);
       mesh.userData.part = spring.name;
       mesh.castShadow = true;
@@ -264,7 +284,7 @@ export class Stage {
       return [{ arrow, signals }];
     });
     for (const { arrow, signals } of known) {
-      const material = new three.MeshStandardMaterial({ color: tints[arrow.kind], roughness: 0.5 });
+      const material = new three.MeshLambertMaterial({ color: tints[arrow.kind] });
       const object = new Arrow(material, 0.012 * this.radius);
       object.traverse((part) => { part.userData.part = arrow.name; });
       this.world.add(object);
@@ -352,14 +372,17 @@ export class Stage {
   strainScale = 0;
 
   private light(): void {
-    this.scene.add(new three.HemisphereLight("#ffffff", "#8d97a5", 1.5));
+    const sky = new three.HemisphereLight("#ffffff", "#8d97a5", SKY * Math.PI);
+    sky.position.copy(this.up);
+    this.scene.add(sky);
     const side = new three.Vector3(1, 0, 0).cross(this.up);
     if (side.lengthSq() < 0.1) side.set(0, 0, 1);
     this.sun.position.copy(this.centre).addScaledVector(this.up, 3 * this.radius)
       .addScaledVector(side.normalize(), 1.6 * this.radius).add(new three.Vector3(1.2, 0, 0).multiplyScalar(this.radius));
     this.sun.target.position.copy(this.centre);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 4;
     this.sun.shadow.normalBias = 0.004 * this.radius;
     const camera = this.sun.shadow.camera;
     camera.left = camera.bottom = -2 * this.radius;
@@ -433,6 +456,9 @@ export class Stage {
     this.scene.background = new three.Color(dark ? "#12161c" : "#eef1f5");
     const grid = this.grid!.children[0] as three.GridHelper;
     (grid.material as three.LineBasicMaterial).color.set(dark ? "#2c3541" : "#cbd3dc");
+    const shade = this.grid!.children[1] as three.Mesh;
+    (shade.material as three.ShadowMaterial).opacity = dark ? 0.55 : 0.2;
+    this.jointMaterial.color.set(dark ? "#c3ccd6" : "#4a535e");
     this.scene.fog = new three.Fog(dark ? "#12161c" : "#eef1f5");
     this.request();
   }
@@ -440,10 +466,9 @@ export class Stage {
   select(name: string | null): void {
     this.selected = name;
     for (const object of this.pickable) {
-      const material = (object as three.Mesh).material as three.MeshStandardMaterial;
-      if (!(material instanceof three.MeshStandardMaterial)) continue;
       // Joints share a material, and the colour of a beam tells its strain; bodies glow.
-      if (this.beams.some((beam) => beam.mesh === object) || object.parent instanceof three.Group && this.jointGroup.includes(object.parent)) continue;
+      const { material } = object as three.Mesh;
+      if (!(material instanceof three.MeshLambertMaterial) || this.beams.some((beam) => beam.mesh === object)) continue;
       material.emissive.set(object.userData.part === name && name !== null ? (this.dark ? "#33405a" : "#26324a") : "#000000");
     }
     this.request();
@@ -662,6 +687,18 @@ export class Stage {
       if (point) label.style.transform = `translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
     }
   }
+}
+
+/** A letter as a texture. */
+function lettered(letter: string, colour: string): three.Texture {
+  const canvas = el("canvas", { width: "64", height: "64" });
+  const context = canvas.getContext("2d")!;
+  context.font = "600 46px system-ui, sans-serif";
+  [context.textAlign, context.textBaseline, context.fillStyle] = ["center", "middle", colour];
+  context.fillText(letter, 32, 32);
+  const texture = new three.CanvasTexture(canvas);
+  texture.colorSpace = three.SRGBColorSpace;
+  return texture;
 }
 
 /** Lays an object along z between two points. */
