@@ -187,7 +187,7 @@ export class Plot {
     const scale = (unit: string): string => `y ${unit}`;
     const font = "11px system-ui, sans-serif";
     const axis = (unit: string, index: number): uPlot.Axis => ({
-      scale: scale(unit), side: index === 0 ? 3 : 1, stroke: ink, font, size: 52, gap: 4,
+      scale: scale(unit), side: index === 0 ? 3 : 1, stroke: ink, font, size: 52, gap: 4, space: 22,
       grid: { show: index === 0, stroke: line, width: 1, filter: (_, marks) => marks.map((mark) => (log && !isPower(mark) ? null : mark)) }, ticks: { stroke: line, width: 1, size: 4 },
       label: unitText(unit) || undefined, labelFont: font, labelSize: 14, labelGap: 0,
       values: (_, marks) => marks.map((mark) => (mark === null ? "" : tick(mark, log))),

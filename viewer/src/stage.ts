@@ -6,7 +6,7 @@ import { Line2 } from "three/addons/lines/Line2.js";
 import { LineGeometry } from "three/addons/lines/LineGeometry.js";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { BeamMesh } from "./beam";
-import type { Frame, Recording, Signal } from "./data";
+import type { Frame, Joint, Recording, Signal } from "./data";
 import { placeOf } from "./data";
 import { el } from "./dom";
 import { bodyColours } from "./families";
@@ -96,6 +96,7 @@ export class Stage {
     this.controls.addEventListener("change", () => this.request());
     this.build();
     this.measure();
+    for (const beam of this.beams) beam.draw(0.012 * this.radius);
     this.addGround();
     this.addJoints();
     this.addSprings();
@@ -230,8 +231,8 @@ export class Stage {
 
   private addJoints(): void {
     const material = this.jointMaterial;
-    const size = 0.03 * this.radius;
     for (const joint of this.recording.scene.joints) {
+      const size = this.symbolSize(joint);
       const side = joint.nodes[1] === null ? 0 : 1;
       if (joint.kind === "distance") this.addRod(joint.name, joint.nodes, joint.frames, size);
       const symbol = jointSymbol(joint.kind, material);
@@ -246,6 +247,27 @@ export class Stage {
       this.jointGroup.push(symbol);
       this.anchors.push({ object: symbol, name: joint.name });
     }
+  }
+
+  /** A symbol is a little thicker than the thinner of the parts that it joins, and large enough to be seen. */
+  private symbolSize({ nodes, frames }: Joint): number {
+    const sizes = nodes.flatMap((node, side) => (node === null ? [] : this.sizeBeside(node, new three.Vector3(...frames[side].position))));
+    const wanted = sizes.length > 0 ? Math.min(...sizes) : 0.03 * this.radius;
+    return Math.min(0.07 * this.radius, Math.max(0.009 * this.radius, wanted));
+  }
+
+  /** The size of a symbol that suits the shape, or the beam, at a point of a node. */
+  private sizeBeside(node: number, point: three.Vector3): number[] {
+    const beam = this.beams.find(({ beam: { elements } }) => elements.some((element) => element.nodes.includes(node)));
+    const shapes = this.nodes[node].children.filter((child): child is three.Mesh => child instanceof three.Mesh).map((mesh) => {
+      mesh.geometry.computeBoundingBox();
+      const box = mesh.geometry.boundingBox!;
+      mesh.updateMatrix();
+      return { distance: box.distanceToPoint(point.clone().applyMatrix4(mesh.matrix.clone().invert())), size: box.getSize(new three.Vector3()).toArray().sort((a, b) => a - b) };
+    });
+    const nearest = shapes.sort((a, b) => a.distance - b.distance || a.size[0] - b.size[0])[0];
+    if (nearest) return [Math.min(0.16 * nearest.size[2], Math.max(0.04 * nearest.size[2], 0.8 * nearest.size[0]))];
+    return beam ? [0.8 * beam.thickness] : [];
   }
 
   private addRod(name: string, nodes: (number | null)[], frames: Frame[], size: number): void {
@@ -361,10 +383,7 @@ export class Stage {
       this.moveNodes(frameTimes, poses, frameTimes[frame]);
       for (const beam of this.beams) most = Math.max(most, beam.largestStrain(this.nodes));
     }
-    for (const beam of this.beams) {
-      beam.scale = Math.max(1e-12, most);
-      beam.thicken(0.035 * this.radius);
-    }
+    for (const beam of this.beams) beam.scale = Math.max(1e-12, most);
     this.strainScale = most;
   }
 
@@ -494,7 +513,7 @@ export class Stage {
       // Wound at its first length, so that the wire stays round.
       if (spring.rest === 0 && length > 0) {
         spring.rest = length;
-        spring.mesh.geometry = coil(Math.min(0.035 * this.radius, 0.2 * length), length);
+        spring.mesh.geometry = coil(Math.min(0.05 * this.radius, 0.11 * length), length);
       }
       if (spring.rest > 0) stretch(spring.mesh, from, to, spring.rest);
     }

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
-import { checkColours, checkScene, checkShadows, checkTexts } from "./picture.mjs";
+import { checkColours, checkScene, checkShadows, checkSizes, checkTexts } from "./picture.mjs";
 import { checkCompare, checkNumbers } from "./plots.mjs";
 import { checkLacking, checkSave } from "./save.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
@@ -173,6 +173,7 @@ try {
   await test("a face in the light has the colour of its swatch", () => checkColours(browser, folder));
   await test("joints are seen in light and dark, axes have letters", () => checkScene(browser, folder));
   await test("shadows are soft", () => checkShadows(browser, folder));
+  await test("joints and beams are drawn in the size of the machine", () => checkSizes(browser, folder));
   await test("names are code and files have no folders", () => checkTexts(browser, folder));
   await test("a picture and a video of the run are saved", () => checkSave(browser, folder, "heavy-top"));
   await test("without WebGL or codec there is a sentence", () => checkLacking(browser, folder, "heavy-top"));

@@ -98,17 +98,44 @@ export async function checkShadows(browser, folder) {
   await close();
 }
 
-/** Texts of a run as people read them: names as code, files without their folders. */
-export async function checkTexts(browser, folder) {
-  const page = readFileSync(join(folder, "stewart-platform", "report.html"), "utf8");
+/** A page with other data than its run left. */
+function changed(folder, name, change) {
+  const page = readFileSync(join(folder, name, "report.html"), "utf8");
   const [before, rest] = page.split('<script type="application/json" id="data">');
   const end = rest.indexOf("</script>");
   const data = JSON.parse(rest.slice(0, end));
-  data.run.model.path = "/home/someone/models/stewart-platform.toml";
-  data.run.warnings = ["leg `leg-0` of `/home/someone/models/stewart-platform.toml` moves at 3 m/s", "C:\\Users\\someone\\leg.stl has no inside"];
-  const file = join(folder, "..", "texts.html");
+  change(data);
+  const file = join(folder, "..", `changed-${name}.html`);
   writeFileSync(file, `${before}<script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}${rest.slice(end)}`);
-  const { page: shown, problems, close } = await open(browser, pathToFileURL(file).href);
+  return pathToFileURL(file).href;
+}
+
+/** Symbols of joints fit the parts beside them, and no beam is thicker than a beam can be. */
+export async function checkSizes(browser, folder) {
+  const platform = await open(browser, url(folder, "stewart-platform"));
+  const symbols = await platform.page.evaluate(() => window.kreisel.stage.jointGroup.map((one) => one.scale.x));
+  // Pistons are 30 mm thick and cylinders 60 mm; the machine with its travel is 1.5 m wide.
+  assert(symbols.every((size) => size > 0.015 && size < 0.05), `${symbols}`);
+  await platform.close();
+  const thickness = async (size) => {
+    const { page, close } = await open(browser, changed(folder, "right-angle-beam", (data) => data.scene.beams.forEach((beam) => { beam.size = size; })));
+    const drawn = await page.evaluate(() => window.kreisel.stage.beams.map((one) => one.thickness));
+    await close();
+    return drawn;
+  };
+  // Both beams are 10 m long.
+  assert.deepEqual(await thickness([0.5, 0.4]), [0.5, 0.5]);
+  assert((await thickness([80, 80])).every((size) => size < 1), "bars thicker than long");
+  assert((await thickness([1e-3, 1e-3])).every((size) => size > 0.1), "a beam too thin to be seen");
+}
+
+/** Texts of a run as people read them: names as code, files without their folders. */
+export async function checkTexts(browser, folder) {
+  const place = changed(folder, "stewart-platform", ({ run }) => {
+    run.model.path = "/home/someone/models/stewart-platform.toml";
+    run.warnings = ["leg `leg-0` of `/home/someone/models/stewart-platform.toml` moves at 3 m/s", "C:\\Users\\someone\\leg.stl has no inside"];
+  });
+  const { page: shown, problems, close } = await open(browser, place);
   const text = await shown.textContent("#app");
   assert(!/`|someone|home/.test(text), text.match(/.{40}(`|someone|home).{40}/)?.[0]);
   assert(text.includes("leg leg-0 of stewart-platform.toml moves at 3 m/s") && text.includes("leg.stl has no inside"));
