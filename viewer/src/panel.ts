@@ -4,6 +4,7 @@ import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
 import { placeOf, unitText, written } from "./data";
 import { el, prose } from "./dom";
+import { largestOf, ZERO } from "./specs";
 import { bodyColours, families, familyName } from "./families";
 import type { Stage } from "./stage";
 
@@ -22,7 +23,7 @@ export class Panel {
   private readonly detail = el("div", { class: "detail", id: "detail" });
   private readonly status = el("p", { class: "sr", role: "status", "aria-live": "polite", id: "status" });
   private readonly items: HTMLElement[] = [];
-  private rows: { signal: Signal; cell: HTMLElement }[] = [];
+  private rows: { signal: Signal; cell: HTMLElement; noise: number }[] = [];
   private pose: HTMLElement[] = [];
 
   constructor(
@@ -102,7 +103,7 @@ export class Panel {
     const row = (name: string, cell: HTMLElement, unit: string): void => {
       table.append(el("tr", {}, el("th", { scope: "row" }, name), cell, el("td", { class: "unit" }, unit)));
     };
-    for (const [name, text] of part.facts) row(name, el("td", {}, text), "");
+    for (const [name, text] of part.facts) table.append(el("tr", {}, el("th", { scope: "row" }, name), el("td", { colspan: "2" }, text)));
     const signals = [...this.recording.signals.values()].filter((signal) => signal.name.startsWith(`${part.name}.`));
     const hasPosition = signals.some((signal) => signal.name === `${part.name}.position.x`);
     if (part.node !== null && !hasPosition)
@@ -113,7 +114,9 @@ export class Panel {
       }
     for (const signal of signals.slice(0, 60)) {
       const cell = el("td", { class: "number", "data-signal": signal.name });
-      this.rows.push({ signal, cell });
+      // What is tiny beside its neighbours is round-off.
+      const noise = ZERO * Math.max(...signal.group.signals.filter(({ unit }) => unit === signal.unit).map(largestOf));
+      this.rows.push({ signal, cell, noise });
       row(signal.name.slice(part.name.length + 1).replaceAll(".", " "), cell, unitText(signal.unit));
     }
     const trails = this.stage?.trailPoints.filter((point) => point.name === part.name || point.name.startsWith(`${part.name}.`) || point.name === `${part.name} end`) ?? [];
@@ -127,7 +130,10 @@ export class Panel {
   }
 
   private refresh(): void {
-    for (const { signal, cell } of this.rows) cell.textContent = written(this.recording.valueAt(signal, this.clock.time));
+    for (const { signal, cell, noise } of this.rows) {
+      const value = this.recording.valueAt(signal, this.clock.time);
+      cell.textContent = written(Math.abs(value) <= noise ? 0 : value);
+    }
     const part = this.parts.find((candidate) => candidate.name === this.selected);
     if (part?.node == null || this.pose.length === 0) return;
     const frame = placeOf(this.recording.frameTimes, this.clock.time);

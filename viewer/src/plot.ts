@@ -292,13 +292,13 @@ export class Plot {
     this.spec.signals.forEach((signal, index) => {
       const cell = this.cells[index][0];
       if (this.view !== "spectrum") cell.textContent = this.words(signal, this.recording.valueAt(signal, this.pointer ?? this.clock.time));
-      else cell.textContent = this.pointer === null || !lines ? "" : four(lines.amplitudes[index][Math.round(this.pointer / lines.resolution)] ?? 0);
+      else cell.textContent = this.pointer === null || !lines ? "" : short(lines.amplitudes[index][Math.round(this.pointer / lines.resolution)] ?? 0);
     });
     this.card.classList.toggle("hovered", this.pointer !== null);
   }
 
   private words(signal: Signal, value: number): string {
-    return written(Math.abs(value) <= ZERO * this.largest.get(signal.unit)! ? 0 : value);
+    return longer(Math.abs(value) <= ZERO * this.largest.get(signal.unit)! ? 0 : value);
   }
 
   /** Numbers of the time that is seen. */
@@ -306,18 +306,21 @@ export class Plot {
     const [from, to] = this.host.range;
     this.spec.signals.forEach((signal, index) => {
       const [, ...cells] = this.cells[index];
-      let texts = ["", "", "", ""];
+      let values: number[];
       if (this.view === "spectrum" && this.lines) {
         const amplitudes = this.lines.amplitudes[index];
         // Beside the mean, which leaks into the first line.
         const peak = amplitudes.reduce((best, value, k) => (k > 0 && value > amplitudes[best] ? k : best), 1);
-        texts = [four(amplitudes[peak] ?? 0), four(peak * this.lines.resolution), "", ""];
+        values = [amplitudes[peak] ?? 0, peak * this.lines.resolution];
       } else {
         const { min, max, mean, rms } = summary(this.recording, signal, from, to);
         const noise = ZERO * this.largest.get(signal.unit)!;
-        texts = [min, max, mean, rms].map((value) => four(Math.abs(value) <= noise ? 0 : value));
+        values = [min, max, mean, rms].map((value) => (Math.abs(value) <= noise ? 0 : value));
       }
-      cells.forEach((cell, column) => { cell.textContent = texts[column]; });
+      cells.forEach((cell, column) => {
+        cell.textContent = column < values.length ? short(values[column]) : "";
+        cell.title = column < values.length ? written(values[column]) : "";
+      });
     });
   }
 }
@@ -331,11 +334,18 @@ function interesting({ amplitudes, frequencies, resolution }: Spectrum): number 
   return Math.min(frequencies[frequencies.length - 1], Math.max(16, 1.4 * last) * resolution);
 }
 
-/** Four digits are enough for a summary. */
-function four(value: number): string {
+/** Digits for a narrow column: fewer where zeros after the point take their place. */
+function short(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || !Number.isFinite(size)) return written(value);
-  return (size >= 1e5 || size < 1e-3 ? value.toExponential(1) : String(Number(value.toPrecision(4)))).replace(/^-/, "−");
+  return (size >= 1e5 || size < 1e-2 ? value.toExponential(1) : String(Number(value.toPrecision(size < 1 ? 3 : 4)))).replace(/^-/, "−");
+}
+
+/** The same for the value of this moment. */
+function longer(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0 || !Number.isFinite(size)) return written(value);
+  return (size >= 1e6 || size < 1e-3 ? value.toExponential(4) : String(Number(value.toPrecision(size < 0.1 ? 5 : 6)))).replace(/^-/, "−");
 }
 
 /** The line of a signal over another, point after point as time passes. */

@@ -35,7 +35,7 @@ interface MovingArrow {
 }
 
 /** Parts of full brightness that come from the sun and from the sky. */
-const [SUN, SKY] = [0.58, 0.42];
+const [SUN, SKY] = [0.55, 0.45];
 
 export class Stage {
   readonly canvas: HTMLCanvasElement;
@@ -391,13 +391,13 @@ export class Stage {
   strainScale = 0;
 
   private light(): void {
-    const sky = new three.HemisphereLight("#ffffff", "#8d97a5", SKY * Math.PI);
+    const sky = new three.HemisphereLight("#ffffff", "#c3cad3", SKY * Math.PI);
     sky.position.copy(this.up);
     this.scene.add(sky);
-    const side = new three.Vector3(1, 0, 0).cross(this.up);
-    if (side.lengthSq() < 0.1) side.set(0, 0, 1);
-    this.sun.position.copy(this.centre).addScaledVector(this.up, 3 * this.radius)
-      .addScaledVector(side.normalize(), 1.6 * this.radius).add(new three.Vector3(1.2, 0, 0).multiplyScalar(this.radius));
+    // From above, over the shoulder of who looks at the machine first, so that the faces in view are bright.
+    const view = this.directionOf("auto");
+    const towards = this.up.clone().multiplyScalar(0.75).addScaledVector(view, 1).addScaledVector(view.clone().cross(this.up), -0.35).normalize();
+    this.sun.position.copy(this.centre).addScaledVector(towards, 3.6 * this.radius);
     this.sun.target.position.copy(this.centre);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
@@ -411,8 +411,8 @@ export class Stage {
     this.scene.add(this.sun, this.sun.target);
   }
 
-  /** Shows everything; a flat machine is seen from the side on which it is flat. */
-  fit(view: "auto" | "front" | "side" | "top" = "auto"): void {
+  /** From where a view looks; a flat machine is seen from the side on which it is flat. */
+  private directionOf(view: "auto" | "front" | "side" | "top"): three.Vector3 {
     const size = this.bounds.getSize(new three.Vector3());
     const forward = Math.abs(this.up.y) > 0.9 ? new three.Vector3(0, 0, 1) : new three.Vector3(0, -1, 0);
     const right = forward.clone().cross(this.up).negate().normalize();
@@ -428,7 +428,12 @@ export class Stage {
     if (view === "front") direction = across;
     if (view === "side") direction = right;
     if (view === "top") direction = this.up.clone().addScaledVector(across, 0.001);
-    direction.normalize();
+    return direction.normalize();
+  }
+
+  /** Shows everything. */
+  fit(view: "auto" | "front" | "side" | "top" = "auto"): void {
+    const direction = this.directionOf(view);
     const distance = this.distanceToSee(direction);
     this.camera.position.copy(this.centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;

@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { open } from "./chromium.mjs";
+import { settled } from "./tools.mjs";
 
 const url = (folder, name) => pathToFileURL(join(folder, name, "report.html")).href;
 
@@ -70,7 +71,8 @@ export async function checkOrder(browser, folder, name) {
 export async function checkOpening(browser, folder, name) {
   for (const reducedMotion of ["no-preference", "reduce"]) {
     const { page, close } = await open(browser, url(folder, name), { reducedMotion });
-    await page.waitForTimeout(500);
+    if (reducedMotion === "reduce") await settled(page);
+    else await page.waitForFunction(() => window.kreisel.clock.time > window.kreisel.clock.start);
     const [label, time, start] = await page.evaluate(() => [document.getElementById("play").getAttribute("aria-label"), window.kreisel.clock.time, window.kreisel.clock.start]);
     assert.deepEqual([label, time > start], reducedMotion === "reduce" ? ["Play", false] : ["Pause", true], reducedMotion);
     await close();

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { open } from "./chromium.mjs";
-import { interpolate, parsed, readCsv } from "./tools.mjs";
+import { interpolate, parsed, readCsv, settled } from "./tools.mjs";
 
 /** Types a word into *Compare*. */
 async function compare(page, word) {
@@ -25,7 +25,7 @@ export async function checkCompare(browser, folder, name) {
     const box = await page.locator(".own .u-over").boundingBox();
     await page.mouse.move(box.x + part * box.width, box.y + 50);
     await page.waitForSelector(".own .plot.hovered");
-    await page.waitForTimeout(100);
+    await settled(page);
     const shown = await page.$$eval(".own .series", (all) => all.map((one) => [one.dataset.signal, one.querySelector(".value").textContent]));
     assert.deepEqual(shown.map(([signal]) => signal), signals);
     const { start, end } = await page.evaluate(() => window.kreisel.clock);
@@ -84,7 +84,7 @@ export async function checkNumbers(browser, folder, name) {
   await page.mouse.move(box.x + 0.75 * box.width, box.y + 30, { steps: 4 });
   await page.mouse.up();
   await page.waitForFunction(() => window.kreisel.plots.range[1] < 0.8);
-  await page.waitForTimeout(100);
+  await settled(page);
   await check("of half the time");
   await page.click('button:has-text("Whole time")');
 
@@ -122,7 +122,7 @@ export async function checkNumbers(browser, folder, name) {
   await page.waitForSelector(".own .mark");
   const place = async (part) => {
     await page.evaluate((part) => window.kreisel.clock.set(part), part);
-    await page.waitForTimeout(300);
+    await settled(page);
     const [area, mark] = [await page.locator(".own .u-over").boundingBox(), await page.locator(".own .mark").boundingBox()];
     return [(mark.x + mark.width / 2 - area.x) / area.width, 1 - (mark.y + mark.height / 2 - area.y) / area.height];
   };

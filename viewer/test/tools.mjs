@@ -29,6 +29,9 @@ export const picture = (page) => page.evaluate(() => {
   return Array.from(context.getImageData(0, 0, 160, 120).data);
 });
 
+/** Waits until what was asked for is drawn, however slow the machine is. */
+export const settled = (page) => page.evaluate(async () => { for (let k = 0; k < 4; k += 1) await new Promise(requestAnimationFrame); });
+
 export const setTime = (page, part) => page.evaluate(async (part) => {
   const slider = document.getElementById("time");
   slider.value = String(Math.round(part * 100000));
