@@ -8,10 +8,15 @@ const PER_ELEMENT = 8;
 const RING = 20;
 const TINTS = ["#3b6fd8", "#36b37e", "#e9c14b", "#d64545"].map((colour) => new three.Color(colour));
 
+/** Parts of its length: what is thicker is no beam, how thick it is drawn then, and how thick at least. */
+const [STUBBY, SLENDER, VISIBLE] = [1 / 3, 1 / 12, 1 / 50];
+
 export class BeamMesh {
   readonly mesh: three.Mesh;
   readonly middle = new three.Object3D();
   scale = 1;
+  /** How thick it is drawn. */
+  thickness = 0;
   private readonly positions: three.BufferAttribute;
   private readonly colours: three.BufferAttribute;
   private outline: [number, number][];
@@ -32,17 +37,23 @@ export class BeamMesh {
     geometry.setAttribute("position", this.positions);
     geometry.setAttribute("color", this.colours);
     geometry.setIndex(index);
-    this.mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: three.DoubleSide }));
+    this.mesh = new three.Mesh(geometry, new three.MeshLambertMaterial({ vertexColors: true, side: three.DoubleSide }));
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
     this.mesh.add(this.middle);
     this.outline = outline(beam.size, beam.round);
   }
 
-  /** Draws a slender beam thick enough to be seen; its strains stay those of the real section. */
-  thicken(least: number): void {
-    const factor = Math.max(1, least / Math.max(...this.beam.size));
-    this.outline = outline(this.beam.size.map((size) => size * factor), this.beam.round);
+  /**
+   * Draws a beam thick enough to be seen, and not thicker than a beam can be; strains stay those of the given section.
+   *
+   * A section that is given by its stiffnesses has a size that was reckoned from them, and that may be any.
+   */
+  draw(least: number): void {
+    const length = this.beam.elements.reduce((sum, element) => sum + element.length, 0);
+    const given = Math.max(...this.beam.size);
+    this.thickness = Math.max(given > STUBBY * length ? SLENDER * length : given, VISIBLE * length, least);
+    this.outline = outline(this.beam.size.map((size) => (size * this.thickness) / given), this.beam.round);
   }
 
   /** Moves the tube to where its nodes are. */

@@ -178,6 +178,11 @@ export class Recording {
     return new Recording(JSON.parse(document.getElementById("data")!.textContent!));
   }
 
+  /** The model's file, without the folder in which it lies. */
+  get modelFile(): string {
+    return this.run.model.path.split(/[\\/]/).pop() ?? "";
+  }
+
   get start(): number {
     return this.frameTimes[0] ?? this.groups[0]?.times[0] ?? 0;
   }
@@ -210,6 +215,12 @@ export function written(value: number): string {
   const size = Math.abs(value);
   const text = size >= 1e6 || size < 1e-4 ? value.toExponential(4) : Number(value.toPrecision(6)).toString();
   return text.replace("-", "−").replace("e−", "e-");
+}
+
+/** Two digits of a number. */
+export function brief(value: number): string {
+  const size = Math.abs(value);
+  return size === 0 || (size >= 1e-3 && size < 1e5) ? written(Number(value.toPrecision(2))) : value.toExponential(1).replace(/^-/, "−");
 }
 
 export function unitText(unit: string): string {

@@ -18,6 +18,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Text in which `names` stand as code, and files without the folders in which they lie. */
+export function prose(text: string): (Node | string)[] {
+  const short = text.replace(/(?<![\w.:/\\])(?:[A-Za-z]:\\|\/)(?:[^\s`'"\\/]+[\\/])+([^\s`'"\\/]+)/g, "$1");
+  return short.split(/`([^`\n]+)`/).map((part, index) => (index % 2 === 1 ? el("code", {}, part) : part)).filter((part) => part !== "");
+}
+
 const ICONS: Record<string, string> = {
   play: "M7 4.5v15l13-7.5z",
   pause: "M6 4.5h4.5v15H6zM13.5 4.5H18v15h-4.5z",
@@ -40,8 +46,8 @@ export function icon(name: string): SVGElement {
   return svg;
 }
 
-export function download(name: string, text: string, type: string): void {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+export function download(name: string, data: Blob): void {
+  const link = el("a", { href: URL.createObjectURL(data), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -2,7 +2,7 @@
 
 import type { Recording } from "./data";
 import { written } from "./data";
-import { el } from "./dom";
+import { el, prose } from "./dom";
 
 export function facts(recording: Recording, box: HTMLElement): void {
   const { run, scene } = recording;
@@ -15,12 +15,12 @@ export function facts(recording: Recording, box: HTMLElement): void {
   };
   const notes = (title: string, texts: string[], kind: string): void => {
     if (texts.length === 0) return;
-    cards.push(el("article", { class: `card fact ${kind}` }, el("h3", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, text)))));
+    cards.push(el("article", { class: `card fact ${kind}` }, el("h3", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, ...prose(text))))));
   };
   if (run.message) notes("Why it ended", [run.message], "bad");
   notes("Warnings", run.warnings, "warn");
   card("Model", [
-    ["file", run.model.path], ["SHA-256", run.model.sha256],
+    ["file", recording.modelFile], ["SHA-256", run.model.sha256],
     ["bodies", String(scene.bodies.length)], ["joints", String(scene.joints.length)],
     ["beams", scene.beams.length ? String(scene.beams.length) : ""],
   ]);

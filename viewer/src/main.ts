@@ -3,10 +3,11 @@
 import "./style.css";
 import { Clock } from "./clock";
 import { Recording, written } from "./data";
-import { el, icon } from "./dom";
+import { el, icon, prose } from "./dom";
 import { facts } from "./facts";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
+import { Saver } from "./save";
 import { type Layer, Stage } from "./stage";
 
 const recording = Recording.read();
@@ -17,13 +18,14 @@ const STATUS: Record<string, string> = { done: "done", interrupted: "interrupted
 
 function header(): HTMLElement {
   const { run, scene } = recording;
-  const model = run.model.path.split(/[\\/]/).pop() ?? "";
+  const model = recording.modelFile;
   const theme = el("button", { type: "button", class: "round", "aria-label": "Light or dark", title: "Light or dark", click: () => setDark(!dark) }, icon("theme"));
   return el("header", { class: "top" },
     el("div", { class: "words" },
-      el("h1", {}, scene.title || model),
+      el("h1", { title: scene.title || model }, ...prose(scene.title || model)),
       el("p", { class: "sub" },
         el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
+        run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
         el("span", {}, model), el("span", {}, `${written(recording.start)} s to ${written(recording.end)} s`),
         el("span", {}, `Kreisel ${run.version}`))),
     theme);
@@ -46,8 +48,12 @@ function toolbar(stage: Stage): HTMLElement {
     ...recording.scene.bodies.map((body) => el("option", { value: String(body.node) }, `Follow ${body.name}`)));
   const view = (name: "front" | "side" | "top", text: string): HTMLElement =>
     el("button", { type: "button", class: "toggle plain", click: () => stage.fit(name), title: `Look from the ${name}` }, text);
+  const parts: HTMLButtonElement = el("button", { type: "button", class: "toggle", id: "show-parts", "aria-pressed": "true", "aria-controls": "parts", title: "Show or hide the list of parts", click: () => {
+    side.hidden = !side.hidden;
+    parts.setAttribute("aria-pressed", String(!side.hidden));
+  } }, "Parts");
   return el("div", { class: "overlay" },
-    el("div", { class: "bar", role: "group", "aria-label": "What is shown" }, ...toggles),
+    el("div", { class: "bar", role: "group", "aria-label": "What is shown" }, parts, ...toggles),
     el("div", { class: "bar", role: "group", "aria-label": "View" },
       el("button", { type: "button", class: "toggle plain", "aria-label": "Show everything", title: "Show everything", click: () => stage.fit() }, icon("fit")),
       view("front", "Front"), view("side", "Side"), view("top", "Top"), follow));
@@ -55,7 +61,7 @@ function toolbar(stage: Stage): HTMLElement {
 
 function transport(): HTMLElement {
   const button = (name: string, label: string, action: () => void): HTMLButtonElement =>
-    el("button", { type: "button", "aria-label": label, title: label, click: action }, icon(name));
+    el("button", { type: "button", class: name, "aria-label": label, title: label, click: action }, icon(name));
   const play = button("play", "Play", () => clock.toggle());
   play.classList.add("play");
   play.id = "play";
@@ -87,7 +93,7 @@ function transport(): HTMLElement {
     el("div", { class: "buttons" },
       button("first", "To the start", () => clock.set(clock.start)), button("back", "One frame back", () => clock.step(-1)), play,
       button("forward", "One frame on", () => clock.step(1)), button("last", "To the end", () => clock.set(clock.end))),
-    slider, readout, speed);
+    slider, readout, speed, saver.menu);
 }
 
 function keys(): void {
@@ -115,25 +121,26 @@ function faster(direction: number): void {
   if (clock.speeds[at]) clock.setSpeed(clock.speeds[at]);
 }
 
+let stage: Stage | null = null;
+const saver = new Saver(clock, () => stage, recording.modelFile.replace(/\.[^.]*$/, "") || "run");
 const picture = el("div", { class: "view" });
-const side = el("aside", { class: "panel card", "aria-label": "Parts" });
-const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" }, el("h2", {}, "Plots"));
+const side = el("aside", { class: "panel card", "aria-label": "Parts", id: "parts" });
+const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" });
 const factBox = el("div", { class: "fact-grid" });
-const bottom = transport();
 
+// The machine and its player stay where they are while plots and facts are scrolled beside them.
 app.append(
   el("a", { class: "skip", href: "#plots" }, "To the plots"),
   header(),
   el("main", {},
-    el("div", { class: "stage" }, el("section", { class: "view-card card", "aria-label": "Machine" }, picture), side),
-    bottom,
-    recording.scene.description ? el("section", { class: "about", "aria-label": "About" },
-      ...recording.scene.description.split("\n\n").map((paragraph) => el("p", {}, paragraph))) : null,
-    plotBox,
-    el("section", { class: "facts", "aria-label": "Facts" }, el("h2", {}, "Facts"), factBox),
-    el("footer", {}, "Space plays, ← and → step (with shift ten), + and − change the speed, Home and End jump.")));
+    el("div", { class: "desk" },
+      el("div", { class: "bench" }, side,
+        el("div", { class: "machine" }, el("section", { class: "view-card card", "aria-label": "Machine" }, picture), transport())),
+      el("div", { class: "sheets" }, plotBox,
+        el("section", { class: "facts", id: "facts", "aria-label": "Facts" }, el("h2", {}, "Facts"), factBox),
+        el("footer", {}, "Space plays, ← and → step (with shift ten), + and − change the speed, Home and End jump. ",
+          "In plots a click sets the time, dragging zooms all, a double click zooms out.")))));
 
-let stage: Stage | null = null;
 try {
   stage = new Stage(recording, picture);
   picture.append(toolbar(stage), el("span", { class: "grid-note" },
@@ -164,3 +171,4 @@ setDark(matchMedia("(prefers-color-scheme: dark)").matches);
 // For tests and for the curious.
 Object.assign(window, { kreisel: { recording, clock, stage, panel, plots, setDark } });
 document.documentElement.dataset.ready = "true";
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();

@@ -3,8 +3,9 @@
 import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
 import { placeOf, unitText, written } from "./data";
-import { el } from "./dom";
-import { COLOURS } from "./shapes";
+import { el, prose } from "./dom";
+import { largestOf, ZERO } from "./specs";
+import { bodyColours, families, familyName } from "./families";
 import type { Stage } from "./stage";
 
 interface Part {
@@ -21,7 +22,8 @@ export class Panel {
   private readonly list = el("ul", { class: "parts" });
   private readonly detail = el("div", { class: "detail", id: "detail" });
   private readonly status = el("p", { class: "sr", role: "status", "aria-live": "polite", id: "status" });
-  private rows: { signal: Signal; cell: HTMLElement }[] = [];
+  private readonly items: HTMLElement[] = [];
+  private rows: { signal: Signal; cell: HTMLElement; noise: number }[] = [];
   private pose: HTMLElement[] = [];
 
   constructor(
@@ -33,32 +35,52 @@ export class Panel {
     this.parts = partsOf(recording);
     const filter = el("input", { type: "search", placeholder: "Find a part", "aria-label": "Find a part", input: () => {
       const wanted = filter.value.trim().toLowerCase();
-      for (const item of this.list.children as HTMLCollectionOf<HTMLElement>)
-        item.hidden = !item.dataset.name!.toLowerCase().includes(wanted);
+      for (const item of this.items) item.hidden = !item.dataset.name!.toLowerCase().includes(wanted);
+      for (const fold of this.list.querySelectorAll("details")) {
+        fold.parentElement!.hidden = !fold.querySelector("[data-name]:not([hidden])");
+        fold.open = wanted !== "";
+      }
     } });
-    for (const part of this.parts) {
-      const swatch = el("i", { class: "dot" });
-      if (part.colour) swatch.style.background = part.colour;
-      else swatch.classList.add("hollow");
-      const button = el("button", { type: "button", "aria-pressed": "false", click: () => this.select(this.selected === part.name ? null : part.name) },
-        swatch, el("span", { class: "part-name" }, part.name), el("small", {}, part.kind));
-      this.list.append(el("li", { "data-name": part.name }, button));
-    }
+    this.fill();
     box.append(el("h2", {}, "Parts"), ...(this.parts.length > 8 ? [filter] : []), this.list, this.detail, this.status);
     this.select(null);
     clock.onChange(() => this.refresh());
   }
 
+  /** Parts one by one; those of one `repeat` behind a fold. */
+  private fill(): void {
+    const known = families(this.parts.map((part) => part.name));
+    const folds = new Map<string[], HTMLElement>();
+    for (const part of this.parts) {
+      const button = el("button", { type: "button", "aria-pressed": "false", click: () => this.select(this.selected === part.name ? null : part.name) },
+        swatch(part), el("span", { class: "part-name" }, part.name), el("small", {}, part.kind));
+      const item = el("li", { "data-name": part.name }, button);
+      this.items.push(item);
+      const family = known.get(part.name);
+      if (!family) {
+        this.list.append(item);
+        continue;
+      }
+      if (!folds.has(family)) {
+        const inner = el("ul", {});
+        folds.set(family, inner);
+        this.list.append(el("li", { class: "family" }, el("details", {},
+          el("summary", {}, swatch(part), el("span", { class: "part-name" }, familyName(family)), el("small", {}, `${family.length} ×`)), inner)));
+      }
+      folds.get(family)!.append(item);
+    }
+  }
+
   select(name: string | null): void {
     const part = this.parts.find((candidate) => candidate.name === name) ?? null;
     this.selected = part?.name ?? null;
-    for (const item of this.list.children as HTMLCollectionOf<HTMLElement>) {
+    for (const item of this.items) {
       const chosen = item.dataset.name === this.selected;
       item.firstElementChild!.setAttribute("aria-pressed", String(chosen));
       if (chosen) {
-        const [list, own] = [this.list, item];
-        if (own.offsetTop < list.scrollTop || own.offsetTop + own.offsetHeight > list.scrollTop + list.clientHeight)
-          list.scrollTop = own.offsetTop - list.clientHeight / 2;
+        item.closest("details")?.setAttribute("open", "");
+        const [list, own] = [this.list.getBoundingClientRect(), item.getBoundingClientRect()];
+        if (own.top < list.top || own.bottom > list.bottom) this.list.scrollTop += own.top - list.top - list.height / 2;
       }
     }
     this.stage?.select(this.selected);
@@ -71,14 +93,17 @@ export class Panel {
     this.rows = [];
     this.pose = [];
     if (!part) {
-      this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."));
+      const { description } = this.recording.scene;
+      this.detail.append(el("p", { class: "hint" }, "Choose a part here or in the picture to see its numbers at this time."),
+        ...(description ? [el("section", { class: "about", "aria-label": "About" }, el("h2", {}, "About"),
+          ...description.split("\n\n").map((paragraph) => el("p", {}, ...prose(paragraph))))] : []));
       return;
     }
     const table = el("table", {});
     const row = (name: string, cell: HTMLElement, unit: string): void => {
       table.append(el("tr", {}, el("th", { scope: "row" }, name), cell, el("td", { class: "unit" }, unit)));
     };
-    for (const [name, text] of part.facts) row(name, el("td", {}, text), "");
+    for (const [name, text] of part.facts) table.append(el("tr", {}, el("th", { scope: "row" }, name), el("td", { colspan: "2" }, text)));
     const signals = [...this.recording.signals.values()].filter((signal) => signal.name.startsWith(`${part.name}.`));
     const hasPosition = signals.some((signal) => signal.name === `${part.name}.position.x`);
     if (part.node !== null && !hasPosition)
@@ -89,7 +114,9 @@ export class Panel {
       }
     for (const signal of signals.slice(0, 60)) {
       const cell = el("td", { class: "number", "data-signal": signal.name });
-      this.rows.push({ signal, cell });
+      // What is tiny beside its neighbours is round-off.
+      const noise = ZERO * Math.max(...signal.group.signals.filter(({ unit }) => unit === signal.unit).map(largestOf));
+      this.rows.push({ signal, cell, noise });
       row(signal.name.slice(part.name.length + 1).replaceAll(".", " "), cell, unitText(signal.unit));
     }
     const trails = this.stage?.trailPoints.filter((point) => point.name === part.name || point.name.startsWith(`${part.name}.`) || point.name === `${part.name} end`) ?? [];
@@ -103,7 +130,10 @@ export class Panel {
   }
 
   private refresh(): void {
-    for (const { signal, cell } of this.rows) cell.textContent = written(this.recording.valueAt(signal, this.clock.time));
+    for (const { signal, cell, noise } of this.rows) {
+      const value = this.recording.valueAt(signal, this.clock.time);
+      cell.textContent = written(Math.abs(value) <= noise ? 0 : value);
+    }
     const part = this.parts.find((candidate) => candidate.name === this.selected);
     if (part?.node == null || this.pose.length === 0) return;
     const frame = placeOf(this.recording.frameTimes, this.clock.time);
@@ -112,12 +142,20 @@ export class Panel {
   }
 }
 
+function swatch({ colour }: Part): HTMLElement {
+  const dot = el("i", { class: "dot" });
+  if (colour) dot.style.background = colour;
+  else dot.classList.add("hollow");
+  return dot;
+}
+
 function partsOf(recording: Recording): Part[] {
   const { scene } = recording;
+  const colours = bodyColours(scene.bodies.map((body) => body.name));
   const nameOf = (node: number | null): string => (node === null ? "ground" : scene.nodes[node].name);
   return [
     ...scene.bodies.map((body, index) => ({
-      name: body.name, kind: "body", colour: COLOURS[index % COLOURS.length], node: body.node,
+      name: body.name, kind: "body", colour: colours[index], node: body.node,
       facts: [["mass", `${written(body.mass)} kg`], ...(body.shapes.some((shape) => shape.made_up) ? [["shape", "made up from its inertia"]] : [])] as [string, string][],
     })),
     ...scene.beams.map((beam) => ({

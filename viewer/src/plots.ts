@@ -1,267 +1,34 @@
-// Plots of every signal: grouped, linked to the time, zoomed together, with an axis for each unit.
+// All plots: folded by section, linked to the time, zoomed together; and those of the reader's own choice.
 
-import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Clock } from "./clock";
-import type { Group, Recording, Signal } from "./data";
-import { unitText, written } from "./data";
-import { download, el } from "./dom";
+import type { Recording, Signal } from "./data";
+import { el } from "./dom";
+import { families, familyName } from "./families";
+import { evaluate, FormulaError } from "./formula";
+import { nearest } from "./nearest";
+import { type Host, Plot } from "./plot";
+import { partOf, quality, SECTIONS, type Spec, specs, zeroTest } from "./specs";
 
-/** Okabe and Ito, lighter where the page is dark. */
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#2aa1d8", "#5b5f66"];
-const DARK = ["#5aa9e6", "#ff8a4c", "#3ecf9f", "#f099c4", "#e9c14b", "#7fd3ff", "#aab2bd"];
-
-/** Groups that tell how the run was computed, shown first. */
-const OVERVIEW: Record<string, string> = { solver: "Steps: size, Newton iterations, steps taken back" };
-
-export interface Spec {
-  title: string;
-  section: string;
+/** A plot of the reader's choice. */
+interface Own {
   signals: Signal[];
-  log: boolean;
+  over?: Signal;
+  plot?: Plot;
 }
 
-/** Plots of a recording: energies, residuals and steps first, then part by part. */
-export function specs(recording: Recording): Spec[] {
-  const overview: Spec[] = [];
-  const parts: Spec[] = [];
-  for (const group of recording.groups) {
-    if (group.name === "energy") overview.push(...energySpecs(group));
-    else if (group.name === "constraint")
-      overview.push({ title: "Constraint residuals", section: "Overview", signals: group.signals, log: true });
-    else if (OVERVIEW[group.name])
-      overview.push({ title: OVERVIEW[group.name], section: "Overview", signals: group.signals, log: false });
-    else parts.push({ title: group.name, section: sectionOf(recording, group.name.split(".")[0]), signals: group.signals, log: false });
-  }
-  const order = ["Bodies", "Beams", "Joints", "Forces and springs", "Other signals"];
-  parts.sort((a, b) => order.indexOf(a.section) - order.indexOf(b.section));
-  return [...overview, ...parts];
-}
-
-function sectionOf({ scene }: Recording, part: string): string {
-  const among = (list: { name: string }[]): boolean => list.some(({ name }) => name === part);
-  if (among(scene.bodies)) return "Bodies";
-  if (among(scene.beams)) return "Beams";
-  if (among(scene.joints)) return "Joints";
-  return among(scene.springs) || among(scene.arrows) ? "Forces and springs" : "Other signals";
-}
-
-function energySpecs(group: Group): Spec[] {
-  const isBalance = (signal: Signal): boolean => signal.name === "energy.balance";
-  const useful = group.signals.filter((signal) => !isBalance(signal) && signal.values.some((value) => value !== 0));
-  return [
-    { title: "Energy", section: "Overview", signals: useful, log: false },
-    { title: "Energy balance", section: "Overview", signals: group.signals.filter(isBalance), log: false },
-  ].filter((spec) => spec.signals.length > 0);
-}
-
-export class Plot {
-  readonly card: HTMLElement;
-  private chart?: uPlot;
-  private readonly holder = el("div", { class: "chart" });
-  private readonly values: HTMLElement[] = [];
-  private readonly cursorLine = el("div", { class: "now", "aria-hidden": "true", hidden: true });
-  private readonly hidden = new Set<number>();
-  private hoverTime: number | null = null;
-  visible = false;
-
-  constructor(
-    readonly spec: Spec,
-    private readonly recording: Recording,
-    private readonly clock: Clock,
-    private readonly plots: Plots,
-    onClose?: () => void,
-  ) {
-    const legend = el("ul", { class: "legend" });
-    spec.signals.forEach((signal, index) => {
-      const value = el("output", { class: "value" });
-      this.values.push(value);
-      const short = spec.title !== "" && signal.name.startsWith(`${spec.title}.`) ? signal.name.slice(spec.title.length + 1) : signal.name;
-      const button = el("button", {
-        type: "button", class: "series", "aria-pressed": "true", title: `${signal.name}: show or hide`, "data-signal": signal.name,
-        click: () => this.toggle(index, button),
-      }, el("i", { class: `swatch s${index % LIGHT.length}` }), el("span", {}, short), value, el("small", {}, unitText(signal.unit)));
-      legend.append(el("li", {}, button));
-    });
-    const name = spec.title || "Your plot";
-    const tools = el("span", { class: "tools" },
-      el("button", { type: "button", class: "small", title: "Save these curves as CSV", "aria-label": `Save ${name} as CSV`, click: () => this.saveCsv() }, "CSV"),
-      onClose && el("button", { type: "button", class: "small", "aria-label": `Remove ${name}`, click: onClose }, "×"));
-    this.card = el("article", { class: "card plot", "aria-label": `Plot of ${name}` },
-      el("header", {}, el("h3", {}, name), tools), this.holder, legend);
-    this.holder.append(this.cursorLine);
-    this.holder.setAttribute("role", "img");
-    this.holder.setAttribute("aria-label", this.summary());
-  }
-
-  private summary(): string {
-    const words = this.spec.signals.map((signal) => {
-      let [low, high] = [Infinity, -Infinity];
-      for (const value of signal.values) if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
-      return `${signal.name} from ${written(low)} to ${written(high)} ${unitText(signal.unit)}`;
-    });
-    return `Curves over time: ${words.join("; ")}`;
-  }
-
-  private toggle(index: number, button: HTMLButtonElement): void {
-    const shown = this.hidden.delete(index);
-    if (!shown) this.hidden.add(index);
-    button.setAttribute("aria-pressed", String(shown));
-    this.chart?.setSeries(index + 1, { show: shown });
-  }
-
-  private saveCsv(): void {
-    const [times, ...columns] = this.data();
-    const head = ["time [s]", ...this.spec.signals.map((signal) => `${signal.name} [${signal.unit}]`)].join(",");
-    const rows = Array.from(times as ArrayLike<number>, (time, row) =>
-      [time, ...columns.map((column) => (column as ArrayLike<number | null>)[row] ?? "")].join(","));
-    const name = (this.spec.title || "plot").replace(/[^A-Za-z0-9._-]+/g, "-");
-    download(`${name}.csv`, `${[head, ...rows].join("\n")}\n`, "text/csv");
-  }
-
-  private data(): uPlot.AlignedData {
-    const shown = (signal: Signal): (number | null)[] =>
-      Array.from(signal.values, (value) => (Number.isFinite(value) && !(this.spec.log && value < LEAST) ? value : null));
-    const groups = new Map<Group, Signal[]>();
-    for (const signal of this.spec.signals) groups.set(signal.group, [...(groups.get(signal.group) ?? []), signal]);
-    const tables = [...groups].map(([group, signals]) => [Array.from(group.times), ...signals.map(shown)] as uPlot.AlignedData);
-    return tables.length === 1 ? tables[0] : uPlot.join(tables);
-  }
-
-  /** Signals in the order of the data: those of a group together. */
-  private ordered(): Signal[] {
-    const groups = [...new Set(this.spec.signals.map((signal) => signal.group))];
-    return groups.flatMap((group) => this.spec.signals.filter((signal) => signal.group === group));
-  }
-
-  draw(): void {
-    const style = getComputedStyle(document.documentElement);
-    const [ink, line] = ["--muted", "--line"].map((name) => style.getPropertyValue(name).trim());
-    const colours = this.plots.dark ? DARK : LIGHT;
-    const units = [...new Set(this.spec.signals.map((signal) => signal.unit))];
-    const font = "11px system-ui, sans-serif";
-    const axis = (unit: string, index: number): uPlot.Axis => ({
-      scale: unit, side: index === 0 ? 3 : 1, stroke: ink, font, size: 58, gap: 4,
-      grid: { show: index === 0, stroke: line, width: 1, filter: (_, marks) => marks.map((mark) => (this.spec.log && !isPower(mark) ? null : mark)) }, ticks: { stroke: line, width: 1, size: 4 },
-      label: unitText(unit) || undefined, labelFont: font, labelSize: 16, labelGap: 0,
-      values: (_, marks) => marks.map((mark) => (mark === null ? "" : tick(mark, this.spec.log))),
-    });
-    const ordered = this.ordered();
-    this.chart?.destroy();
-    this.chart = new uPlot({
-      width: Math.max(160, this.holder.clientWidth), height: 190,
-      legend: { show: false },
-      padding: [8, units.length > 1 ? 0 : 12, 0, 0],
-      cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: true }, sync: { key: "kreisel", scales: ["x", null] } },
-      scales: { x: { time: false }, ...Object.fromEntries(units.map((unit) => [unit, { distr: this.spec.log ? 3 : 1, range: this.spec.log ? decades : padded }])) },
-      series: [{}, ...ordered.map((signal) => ({
-        label: signal.name, scale: signal.unit, stroke: colours[this.spec.signals.indexOf(signal) % colours.length],
-        width: 1.6, points: { show: false }, spanGaps: this.spec.log || this.spec.signals.some((other) => other.group !== signal.group),
-        show: !this.hidden.has(this.spec.signals.indexOf(signal)),
-      }))],
-      axes: [{ stroke: ink, font, size: 30, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1, size: 4 },
-        values: (_, marks) => marks.map((mark) => written(mark)) }, ...units.slice(0, 3).map(axis)],
-      hooks: {
-        setCursor: [(chart) => {
-          const left = chart.cursor.left ?? -1;
-          this.hoverTime = left >= 0 ? chart.posToVal(left, "x") : null;
-          this.showValues();
-        }],
-        setScale: [(chart, key) => {
-          if (key === "x") this.plots.zoomed(this, chart.scales.x.min ?? null, chart.scales.x.max ?? null);
-          this.placeNow();
-        }],
-        setSize: [() => this.placeNow()],
-      },
-    }, this.data(), this.holder);
-    const over = this.chart.over;
-    let down = 0;
-    over.addEventListener("pointerdown", (event) => { down = event.clientX; });
-    over.addEventListener("pointerup", (event) => {
-      if (Math.abs(event.clientX - down) < 4 && this.hoverTime !== null) this.clock.set(this.hoverTime);
-    });
-    over.append(this.cursorLine);
-    this.placeNow();
-    this.showValues();
-  }
-
-  get isDrawn(): boolean {
-    return this.chart !== undefined;
-  }
-
-  zoom(low: number, high: number): void {
-    const x = this.chart?.scales.x;
-    if (x && (x.min !== low || x.max !== high)) this.chart!.setScale("x", { min: low, max: high });
-  }
-
-  resize(): void {
-    const width = Math.max(160, this.holder.clientWidth);
-    if (this.chart && Math.abs(this.chart.width - width) > 1) this.chart.setSize({ width, height: 190 });
-  }
-
-  setTime(): void {
-    this.placeNow();
-    this.showValues();
-  }
-
-  private placeNow(): void {
-    if (!this.chart) return;
-    const { min, max } = this.chart.scales.x;
-    const inside = min != null && max != null && this.clock.time >= min && this.clock.time <= max;
-    this.cursorLine.hidden = !inside;
-    if (inside) this.cursorLine.style.transform = `translateX(${this.chart.valToPos(this.clock.time, "x").toFixed(1)}px)`;
-  }
-
-  private showValues(): void {
-    const time = this.hoverTime ?? this.clock.time;
-    this.spec.signals.forEach((signal, index) => {
-      this.values[index].textContent = written(this.recording.valueAt(signal, time));
-    });
-    this.card.classList.toggle("hovered", this.hoverTime !== null);
-  }
-}
-
-/** A range with a margin; noise around one value does not fill the plot. */
-function padded(_: uPlot, low: number, high: number): [number, number] {
-  if (low === null || high === null || !Number.isFinite(low + high)) return [0, 1];
-  const size = Math.max(Math.abs(low), Math.abs(high));
-  const width = high - low;
-  if (width <= 1e-9 * size || width === 0) return size === 0 ? [-1, 1] : [low - 0.05 * size, high + 0.05 * size];
-  return [low - 0.06 * width, high + 0.06 * width];
-}
-
-/** Smaller values are zero to a logarithmic axis: uPlot finds no marks for powers of ten that it cannot write exactly. */
-const LEAST = 1e-18;
-
-/** Whole decades; curves that are zero throughout get some to be empty in. */
-function decades(_: uPlot, low: number, high: number): [number, number] {
-  if (!(low >= LEAST && Number.isFinite(high))) return [1e-16, 1];
-  const first = Math.floor(Math.log10(low));
-  return [10 ** first, 10 ** Math.max(Math.ceil(Math.log10(high)), first + 1)];
-}
-
-function isPower(mark: number): boolean {
-  return Math.abs(Math.log10(mark) - Math.round(Math.log10(mark))) < 1e-6;
-}
-
-function tick(mark: number, log: boolean): string {
-  if (log) return isPower(mark) ? `1e${Math.round(Math.log10(mark))}` : "";
-  if (mark === 0) return "0";
-  const size = Math.abs(mark);
-  return (size >= 1e5 || size < 1e-3 ? mark.toExponential(1) : Number(mark.toPrecision(6)).toString()).replace(/^-/, "−");
-}
-
-export class Plots {
+export class Plots implements Host {
   dark = false;
   readonly all: Plot[] = [];
+  range: [number, number];
   private readonly observer: IntersectionObserver;
   private zooming = false;
-  private range: [number, number] | null = null;
-  private own: Signal[] = [];
-  private ownPlot?: Plot;
+  private own: Own[] = [];
   private readonly ownBox = el("div", { class: "plot-grid own" });
+  private readonly answer = el("div", { class: "answer", role: "status", id: "answer" });
 
   constructor(private readonly recording: Recording, private readonly clock: Clock, box: HTMLElement) {
+    this.range = [recording.start, recording.end];
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const plot = this.all.find((candidate) => candidate.card === target);
@@ -270,23 +37,55 @@ export class Plots {
         if (isIntersecting) this.show(plot);
       }
     }, { rootMargin: "200px" });
-    box.append(this.toolbar(box), this.ownBox);
-    const sections = new Map<string, HTMLElement>();
-    for (const spec of specs(recording)) {
-      let grid = sections.get(spec.section);
-      if (!grid) {
-        grid = el("div", { class: "plot-grid" });
-        sections.set(spec.section, grid);
-        box.append(el("section", { class: "plot-section", "data-section": spec.section },
-          el("h3", { class: "section-title" }, spec.section), grid));
-      }
-      const plot = new Plot(spec, recording, clock, this);
-      this.add(plot);
-      grid.append(plot.card);
-    }
+    box.append(this.toolbar(box), this.answer, this.ownBox);
+    this.fill(box);
     new ResizeObserver(() => this.all.forEach((plot) => plot.resize())).observe(box);
     window.addEventListener("beforeprint", () => this.all.slice(0, 80).forEach((plot) => { if (!plot.isDrawn) plot.draw(); }));
     clock.onChange(() => this.all.forEach((plot) => { if (plot.visible) plot.setTime(); }));
+  }
+
+  /** A fold for each section, with what belongs to one `repeat` folded behind its first part, and zeros at the end. */
+  private fill(box: HTMLElement): void {
+    const all = specs(this.recording);
+    const isZero = zeroTest(this.recording);
+    const known = families(all.map(({ title }) => partOf(title)).filter((part, index, list) => list.indexOf(part) === index));
+    for (const title of SECTIONS) {
+      const own = all.filter((spec) => spec.section === title);
+      if (own.length === 0) continue;
+      const grid = el("div", { class: "plot-grid" });
+      const folds = new Map<string, HTMLElement>();
+      const zeros = own.filter(isZero);
+      for (const spec of own) {
+        if (zeros.includes(spec)) continue;
+        const family = known.get(partOf(spec.title));
+        const key = family && `${family[0]}\0${spec.title.slice(partOf(spec.title).length)}`;
+        const fold = key === undefined ? undefined : folds.get(key);
+        (fold ?? grid).append(this.card(spec));
+        if (family === undefined || key === undefined || fold) continue;
+        // The first part stands for its family.
+        const rest = own.filter((other) => other !== spec && !zeros.includes(other) && known.get(partOf(other.title)) === family
+          && other.title.slice(partOf(other.title).length) === spec.title.slice(partOf(spec.title).length));
+        if (rest.length > 0) folds.set(key, this.fold(grid, rest.length > 1 ? familyName(rest.map((other) => other.title)) : rest[0].title, rest.length));
+      }
+      if (zeros.length > 0) {
+        const fold = this.fold(grid, "Zero throughout", zeros.length);
+        fold.append(...zeros.map((spec) => this.card(spec)));
+      }
+      box.append(el("details", { class: "plot-section", "data-section": title, open: title !== "Quality" },
+        el("summary", { class: "section-title" }, title, el("small", {}, title === "Quality" ? quality(this.recording) : "")), grid));
+    }
+  }
+
+  private fold(grid: HTMLElement, name: string, count: number): HTMLElement {
+    const inner = el("div", { class: "plot-grid" });
+    grid.append(el("details", { class: "fold" }, el("summary", {}, name, el("small", {}, count === 1 ? "1 plot" : `${count} plots`)), inner));
+    return inner;
+  }
+
+  private card(spec: Spec): HTMLElement {
+    const plot = new Plot(spec, this.recording, this.clock, this);
+    this.add(plot);
+    return plot.card;
   }
 
   private add(plot: Plot): void {
@@ -296,68 +95,131 @@ export class Plots {
 
   private show(plot: Plot): void {
     if (!plot.isDrawn) plot.draw();
-    if (this.range) plot.zoom(...this.range);
+    plot.resize();
+    plot.zoom(...this.range);
     plot.setTime();
   }
 
   private toolbar(box: HTMLElement): HTMLElement {
     const names = el("datalist", { id: "signal-names" },
       ...[...this.recording.signals.keys()].map((name) => el("option", { value: name })));
-    const input = el("input", { type: "text", list: "signal-names", id: "add-signal", placeholder: "top.position.z", autocomplete: "off" });
+    const example = [...this.recording.signals.keys()].find((name) => !/^(energy|constraint|solver)\./.test(name)) ?? "energy.total";
+    const input = el("input", { type: "text", list: "signal-names", id: "add-signal", placeholder: example, autocomplete: "off",
+      title: "A signal, or arithmetic of signals: 2*a.force.x + b.force.x, norm(a.force), sqrt(a.rate^2)" });
     const add = (): void => {
-      const signal = this.recording.signals.get(input.value.trim());
+      const signal = this.understood(input, add);
       if (!signal) return;
-      if (!this.own.includes(signal)) this.own.push(signal);
+      let own = this.own[this.own.length - 1];
+      if (!own) this.own.push(own = { signals: [] });
+      if (!own.signals.some((other) => other.name === signal.name)) own.signals.push(signal);
       input.value = "";
-      this.drawOwn();
+      this.drawOwn(own);
     };
-    input.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
-    input.addEventListener("input", () => { if (this.recording.signals.has(input.value)) add(); });
+    this.listen(input, add);
     const filter = el("input", { type: "search", id: "filter-plots", placeholder: "force", input: () => {
       const wanted = filter.value.trim().toLowerCase();
       for (const plot of this.all)
         plot.card.hidden = wanted !== "" && !plot.spec.signals.some((signal) => signal.name.toLowerCase().includes(wanted));
-      for (const section of box.querySelectorAll<HTMLElement>(".plot-section"))
-        section.hidden = !section.querySelector(".plot:not([hidden])");
+      // What is found is unfolded; with nothing to find everything is as it was at first.
+      for (const fold of box.querySelectorAll<HTMLDetailsElement>("details")) {
+        fold.hidden = !fold.querySelector(".plot:not([hidden])");
+        fold.open = wanted !== "" || (fold.classList.contains("plot-section") && fold.dataset.section !== "Quality");
+      }
     } });
     return el("div", { class: "plot-tools" },
-      el("label", { for: "filter-plots" }, "Find ", filter),
+      el("label", { for: "filter-plots", class: "find" }, "Find ", filter),
       el("label", { for: "add-signal" }, "Compare ", input), names,
-      el("button", { type: "button", class: "small", click: () => this.resetZoom() }, "Whole time"),
-      el("span", { class: "hint" }, "Click sets the time, dragging zooms all plots, a double click zooms out."));
+      el("button", { type: "button", class: "small", title: "Show the whole time in all plots", click: () => this.resetZoom() }, "Whole time"));
   }
 
-  private drawOwn(): void {
-    if (this.ownPlot) {
-      this.observer.unobserve(this.ownPlot.card);
-      this.ownPlot.card.remove();
-      this.all.splice(this.all.indexOf(this.ownPlot), 1);
-      this.ownPlot = undefined;
+  /** A name chosen from the list is taken at once; what is typed may go on. */
+  private listen(input: HTMLInputElement, take: () => void): void {
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") take(); });
+    input.addEventListener("input", (event) => { if ((event as InputEvent).inputType === "insertReplacementText") take(); });
+  }
+
+  /** The signal that was typed; else an answer, with the nearest name where one is unknown. */
+  private understood(input: HTMLInputElement, again: () => void): Signal | undefined {
+    this.answer.replaceChildren();
+    const text = input.value.trim();
+    if (text === "") return undefined;
+    try {
+      return evaluate(text, this.recording);
+    } catch (error) {
+      if (!(error instanceof FormulaError)) throw error;
+      const { message, unknown, known } = error;
+      this.answer.append(`${message[0].toUpperCase()}${message.slice(1)}. `);
+      const near = unknown === undefined ? undefined : nearest(unknown, known);
+      if (near !== undefined) this.answer.append("Did you mean ", el("button", { type: "button", class: "small", click: () => {
+        input.value = text.replace(unknown!, () => near);
+        again();
+      } }, near), "?");
+      return undefined;
     }
-    if (this.own.length === 0) return;
-    const spec = { title: "", section: "", signals: this.own, log: false };
-    this.ownPlot = new Plot(spec, this.recording, this.clock, this, () => { this.own = []; this.drawOwn(); });
-    this.ownBox.append(this.ownPlot.card);
-    this.add(this.ownPlot);
+  }
+
+  private drawOwn(own: Own): void {
+    const before = own.plot;
+    if (before) {
+      this.observer.unobserve(before.card);
+      this.all.splice(this.all.indexOf(before), 1);
+    }
+    const spec: Spec = { title: "", section: "Sensors", signals: own.signals, over: own.over, log: false };
+    const plot = new Plot(spec, this.recording, this.clock, this, this.ownTools(own));
+    if (before) before.card.replaceWith(plot.card);
+    else this.ownBox.prepend(plot.card);
+    before?.remove();
+    own.plot = plot;
+    this.add(plot);
+  }
+
+  private ownTools(own: Own): HTMLElement[] {
+    const over = el("input", { type: "text", list: "signal-names", class: "over", placeholder: "time", autocomplete: "off", title: "What stands to the right: time, a signal, or arithmetic of signals" });
+    over.value = own.over?.name ?? "";
+    const take = (): void => {
+      const text = over.value.trim() === "time" ? "" : over.value.trim();
+      // Taking the box away ends its input a second time.
+      if (text === (own.over?.name ?? "")) return;
+      const signal = text === "" ? undefined : this.understood(over, take);
+      if (text !== "" && !signal) return;
+      own.over = signal;
+      this.answer.replaceChildren();
+      this.drawOwn(own);
+    };
+    this.listen(over, take);
+    over.addEventListener("change", take);
+    return [
+      el("label", { class: "over-label" }, "over ", over),
+      el("button", { type: "button", class: "small", title: "Let the next signal begin another plot", "aria-label": "Begin another plot", click: () => {
+        this.own.push({ signals: [] });
+        document.getElementById("add-signal")!.focus();
+      } }, "+"),
+      el("button", { type: "button", class: "small", "aria-label": "Remove your plot", title: "Remove", click: () => {
+        this.own = this.own.filter((other) => other !== own);
+        this.observer.unobserve(own.plot!.card);
+        this.all.splice(this.all.indexOf(own.plot!), 1);
+        own.plot!.remove();
+      } }, "×"),
+    ];
   }
 
   /** One plot's zoom is everyone's. */
   zoomed(source: Plot, low: number | null, high: number | null): void {
     if (this.zooming || low === null || high === null) return;
     this.zooming = true;
-    this.range = [low, high];
+    this.range = [Math.max(low, this.recording.start), Math.min(high, this.recording.end)];
     for (const plot of this.all) if (plot !== source && plot.isDrawn) plot.zoom(low, high);
     this.zooming = false;
   }
 
   private resetZoom(): void {
     this.range = [this.recording.start, this.recording.end];
-    this.all.forEach((plot) => plot.zoom(...this.range!));
+    this.all.forEach((plot) => plot.zoom(...this.range));
   }
 
   setDark(dark: boolean): void {
     this.dark = dark;
     this.all.forEach((plot) => { if (plot.isDrawn) plot.draw(); });
-    if (this.range) this.all.forEach((plot) => plot.zoom(...this.range!));
+    this.all.forEach((plot) => plot.zoom(...this.range));
   }
 }

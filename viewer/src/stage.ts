@@ -6,9 +6,10 @@ import { Line2 } from "three/addons/lines/Line2.js";
 import { LineGeometry } from "three/addons/lines/LineGeometry.js";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { BeamMesh } from "./beam";
-import type { Frame, Recording, Signal } from "./data";
+import type { Frame, Joint, Recording, Signal } from "./data";
 import { placeOf } from "./data";
 import { el } from "./dom";
+import { bodyColours } from "./families";
 import { applyFrame, Arrow, coil, COLOURS, geometryOf, jointSymbol } from "./shapes";
 
 export type Layer = "joints" | "reactions" | "forces" | "trails" | "names" | "grid";
@@ -33,6 +34,9 @@ interface MovingArrow {
   scale: number;
 }
 
+/** Parts of full brightness that come from the sun and from the sky. */
+const [SUN, SKY] = [0.55, 0.45];
+
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly trailPoints: TrailPoint[] = [];
@@ -50,6 +54,7 @@ export class Stage {
   private readonly pickable: three.Object3D[] = [];
   private readonly jointGroup: three.Object3D[] = [];
   private readonly beams: BeamMesh[] = [];
+  private readonly axes: three.Object3D[] = [];
   private readonly springs: { mesh: three.Mesh; rest: number; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly rods: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly arrows: Record<"forces" | "reactions", MovingArrow[]> = { forces: [], reactions: [] };
@@ -57,8 +62,11 @@ export class Stage {
   private readonly labels = new Map<string, HTMLElement>();
   private readonly tip = el("div", { class: "tip", hidden: true });
   private readonly labelBox = el("div", { class: "labels", "aria-hidden": "true" });
-  private readonly sun = new three.DirectionalLight("#fff4e2", 2.3);
+  /** Together with the sky as bright as a face's own colour, where the face is turned to the sun. */
+  private readonly sun = new three.DirectionalLight("#ffffff", SUN * Math.PI);
+  private readonly jointMaterial = new three.MeshStandardMaterial({ roughness: 0.45, metalness: 0.1 });
   private readonly up: three.Vector3;
+  private readonly colours: string[];
   private grid?: three.Object3D;
   private selected: string | null = null;
   private followed: number | null = null;
@@ -68,9 +76,11 @@ export class Stage {
   private time = 0;
   private dark = false;
   private pending = false;
+  private isHeld = false;
   private pointer: three.Vector2 | null = null;
 
   constructor(readonly recording: Recording, readonly box: HTMLElement) {
+    this.colours = bodyColours(recording.scene.bodies.map((body) => body.name));
     this.canvas = el("canvas", { tabindex: "0", role: "img", id: "canvas", "aria-label": this.description() });
     box.append(this.canvas, this.labelBox, this.tip);
     this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: true });
@@ -86,6 +96,7 @@ export class Stage {
     this.controls.addEventListener("change", () => this.request());
     this.build();
     this.measure();
+    for (const beam of this.beams) beam.draw(0.012 * this.radius);
     this.addGround();
     this.addJoints();
     this.addSprings();
@@ -117,10 +128,10 @@ export class Stage {
       this.world.add(node);
     });
     scene.bodies.forEach((body, index) => {
-      const colour = COLOURS[index % COLOURS.length];
+      const colour = this.colours[index];
       const node = this.nodes[body.node];
       for (const shape of body.shapes) {
-        const material = new three.MeshStandardMaterial({ color: colour, vertexColors: true, roughness: 0.48, metalness: 0.12 });
+        const material = new three.MeshLambertMaterial({ color: colour, vertexColors: true });
         const mesh = new three.Mesh(geometryOf(shape), material);
         applyFrame(mesh, shape.frame);
         mesh.castShadow = mesh.receiveShadow = true;
@@ -200,14 +211,28 @@ export class Stage {
     ground.position.copy(local.applyQuaternion(ground.quaternion)).addScaledVector(this.up, below);
     this.grid = ground;
     this.scene.add(ground);
-    const axes = new three.AxesHelper(0.22 * this.radius);
-    this.scene.add(axes);
+    this.addAxes();
+  }
+
+  /** Axes of the world, with letters that are as large from afar. */
+  private addAxes(): void {
+    const length = 0.22 * this.radius;
+    for (const [letter, colour, way] of [["x", "#d64545", [1, 0, 0]], ["y", "#2f9e5b", [0, 1, 0]], ["z", "#3b6fd8", [0, 0, 1]]] as const) {
+      const arrow = new Arrow(new three.MeshBasicMaterial({ color: colour }), 0.006 * this.radius);
+      arrow.point(new three.Vector3(), new three.Vector3().fromArray(way).multiplyScalar(length));
+      const sprite = new three.Sprite(new three.SpriteMaterial({ map: lettered(letter, colour), sizeAttenuation: false, depthTest: false, transparent: true }));
+      sprite.position.fromArray(way).multiplyScalar(1.18 * length);
+      sprite.scale.setScalar(0.027);
+      sprite.name = `axis ${letter}`;
+      this.axes.push(arrow, sprite);
+      this.scene.add(arrow, sprite);
+    }
   }
 
   private addJoints(): void {
-    const material = new three.MeshStandardMaterial({ color: "#3c444e", roughness: 0.35, metalness: 0.55 });
-    const size = 0.03 * this.radius;
+    const material = this.jointMaterial;
     for (const joint of this.recording.scene.joints) {
+      const size = this.symbolSize(joint);
       const side = joint.nodes[1] === null ? 0 : 1;
       if (joint.kind === "distance") this.addRod(joint.name, joint.nodes, joint.frames, size);
       const symbol = jointSymbol(joint.kind, material);
@@ -224,9 +249,30 @@ export class Stage {
     }
   }
 
+  /** A symbol is a little thicker than the thinner of the parts that it joins, and large enough to be seen. */
+  private symbolSize({ nodes, frames }: Joint): number {
+    const sizes = nodes.flatMap((node, side) => (node === null ? [] : this.sizeBeside(node, new three.Vector3(...frames[side].position))));
+    const wanted = sizes.length > 0 ? Math.min(...sizes) : 0.03 * this.radius;
+    return Math.min(0.07 * this.radius, Math.max(0.009 * this.radius, wanted));
+  }
+
+  /** The size of a symbol that suits the shape, or the beam, at a point of a node. */
+  private sizeBeside(node: number, point: three.Vector3): number[] {
+    const beam = this.beams.find(({ beam: { elements } }) => elements.some((element) => element.nodes.includes(node)));
+    const shapes = this.nodes[node].children.filter((child): child is three.Mesh => child instanceof three.Mesh).map((mesh) => {
+      mesh.geometry.computeBoundingBox();
+      const box = mesh.geometry.boundingBox!;
+      mesh.updateMatrix();
+      return { distance: box.distanceToPoint(point.clone().applyMatrix4(mesh.matrix.clone().invert())), size: box.getSize(new three.Vector3()).toArray().sort((a, b) => a - b) };
+    });
+    const nearest = shapes.sort((a, b) => a.distance - b.distance || a.size[0] - b.size[0])[0];
+    if (nearest) return [Math.min(0.16 * nearest.size[2], Math.max(0.04 * nearest.size[2], 0.8 * nearest.size[0]))];
+    return beam ? [0.8 * beam.thickness] : [];
+  }
+
   private addRod(name: string, nodes: (number | null)[], frames: Frame[], size: number): void {
     const geometry = new three.CylinderGeometry(0.25 * size, 0.25 * size, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5);
-    const mesh = new three.Mesh(geometry, new three.MeshStandardMaterial({ color: "#8e99a6", roughness: 0.4 }));
+    const mesh = new three.Mesh(geometry, new three.MeshLambertMaterial({ color: "#8e99a6" }));
     mesh.userData.part = name;
     mesh.castShadow = true;
     this.world.add(mesh);
@@ -236,7 +282,7 @@ export class Stage {
 
   private addSprings(): void {
     for (const spring of this.recording.scene.springs) {
-      const material = new three.MeshStandardMaterial({ color: "#aeb8c4", roughness: 0.35, metalness: 0.2 });
+      const material = new three.MeshLambertMaterial({ color: "#aeb8c4" });
       const mesh = new three.Mesh(new three.BufferGeometry(), material);
       mesh.userData.part = spring.name;
       mesh.castShadow = true;
@@ -260,7 +306,7 @@ export class Stage {
       return [{ arrow, signals }];
     });
     for (const { arrow, signals } of known) {
-      const material = new three.MeshStandardMaterial({ color: tints[arrow.kind], roughness: 0.5 });
+      const material = new three.MeshLambertMaterial({ color: tints[arrow.kind] });
       const object = new Arrow(material, 0.012 * this.radius);
       object.traverse((part) => { part.userData.part = arrow.name; });
       this.world.add(object);
@@ -314,7 +360,7 @@ export class Stage {
       this.trails.delete(point.name);
     } else if (!known && wanted && this.recording.frameTimes.length > 1) {
       const body = this.recording.scene.bodies.findIndex((candidate) => candidate.node === point.node);
-      const colour = COLOURS[Math.max(0, body) % COLOURS.length];
+      const colour = this.colours[body] ?? COLOURS[0];
       const geometry = new LineGeometry();
       geometry.setPositions(this.path(point).flatMap((place) => place.toArray()));
       const line = (width: number, opacity: number, shape: LineGeometry): Line2 =>
@@ -337,10 +383,7 @@ export class Stage {
       this.moveNodes(frameTimes, poses, frameTimes[frame]);
       for (const beam of this.beams) most = Math.max(most, beam.largestStrain(this.nodes));
     }
-    for (const beam of this.beams) {
-      beam.scale = Math.max(1e-12, most);
-      beam.thicken(0.035 * this.radius);
-    }
+    for (const beam of this.beams) beam.scale = Math.max(1e-12, most);
     this.strainScale = most;
   }
 
@@ -348,14 +391,17 @@ export class Stage {
   strainScale = 0;
 
   private light(): void {
-    this.scene.add(new three.HemisphereLight("#ffffff", "#8d97a5", 1.5));
-    const side = new three.Vector3(1, 0, 0).cross(this.up);
-    if (side.lengthSq() < 0.1) side.set(0, 0, 1);
-    this.sun.position.copy(this.centre).addScaledVector(this.up, 3 * this.radius)
-      .addScaledVector(side.normalize(), 1.6 * this.radius).add(new three.Vector3(1.2, 0, 0).multiplyScalar(this.radius));
+    const sky = new three.HemisphereLight("#ffffff", "#c3cad3", SKY * Math.PI);
+    sky.position.copy(this.up);
+    this.scene.add(sky);
+    // From above, over the shoulder of who looks at the machine first, so that the faces in view are bright.
+    const view = this.directionOf("auto");
+    const towards = this.up.clone().multiplyScalar(0.75).addScaledVector(view, 1).addScaledVector(view.clone().cross(this.up), -0.35).normalize();
+    this.sun.position.copy(this.centre).addScaledVector(towards, 3.6 * this.radius);
     this.sun.target.position.copy(this.centre);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 4;
     this.sun.shadow.normalBias = 0.004 * this.radius;
     const camera = this.sun.shadow.camera;
     camera.left = camera.bottom = -2 * this.radius;
@@ -365,8 +411,8 @@ export class Stage {
     this.scene.add(this.sun, this.sun.target);
   }
 
-  /** Shows everything; a flat machine is seen from the side on which it is flat. */
-  fit(view: "auto" | "front" | "side" | "top" = "auto"): void {
+  /** From where a view looks; a flat machine is seen from the side on which it is flat. */
+  private directionOf(view: "auto" | "front" | "side" | "top"): three.Vector3 {
     const size = this.bounds.getSize(new three.Vector3());
     const forward = Math.abs(this.up.y) > 0.9 ? new three.Vector3(0, 0, 1) : new three.Vector3(0, -1, 0);
     const right = forward.clone().cross(this.up).negate().normalize();
@@ -382,16 +428,34 @@ export class Stage {
     if (view === "front") direction = across;
     if (view === "side") direction = right;
     if (view === "top") direction = this.up.clone().addScaledVector(across, 0.001);
-    const aspect = Math.max(0.3, this.box.clientWidth / Math.max(1, this.box.clientHeight));
-    const half = Math.atan(Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, aspect));
-    const distance = (0.9 * this.radius) / Math.sin(half);
-    this.camera.position.copy(this.centre).addScaledVector(direction.normalize(), distance);
+    return direction.normalize();
+  }
+
+  /** Shows everything. */
+  fit(view: "auto" | "front" | "side" | "top" = "auto"): void {
+    const direction = this.directionOf(view);
+    const distance = this.distanceToSee(direction);
+    this.camera.position.copy(this.centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 40;
     this.controls.target.copy(this.centre);
     this.controls.update();
     if (this.followed !== null) this.follow(this.followed);
     this.request();
+  }
+
+  /** How far off all corners of everything seen are in the picture, with a margin for the tools above it. */
+  private distanceToSee(direction: three.Vector3): number {
+    const aspect = Math.max(0.3, this.box.clientWidth / Math.max(1, this.box.clientHeight));
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360);
+    const turn = new three.Quaternion().setFromRotationMatrix(new three.Matrix4().lookAt(direction, new three.Vector3(), this.up)).invert();
+    const { min, max } = this.bounds;
+    const far = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => {
+      const corner = new three.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z)
+        .sub(this.centre).applyQuaternion(turn);
+      return corner.z + Math.max(Math.abs(corner.x) / (0.88 * slope * aspect), Math.abs(corner.y) / (0.78 * slope));
+    });
+    return Math.max(...far, 0.5 * this.radius / slope);
   }
 
   follow(node: number | null): void {
@@ -416,6 +480,9 @@ export class Stage {
     this.scene.background = new three.Color(dark ? "#12161c" : "#eef1f5");
     const grid = this.grid!.children[0] as three.GridHelper;
     (grid.material as three.LineBasicMaterial).color.set(dark ? "#2c3541" : "#cbd3dc");
+    const shade = this.grid!.children[1] as three.Mesh;
+    (shade.material as three.ShadowMaterial).opacity = dark ? 0.55 : 0.2;
+    this.jointMaterial.color.set(dark ? "#c3ccd6" : "#4a535e");
     this.scene.fog = new three.Fog(dark ? "#12161c" : "#eef1f5");
     this.request();
   }
@@ -423,10 +490,9 @@ export class Stage {
   select(name: string | null): void {
     this.selected = name;
     for (const object of this.pickable) {
-      const material = (object as three.Mesh).material as three.MeshStandardMaterial;
-      if (!(material instanceof three.MeshStandardMaterial)) continue;
       // Joints share a material, and the colour of a beam tells its strain; bodies glow.
-      if (this.beams.some((beam) => beam.mesh === object) || object.parent instanceof three.Group && this.jointGroup.includes(object.parent)) continue;
+      const { material } = object as three.Mesh;
+      if (!(material instanceof three.MeshLambertMaterial) || this.beams.some((beam) => beam.mesh === object)) continue;
       material.emissive.set(object.userData.part === name && name !== null ? (this.dark ? "#33405a" : "#26324a") : "#000000");
     }
     this.request();
@@ -452,7 +518,7 @@ export class Stage {
       // Wound at its first length, so that the wire stays round.
       if (spring.rest === 0 && length > 0) {
         spring.rest = length;
-        spring.mesh.geometry = coil(Math.min(0.035 * this.radius, 0.2 * length), length);
+        spring.mesh.geometry = coil(Math.min(0.05 * this.radius, 0.11 * length), length);
       }
       if (spring.rest > 0) stretch(spring.mesh, from, to, spring.rest);
     }
@@ -563,11 +629,11 @@ export class Stage {
   }
 
   private request(): void {
-    if (this.pending) return;
+    if (this.pending || this.isHeld) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.render();
+      if (!this.isHeld) this.render();
     });
   }
 
@@ -577,6 +643,53 @@ export class Stage {
     if (this.scene.fog instanceof three.Fog) [this.scene.fog.near, this.scene.fog.far] = [0.9 * distance, 0.9 * distance + 3.4 * this.radius];
     this.renderer.render(this.scene, this.camera);
     this.placeLabels();
+  }
+
+  /** Does something while the picture has so many pixels from side to side, and is drawn only when asked. */
+  async sharply<T>(pixels: number, action: () => T | Promise<T>): Promise<T> {
+    const before = this.renderer.getPixelRatio();
+    const wide = Math.max(1, this.box.clientWidth);
+    this.renderer.setPixelRatio(Math.min(Math.max(before, pixels / wide), 4096 / Math.max(wide, this.box.clientHeight)));
+    this.isHeld = true;
+    try {
+      return await action();
+    } finally {
+      this.isHeld = false;
+      this.renderer.setPixelRatio(before);
+      this.request();
+    }
+  }
+
+  /** The picture with its names and a caption, on a canvas of its own. */
+  snapshot(caption: string, canvas?: HTMLCanvasElement): HTMLCanvasElement {
+    this.render();
+    const { width, height } = this.canvas;
+    // Codecs want even numbers.
+    canvas ??= el("canvas", { width: String(width - (width % 2)), height: String(height - (height % 2)) });
+    const context = canvas.getContext("2d")!;
+    context.drawImage(this.canvas, 0, 0, canvas.width, canvas.height);
+    const scale = canvas.width / Math.max(1, this.canvas.clientWidth);
+    const style = getComputedStyle(document.documentElement);
+    const [ink, card] = ["--ink", "--card"].map((name) => style.getPropertyValue(name).trim());
+    context.font = `${13 * scale}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    const write = (text: string, x: number, y: number, isBoxed: boolean): void => {
+      const wide = context.measureText(text).width;
+      if (isBoxed) {
+        context.globalAlpha = 0.8;
+        context.fillStyle = card;
+        context.fillRect(x * scale, (y - 11) * scale, wide + 12 * scale, 22 * scale);
+        context.globalAlpha = 1;
+      }
+      context.fillStyle = ink;
+      context.fillText(text, (x + 6) * scale, y * scale);
+    };
+    for (const [name, label] of this.labels) {
+      const point = label.hidden ? null : this.project(name);
+      if (point) write(name, point.x + 6, point.y - 15, true);
+    }
+    if (caption) write(caption, 6, this.canvas.clientHeight - 16, false);
+    return canvas;
   }
 
   private placeLabels(): void {
@@ -598,6 +711,18 @@ export class Stage {
       if (point) label.style.transform = `translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
     }
   }
+}
+
+/** A letter as a texture. */
+function lettered(letter: string, colour: string): three.Texture {
+  const canvas = el("canvas", { width: "64", height: "64" });
+  const context = canvas.getContext("2d")!;
+  context.font = "600 46px system-ui, sans-serif";
+  [context.textAlign, context.textBaseline, context.fillStyle] = ["center", "middle", colour];
+  context.fillText(letter, 32, 32);
+  const texture = new three.CanvasTexture(canvas);
+  texture.colorSpace = three.SRGBColorSpace;
+  return texture;
 }
 
 /** Lays an object along z between two points. */

@@ -14,9 +14,9 @@ export function launch() {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** Opens a page offline; `problems` collects errors and every request that would leave the machine. */
+/** Opens a page offline and at rest; `problems` collects errors and every request that would leave the machine. */
 export async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, colorScheme: "light", offline: true, ...options });
+  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, colorScheme: "light", reducedMotion: "reduce", offline: true, ...options });
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const problems = [];

@@ -9,7 +9,7 @@ const [results, output, ...names] = process.argv.slice(2);
 const browser = await launch();
 for (const word of names) {
   const [name, part, look] = word.split("=");
-  const options = { viewport: { width: 1000, height: 680 }, colorScheme: look === "dark" ? "dark" : "light" };
+  const options = { viewport: { width: 1280, height: 720 }, colorScheme: look === "dark" ? "dark" : "light" };
   const { page, close } = await open(browser, pathToFileURL(join(resolve(results), name, "report.html")).href, options);
   await page.evaluate(async (part) => {
     const { clock, panel, recording, stage } = window.kreisel;
@@ -17,10 +17,11 @@ for (const word of names) {
     if (stage.has("reactions")) document.querySelector('[data-layer="reactions"]').click();
     const { bodies, beams } = recording.scene;
     panel.select((beams[0] ?? bodies[bodies.length - 1]).name);
-    await new Promise((done) => setTimeout(done, 300));
+    const pictures = async (count) => { for (let k = 0; k < count; k += 1) await new Promise(requestAnimationFrame); };
+    await pictures(4);
   }, Number(part));
   await page.mouse.move(5, 5);
-  await page.screenshot({ path: join(output, `report-${name}.png`), clip: { x: 0, y: 0, width: 1000, height: 640 } });
+  await page.screenshot({ path: join(output, `report-${name}.png`) });
   await close();
 }
 await browser.close();

@@ -9,7 +9,7 @@ use std::process::Command;
 /// The built page, as it is committed.
 const BUILT: &str = "crates/kreisel/src/report/viewer.html";
 /// Models whose pages are tested.
-const TESTED: [&str; 3] = ["heavy-top", "slider-crank-spatial", "right-angle-beam"];
+const TESTED: [&str; 4] = ["heavy-top", "slider-crank-spatial", "right-angle-beam", "stewart-platform"];
 /// Models in the book's gallery, with the part of the run that has passed in the picture.
 const GALLERY: [&str; 5] = [
     "heavy-top=0.62",
