@@ -7,6 +7,7 @@ mod bench;
 mod bits;
 mod book;
 mod cargo;
+mod instructions;
 mod python;
 mod reference;
 mod steps;
@@ -32,6 +33,7 @@ cargo xtask fuzz           feed hostile input to every reader; --executions N, -
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask bits           compare results with a commit, byte by byte: --against COMMIT; --quick, --only WORD, --cache DIR
+cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
 cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         ["long"] => conclude(run_long("long")),
         ["hard"] => conclude(run_long("hard")),
         ["bits", ref options @ ..] => bits::run(options),
+        ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),
         _ => {

@@ -12,12 +12,15 @@ use std::process::Command;
 pub enum Profile {
     /// As the tests use it; the same bits as in a release and less to wait for.
     Dev,
+    /// As users have it.
+    Release,
 }
 
 impl Profile {
     fn name(self) -> &'static str {
         match self {
             Self::Dev => "dev",
+            Self::Release => "release",
         }
     }
 
@@ -26,12 +29,14 @@ impl Profile {
     fn build(self) -> &'static [&'static str] {
         match self {
             Self::Dev => &["test", "--quiet", "--workspace", "--test", "run", "--no-run"],
+            Self::Release => &["build", "--quiet", "--release"],
         }
     }
 
     fn program(self) -> &'static str {
         match self {
             Self::Dev => "debug/kreisel",
+            Self::Release => "release/kreisel",
         }
     }
 }
