@@ -13,12 +13,11 @@ use super::entry::{
 use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
-use super::settings::{RunSettings, SettingTexts};
+use super::settings::{BodyGroup, RunSettings, SettingTexts, Words};
 use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, SignalFunction};
-use crate::integrate::{Parameters, Settings};
 use crate::joint::{Joint, KnownRows};
 use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -33,7 +32,7 @@ const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beam
 /// Parts read so far.
 pub struct Assembler {
     pub(super) builder: SystemBuilder,
-    pub(super) settings: Option<RunSettings>,
+    pub(super) settings: RunSettings,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
     pub(super) events: Vec<EventDraft>,
@@ -72,7 +71,7 @@ impl Assembler {
     pub fn new() -> Self {
         Self {
             builder: SystemBuilder::new(),
-            settings: None,
+            settings: RunSettings::default(),
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
             events: Vec::new(),
@@ -134,9 +133,10 @@ impl Assembler {
         self.gravity
     }
 
-    /// Group of bodies that do not name their own.
-    pub fn default_group(&self) -> Group {
-        self.settings.as_ref().map_or(RunSettings::DEFAULT_GROUP, |settings| settings.group)
+    /// Group that a part names by its key `group`, or that of the settings.
+    pub fn group(&self, reader: &PartReader) -> Result<Group, ModelErrors> {
+        let own = reader.optional_choice("group")?.and_then(BodyGroup::from_word);
+        Ok(own.unwrap_or(self.settings.group).into())
     }
 
     /// Adds a node for a body with its initial twist in body axes; the body's element comes apart.
@@ -569,7 +569,7 @@ impl Assembler {
         document: &Document,
         given: &SettingTexts,
     ) -> Result<Machine, ModelErrors> {
-        let settings = self.settings.clone().unwrap_or_default();
+        let settings = self.settings.clone();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -698,40 +698,4 @@ pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
 pub(super) fn placement(reader: &PartReader) -> Pose {
     let placement = reader.placement();
     Pose::new(placement.rotation, placement.translation.vector)
-}
-
-impl RunSettings {
-    /// Group of bodies when nothing is said.
-    pub const DEFAULT_GROUP: Group = Group::Se3;
-}
-
-impl Default for RunSettings {
-    fn default() -> Self {
-        let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
-        let newton = Settings::new(crate::integrate::Method::Index2, parameters, 1.0);
-        Self {
-            start_time: 0.0,
-            end_time: None,
-            step: None,
-            rtol: 1e-4,
-            atol: 1e-8,
-            min_step: None,
-            max_step: None,
-            initial_step: None,
-            output_step: None,
-            method: newton.method,
-            parametrization: newton.parametrization,
-            form: newton.form,
-            scaling: newton.scaling,
-            parameters,
-            spectral_radius: 0.9,
-            newton_rtol: newton.newton_rtol,
-            newton_atol: newton.newton_atol,
-            mass_scale: None,
-            stiffness_scale: None,
-            group: Self::DEFAULT_GROUP,
-            default_sensors: true,
-            start: super::settings::StartFrom::Given,
-        }
-    }
 }

@@ -50,7 +50,7 @@ struct Changed {
 }
 
 /// What an event does to a parameter: which one, and which of its values it gets.
-pub(super) type Setting = (usize, usize);
+pub(super) type ParameterChange = (usize, usize);
 
 impl Configurations {
     /// Parameters and values of all events.
@@ -84,7 +84,7 @@ impl Configurations {
     }
 
     /// What the tables of an event mean.
-    pub fn settings(&self, set: &[GivenParameter]) -> Vec<Setting> {
+    pub fn settings(&self, set: &[GivenParameter]) -> Vec<ParameterChange> {
         let setting = |given: &GivenParameter| {
             let index = self.parameters.iter().position(|known| known.name == given.name)?;
             let values = &self.parameters[index].values;
@@ -94,7 +94,7 @@ impl Configurations {
     }
 
     /// The configuration after a parameter was set in another one.
-    pub fn after(&self, configuration: usize, (parameter, value): Setting) -> usize {
+    pub fn after(&self, configuration: usize, (parameter, value): ParameterChange) -> usize {
         let stride: usize = self.parameters[..parameter].iter().map(|known| known.values.len()).product();
         let present = configuration / stride % self.parameters[parameter].values.len();
         configuration + stride * value - stride * present

@@ -43,8 +43,8 @@ pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory, point_of};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
-    method_word,
+    BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
+    StepSize, Words,
 };
 
 pub use sensor::SignalId;

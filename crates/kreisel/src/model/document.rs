@@ -57,6 +57,18 @@ pub struct Part {
 }
 
 impl Part {
+    /// A part of a kind that occurs once, about which nothing is said.
+    pub(crate) fn empty(kind: &'static PartKind, place: Place, parameters: Parameters) -> Self {
+        let scope = Scope { parameters, prefix: String::new(), placement: Isometry3::identity() };
+        Self {
+            kind,
+            name: kind.name.into(),
+            name_place: place.clone(),
+            entries: Arc::new(Entries::empty(place)),
+            context: Context::new(Arc::new(scope), None),
+        }
+    }
+
     /// What kind of part it is.
     pub fn kind(&self) -> &'static PartKind {
         self.kind
@@ -197,15 +209,7 @@ impl Document {
     fn lay(&mut self, kind: &'static PartKind, entry: Entry) {
         let index = self.parts.iter().position(|part| part.kind.name == kind.name).unwrap_or_else(|| {
             let place = Place::new(&self.origin.source, 0..0);
-            let parameters = self.parameters.clone();
-            let scope = Scope { parameters, prefix: String::new(), placement: Isometry3::identity() };
-            self.parts.push(Part {
-                kind,
-                name: kind.name.into(),
-                name_place: place.clone(),
-                entries: Arc::new(Entries::empty(place)),
-                context: Context::new(Arc::new(scope), None),
-            });
+            self.parts.push(Part::empty(kind, place, self.parameters.clone()));
             self.parts.len() - 1
         });
         Arc::make_mut(&mut self.parts[index].entries).set(entry);
