@@ -121,7 +121,7 @@ impl Machine {
         settings: &SettingTexts,
     ) -> Result<Self, ModelErrors> {
         let kinds = part::kinds();
-        let document = if settings.allow_outside {
+        let document = if settings.allows_outside() {
             Document::read_unconfined(path, &kinds, overrides)?
         } else {
             Document::read(path, &kinds, overrides)?

@@ -50,64 +50,70 @@ pub fn replace(
         prefix: String::new(),
         placement: Default::default(),
     };
+    let given = |key: &str| texts.get(key).map(str::to_owned);
     let flags = Flags { context: Context::new(Arc::new(scope), None) };
     let settings = &mut assembler.settings;
     let mut errors = ModelErrors::new();
-    if let Some(end) = errors.keep(flags.number("end-time", &texts.end_time, Dimension::TIME)).flatten() {
+    if let Some(end) = errors.keep(flags.number("end-time", &given("end-time"), Dimension::TIME)).flatten() {
         settings.end_time = Some(end);
         if end <= settings.start_time {
             let requirement = format!("after the start at {} s", settings.start_time);
-            errors.push(flags.unsuitable("end-time", &texts.end_time, &requirement, "choose a later time"));
+            errors.push(flags.unsuitable(
+                "end-time",
+                &given("end-time"),
+                &requirement,
+                "choose a later time",
+            ));
         }
     }
-    if texts.step.as_deref() == Some(AUTO) {
+    if texts.get("step") == Some(AUTO) {
         settings.step = Some(StepSize::Auto);
     } else {
         let mut step = None;
-        errors.keep(flags.positive("step", &texts.step, Dimension::TIME, &mut step));
+        errors.keep(flags.positive("step", &given("step"), Dimension::TIME, &mut step));
         settings.step = step.map(StepSize::Fixed).or(settings.step);
     }
     for (name, text, target) in [
-        ("output-step", &texts.output_step, &mut settings.output_step),
-        ("min-step", &texts.min_step, &mut settings.min_step),
-        ("max-step", &texts.max_step, &mut settings.max_step),
-        ("initial-step", &texts.initial_step, &mut settings.initial_step),
+        ("output-step", &given("output-step"), &mut settings.output_step),
+        ("min-step", &given("min-step"), &mut settings.min_step),
+        ("max-step", &given("max-step"), &mut settings.max_step),
+        ("initial-step", &given("initial-step"), &mut settings.initial_step),
     ] {
         errors.keep(flags.positive(name, text, Dimension::TIME, target));
     }
     for (name, text, target) in
-        [("rtol", &texts.rtol, &mut settings.rtol), ("atol", &texts.atol, &mut settings.atol)]
+        [("rtol", &given("rtol"), &mut settings.rtol), ("atol", &given("atol"), &mut settings.atol)]
     {
         let mut value = None;
         errors.keep(flags.positive(name, text, Dimension::NONE, &mut value));
         *target = value.unwrap_or(*target);
     }
-    if let Some(word) = errors.keep(flags.choice("method", &texts.method)).flatten() {
+    if let Some(word) = errors.keep(flags.choice("method", &given("method"))).flatten() {
         settings.integrator.method = word;
     }
-    let word = flags.choice("parametrization", &texts.parametrization);
+    let word = flags.choice("parametrization", &given("parametrization"));
     if let Some(word) = errors.keep(word).flatten() {
         settings.integrator.parametrization = word;
     }
-    if let Some(word) = errors.keep(flags.choice("form", &texts.form)).flatten() {
+    if let Some(word) = errors.keep(flags.choice("form", &given("form"))).flatten() {
         settings.integrator.form = word;
     }
-    if let Some(word) = errors.keep(flags.choice("scaling", &texts.scaling)).flatten() {
+    if let Some(word) = errors.keep(flags.choice("scaling", &given("scaling"))).flatten() {
         settings.integrator.scaling = word;
     }
-    if let Some(word) = errors.keep(flags.choice("group", &texts.group)).flatten() {
+    if let Some(word) = errors.keep(flags.choice("group", &given("group"))).flatten() {
         settings.group = word;
     }
-    let radius = flags.number("spectral-radius", &texts.spectral_radius, Dimension::NONE);
+    let radius = flags.number("spectral-radius", &given("spectral-radius"), Dimension::NONE);
     if let Some(radius) = errors.keep(radius).flatten() {
         settings.spectral_radius = radius;
     }
     match parameters(settings.integrator.method, settings.spectral_radius) {
         Ok(parameters) => settings.integrator.parameters = parameters,
         // What the model file says was checked there; a flag makes the difference.
-        Err(possible) if texts.spectral_radius.is_some() => errors.push(flags.unsuitable(
+        Err(possible) if given("spectral-radius").is_some() => errors.push(flags.unsuitable(
             "spectral-radius",
-            &texts.spectral_radius,
+            &given("spectral-radius"),
             possible,
             "1 damps nothing, 0 most",
         )),
@@ -115,7 +121,7 @@ pub fn replace(
             let requirement =
                 format!("a method that can have the spectral radius {}", settings.spectral_radius);
             let hint = format!("it must lie {possible}: give --spectral-radius too");
-            errors.push(flags.unsuitable("method", &texts.method, &requirement, &hint));
+            errors.push(flags.unsuitable("method", &given("method"), &requirement, &hint));
         }
     }
     errors.into_result()

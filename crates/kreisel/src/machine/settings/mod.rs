@@ -3,11 +3,13 @@
 
 mod method;
 mod table;
+mod texts;
 mod words;
 
 pub(super) use method::parameters;
 pub(super) use table::{AUTO, KEYS, read};
 pub use table::{Flag, Given, SETTINGS, Setting};
+pub use texts::SettingTexts;
 pub use words::Words;
 
 use serde_json::{Map, Value};
@@ -90,66 +92,6 @@ pub enum StepSize {
     Fixed(f64),
     /// As the local error decides.
     Auto,
-}
-
-/// Settings given from outside of the model, each as a text in the language of the model file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingTexts {
-    /// Replaces `end-time`.
-    pub end_time: Option<String>,
-    /// Replaces `step`.
-    pub step: Option<String>,
-    /// Replaces `rtol`.
-    pub rtol: Option<String>,
-    /// Replaces `atol`.
-    pub atol: Option<String>,
-    /// Replaces `min-step`.
-    pub min_step: Option<String>,
-    /// Replaces `max-step`.
-    pub max_step: Option<String>,
-    /// Replaces `initial-step`.
-    pub initial_step: Option<String>,
-    /// Replaces `output-step`.
-    pub output_step: Option<String>,
-    /// Replaces `method`.
-    pub method: Option<String>,
-    /// Replaces `parametrization`.
-    pub parametrization: Option<String>,
-    /// Replaces `form`.
-    pub form: Option<String>,
-    /// Replaces `scaling`.
-    pub scaling: Option<String>,
-    /// Replaces `spectral-radius`.
-    pub spectral_radius: Option<String>,
-    /// Replaces `group`.
-    pub group: Option<String>,
-    /// Lets the model use files outside of its folder.
-    pub allow_outside: bool,
-}
-
-impl SettingTexts {
-    /// What is given, as the flags of the command: `--step=1 ms`.
-    pub fn flags(&self) -> Vec<String> {
-        let all = [
-            ("end-time", &self.end_time),
-            ("step", &self.step),
-            ("rtol", &self.rtol),
-            ("atol", &self.atol),
-            ("min-step", &self.min_step),
-            ("max-step", &self.max_step),
-            ("initial-step", &self.initial_step),
-            ("output-step", &self.output_step),
-            ("method", &self.method),
-            ("parametrization", &self.parametrization),
-            ("form", &self.form),
-            ("scaling", &self.scaling),
-            ("form", &self.form),
-            ("scaling", &self.scaling),
-            ("spectral-radius", &self.spectral_radius),
-            ("group", &self.group),
-        ];
-        all.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?))).collect()
-    }
 }
 
 /// Steps of a run when no step is given.
