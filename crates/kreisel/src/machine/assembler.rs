@@ -13,7 +13,7 @@ use super::entry::{
 use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
-use super::settings::{BodyGroup, RunSettings, SettingTexts, Words};
+use super::settings::{BodyGroup, RunSettings, Words};
 use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
@@ -99,22 +99,14 @@ impl Assembler {
         }
     }
 
-    /// All parts of a document; `settings` take the place of those of the model, `outside` are its functions.
-    pub(super) fn read(
-        document: &Document,
-        settings: &SettingTexts,
-        outside: Functions,
-    ) -> Result<Self, ModelErrors> {
+    /// All parts of a document; `outside` are its functions.
+    pub(super) fn read(document: &Document, outside: Functions) -> Result<Self, ModelErrors> {
         let mut assembler = Self { outside, ..Self::new() };
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 let added = (entry.add)(part, &mut assembler);
                 errors.keep(added.map_err(|errors| assembler.about_inputs(errors)));
-            }
-            // Bodies ask for the group, so the settings are complete before any other part.
-            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
-                errors.keep(part::simulation::replace(settings, document, &mut assembler));
             }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
@@ -564,11 +556,7 @@ impl Assembler {
     }
 
     /// Builds the machine.
-    pub(super) fn finish(
-        mut self,
-        document: &Document,
-        given: &SettingTexts,
-    ) -> Result<Machine, ModelErrors> {
+    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
         let settings = self.settings.clone();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
@@ -585,7 +573,7 @@ impl Assembler {
         let configurations = Configurations::of(&self.events, document)?;
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
-        configurations.add_versions(&mut self, document, given)?;
+        configurations.add_versions(&mut self, document)?;
         let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use super::Assembler;
 use super::part::event::EventDraft;
 use super::part::{bushing, end_stop, force, friction, joint_force, spring, state};
-use super::settings::SettingTexts;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, GivenParameter, Part, PartKind};
 
@@ -101,18 +100,13 @@ impl Configurations {
     }
 
     /// Gives an assembler the versions of its elements in all configurations.
-    pub fn add_versions(
-        &self,
-        assembler: &mut Assembler,
-        document: &Document,
-        settings: &SettingTexts,
-    ) -> Result<(), ModelErrors> {
+    pub fn add_versions(&self, assembler: &mut Assembler, document: &Document) -> Result<(), ModelErrors> {
         for configuration in 1..self.count() {
             let given = self.given(configuration);
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other)?;
-            let other = Assembler::read(&other, settings, assembler.outside.clone()).map_err(blame)?;
+            let other = Assembler::read(&other, assembler.outside.clone()).map_err(blame)?;
             let versions =
                 assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;

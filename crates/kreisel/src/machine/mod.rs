@@ -150,7 +150,8 @@ impl Machine {
         settings: &SettingTexts,
         functions: Functions,
     ) -> Result<Self, ModelErrors> {
-        Assembler::read(document, settings, functions)?.finish(document, settings)
+        let document = &*settings.laid_over(document);
+        Assembler::read(document, functions)?.finish(document)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

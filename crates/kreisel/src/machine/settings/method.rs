@@ -84,10 +84,7 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
 };
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
-pub(in crate::machine) fn parameters(
-    method: Method,
-    spectral_radius: f64,
-) -> Result<Parameters, &'static str> {
+fn parameters(method: Method, spectral_radius: f64) -> Result<Parameters, &'static str> {
     match method {
         Method::HhtI3 | Method::HhtSoi2 => {
             Parameters::hht_by_radius(spectral_radius).map_err(|_| "between 0.5 and 1 with the HHT methods")

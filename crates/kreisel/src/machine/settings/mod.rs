@@ -6,9 +6,8 @@ mod table;
 mod texts;
 mod words;
 
-pub(super) use method::parameters;
-pub(super) use table::{AUTO, KEYS, read};
 pub use table::{Flag, Given, SETTINGS, Setting};
+pub(super) use table::{KEYS, read};
 pub use texts::SettingTexts;
 pub use words::Words;
 

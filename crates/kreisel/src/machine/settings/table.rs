@@ -105,10 +105,11 @@ impl Given<'_> {
 /// Reads `[simulation]`.
 pub(in crate::machine) fn read(reader: &PartReader) -> Result<RunSettings, ModelErrors> {
     let mut run = RunSettings::blank();
+    let mut errors = ModelErrors::new();
     for setting in SETTINGS {
-        (setting.read)(&Given { reader, key: setting.key.name }, &mut run)?;
+        errors.keep((setting.read)(&Given { reader, key: setting.key.name }, &mut run));
     }
-    Ok(run)
+    errors.into_result().map(|()| run)
 }
 
 /// The settings in the words of the model file, for `run.json`.
@@ -131,7 +132,7 @@ pub(in crate::machine) const KEYS: [Key; SETTINGS.len()] = {
 const TIME: ValueKind = ValueKind::Number(Dimension::TIME);
 const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
 /// Word for a step size that the error decides on.
-pub(in crate::machine) const AUTO: &str = "auto";
+const AUTO: &str = "auto";
 
 /// Shows what only a step size by the error has.
 fn controlled(plan: &RunPlan, value: fn(&ErrorControl) -> Value) -> Option<Value> {
