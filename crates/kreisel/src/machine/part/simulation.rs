@@ -1,16 +1,10 @@
 //! `[simulation]`: how the machine is run.
 
 use crate::machine::Assembler;
-use crate::machine::settings::{KEYS, read};
-use crate::model::{Document, ModelErrors, Occurrence, Part, PartKind, PartReader, Place};
+use crate::machine::settings::read;
+use crate::model::{Document, ModelErrors, Part, PartReader, Place};
 
-/// Keys of `[simulation]`.
-pub static KIND: PartKind = PartKind {
-    name: "simulation",
-    doc: "How the machine is run; flags of the command line override it.",
-    occurrence: Occurrence::Once,
-    keys: &KEYS,
-};
+pub(super) use crate::machine::settings::KIND;
 
 /// Reads the settings.
 pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {

@@ -7,7 +7,7 @@ mod texts;
 mod words;
 
 pub use table::{Flag, Given, SETTINGS, Setting};
-pub(super) use table::{KEYS, read};
+pub(super) use table::{KIND, read};
 pub use texts::SettingTexts;
 pub use words::Words;
 
@@ -256,7 +256,7 @@ impl RunSettings {
 /// What the table says where nothing is given.
 impl Default for RunSettings {
     fn default() -> Self {
-        let nothing = Part::empty(&super::part::simulation::KIND, Place::default(), ParameterValues::new());
+        let nothing = Part::empty(&KIND, Place::default(), ParameterValues::new());
         let read = PartReader::new(&nothing).and_then(|reader| read(&reader));
         read.expect("the defaults of the table suit each other")
     }

@@ -11,7 +11,7 @@ use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
 use crate::integrate::ErrorControl;
 use crate::model::kind::key;
 use crate::model::reader::NumberOrWord;
-use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind, name};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
 
 /// One setting.
 pub struct Setting {
@@ -118,8 +118,15 @@ pub(super) fn show(run: &RunSettings, plan: &RunPlan) -> Map<String, Value> {
     SETTINGS.iter().filter_map(shown).collect()
 }
 
-/// The keys of the table.
-pub(in crate::machine) const KEYS: [Key; SETTINGS.len()] = {
+/// `[simulation]`: its keys are those of the table.
+pub static KIND: PartKind = PartKind {
+    name: "simulation",
+    doc: "How the machine is run; flags of the command line override it.",
+    occurrence: Occurrence::Once,
+    keys: &KEYS,
+};
+
+const KEYS: [Key; SETTINGS.len()] = {
     let mut keys = [SETTINGS[0].key; SETTINGS.len()];
     let mut row = 0;
     while row < keys.len() {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::SETTINGS;
-use crate::machine::part::simulation;
+use super::{KIND, SETTINGS};
 use crate::model::{Document, Text};
 
 /// Settings given from outside of the model, each by its key as a text in the language of the model file.
@@ -50,7 +49,7 @@ impl SettingTexts {
         let mut document = Cow::Borrowed(document);
         for (key, text) in &self.texts {
             let text = Text::standalone(format!("--{key}"), text);
-            document.to_mut().overlay(&simulation::KIND, key, text);
+            document.to_mut().overlay(&KIND, key, text);
         }
         document
     }
