@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::part;
+use kreisel::machine::{SETTINGS, part};
+use kreisel::model::Need;
 use kreisel::model::schema::reference_page;
 use kreisel_papers::experiment::{markdown_table, step_sizes_table};
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -54,6 +56,20 @@ fn the_book_lists_every_experiment() {
 #[test]
 fn the_book_lists_every_part_and_its_keys() {
     assert_fresh("model-file.md", "reference", &reference_page(&part::kinds()));
+}
+
+#[test]
+fn the_book_lists_every_flag_of_a_setting() {
+    let mut table = "| flag | default | meaning |\n|---|---|---|\n".to_owned();
+    for setting in SETTINGS {
+        let (Some(flag), key) = (&setting.flag, &setting.key) else { continue };
+        let default = match key.need {
+            Need::Default(text) => format!("`{}`", text.trim_matches('"')),
+            Need::Required | Need::Optional => String::new(),
+        };
+        let _ = writeln!(table, "| `--{} {}` | {default} | {} |", key.name, flag.value, key.doc);
+    }
+    assert_fresh("running.md", "flags", &table);
 }
 
 #[test]

@@ -197,7 +197,7 @@ pub fn run(
         let ending = run.advance(&mut watch);
         watch.recorder.close(run.integration().values()).map_err(|error| error::write(&error))?;
         let mut summary = RunSummary::new(identity.clone());
-        summary.settings = value(&machine.settings.words(&plan));
+        summary.settings = machine.settings.words(&plan).into();
         summary.statistics = value(&RunStatistics::new(machine, &run, &watch.recorder));
         summary.events = run.events().iter().map(value).collect();
         summary.warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::function::{Failure, Given, functions};
-use kreisel::machine::{Functions, Machine, SettingTexts, part};
+use kreisel::machine::{Functions, Machine, SETTINGS, Setting, SettingTexts, part};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::results::ModelIdentity;
 use pyo3::prelude::*;
@@ -75,24 +75,11 @@ impl Source {
 fn setting_texts(given: HashMap<String, String>) -> PyResult<SettingTexts> {
     let mut texts = SettingTexts::default();
     for (name, text) in given {
-        let place = match name.as_str() {
-            "end_time" => &mut texts.end_time,
-            "step" => &mut texts.step,
-            "rtol" => &mut texts.rtol,
-            "atol" => &mut texts.atol,
-            "min_step" => &mut texts.min_step,
-            "max_step" => &mut texts.max_step,
-            "initial_step" => &mut texts.initial_step,
-            "output_step" => &mut texts.output_step,
-            "method" => &mut texts.method,
-            "parametrization" => &mut texts.parametrization,
-            "form" => &mut texts.form,
-            "scaling" => &mut texts.scaling,
-            "spectral_radius" => &mut texts.spectral_radius,
-            "group" => &mut texts.group,
-            _ => return Err(error::argument(format!("there is no setting `{name}`"))),
-        };
-        *place = Some(text);
+        let is_meant =
+            |setting: &&Setting| setting.flag.is_some() && setting.key.name.replace('-', "_") == name;
+        let setting = SETTINGS.iter().find(is_meant);
+        let setting = setting.ok_or_else(|| error::argument(format!("there is no setting `{name}`")))?;
+        texts.set(setting.key.name, text);
     }
     Ok(texts)
 }

@@ -1,8 +1,9 @@
-//! The builder methods of the Python package are those of the registry of parts.
+//! The builder methods of the Python package are those of the registry of parts, and the arguments of its runs those of the
+//! table of settings.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::part;
+use kreisel::machine::{SETTINGS, part};
 use kreisel::model::{Dimension, Key, Need, Occurrence, PartKind, ValueKind, kind::COMMON_KEYS};
 use std::fmt::Write;
 use std::fs;
@@ -126,17 +127,57 @@ fn method(kind: &PartKind) -> String {
     text
 }
 
-/// Compares the file with fresh text, or rewrites it if `KREISEL_REFRESH` is set; `cargo xtask refresh` does that.
+/// Compares a file of the package with fresh text, or rewrites it if `KREISEL_REFRESH` is set; `cargo xtask refresh` does that.
+fn assert_fresh(file: &str, fresh: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/kreisel").join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let fresh = fresh(&text);
+    if std::env::var_os("KREISEL_REFRESH").is_some() {
+        fs::write(&path, fresh).unwrap();
+    } else {
+        assert!(text == fresh, "run `cargo xtask refresh`");
+    }
+}
+
 #[test]
 fn every_kind_of_part_is_a_method_of_the_python_model() {
     // A function is given together with its Python code: its method is written by hand.
     let kinds = part::kinds();
     let methods = kinds.iter().filter(|kind| kind.name != "function").map(|kind| method(kind));
     let fresh = HEAD.to_string() + &methods.collect::<String>();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/kreisel/_parts.py");
-    if std::env::var_os("KREISEL_REFRESH").is_some() {
-        fs::write(&path, fresh).unwrap();
-    } else {
-        assert!(fs::read_to_string(&path).unwrap() == fresh, "run `cargo xtask refresh`");
+    assert_fresh("_parts.py", |_| fresh.clone());
+}
+
+/// A text with fresh lines between the marks of a part of it, wherever they stand.
+fn between_marks(text: &str, mark: &str, lines: &str) -> String {
+    let start = format!("# {mark}: written by `cargo xtask refresh`\n");
+    let end = format!("# end of {mark}\n");
+    let mut parts = text.split(&start);
+    let mut fresh = parts.next().unwrap().to_string();
+    for part in parts {
+        let (old, after) = part.split_once(&end).expect("the part has an end");
+        let indent = &old[old.rfind('\n').map_or(0, |at| at + 1)..];
+        fresh += &format!("{start}{lines}{indent}{end}{after}");
     }
+    assert!(fresh.contains(&start), "nothing is marked as {mark}");
+    fresh
+}
+
+#[test]
+fn every_setting_with_a_flag_is_an_argument_of_python_runs() {
+    let (mut arguments, mut entries) = (String::new(), String::new());
+    for key in SETTINGS.iter().filter(|setting| setting.flag.is_some()).map(|setting| &setting.key) {
+        let name = python_name(key.name);
+        let kind = match key.value {
+            // Words of another version are refused by the library, with those that there are.
+            ValueKind::Choice(_) => "str".into(),
+            ref value => python_type(value),
+        };
+        let _ = writeln!(arguments, "        {name}: {kind} | None = None,");
+        let _ = writeln!(entries, "            \"{name}\": {name},");
+    }
+    assert_fresh("_model.py", |text| {
+        let text = between_marks(text, "settings as arguments", &arguments);
+        between_marks(&text, "settings by name", &entries)
+    });
 }

@@ -234,12 +234,10 @@ fn pendulum_angle(n: f64, end: f64) -> f64 {
 /// A chain of n windows until an end time, and the height at which its bars end; panics if its bars leave their level.
 fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/four-bar-chain.toml");
-    let settings = SettingTexts {
-        method: Some(method.to_string()),
-        step: Some(format!("{milliseconds} ms")),
-        end_time: Some(end.to_string()),
-        ..SettingTexts::default()
-    };
+    let settings = SettingTexts::default()
+        .with("method", method)
+        .with("step", format!("{milliseconds} ms"))
+        .with("end-time", end.to_string());
     let machine = Machine::read_with(&path, &[("n", &n.to_string())], &settings);
     let machine = machine.map_err(|errors| errors.render(false)).unwrap();
     let run = machine.simulate().unwrap_or_else(|error| panic!("n = {n}, {method}: {error}"));

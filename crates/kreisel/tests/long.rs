@@ -74,13 +74,11 @@ fn resident() -> u64 {
 const STEP: f64 = 5e-4;
 
 fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
-    let settings = SettingTexts {
-        method: Some(method.to_owned()),
-        spectral_radius: Some(radius.to_owned()),
-        step: Some(format!("{step:e}")),
-        end_time: Some(format!("{:e}", steps as f64 * step)),
-        ..SettingTexts::default()
-    };
+    let settings = SettingTexts::default()
+        .with("method", method)
+        .with("spectral-radius", radius)
+        .with("step", format!("{step:e}"))
+        .with("end-time", format!("{:e}", steps as f64 * step));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
     let machine = Machine::read_with(&path, &[], &settings).unwrap();
     let plan = machine.plan().unwrap();

@@ -14,7 +14,8 @@ use kreisel_papers::problem::HeavyTop;
 fn the_heavy_top_of_the_model_file_moves_like_the_reference() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
     let machine = Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap();
-    let settings = Settings::new(machine.settings.method, machine.settings.parameters, 1e-3);
+    let settings =
+        Settings::new(machine.settings.integrator.method, machine.settings.integrator.parameters, 1e-3);
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(1.0).unwrap();
     let reference = HeavyTop::new(Group::So3xR3).reference(&[1.0])[0];
@@ -53,7 +54,7 @@ fn shaft_angle(joint: &str, method: kreisel::integrate::Method) -> f64 {
         {joint}"
     );
     let machine = Machine::from_text("shafts.toml", &text).map_err(|errors| errors.render(false)).unwrap();
-    let mut settings = Settings::new(method, machine.settings.parameters, 1e-3);
+    let mut settings = Settings::new(method, machine.settings.integrator.parameters, 1e-3);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(0.5).unwrap();
@@ -104,7 +105,8 @@ fn a_massless_direction_that_nothing_holds_is_named() {
         mass = 1
         inertia = [1, 1, 1]";
     let machine = Machine::from_text("rod.toml", text).map_err(|errors| errors.render(false)).unwrap();
-    let settings = Settings::new(machine.settings.method, machine.settings.parameters, 1e-3);
+    let settings =
+        Settings::new(machine.settings.integrator.method, machine.settings.integrator.parameters, 1e-3);
     let refusal = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).err().unwrap();
     assert!(refusal.to_string().contains("`rod`"), "{refusal}");
 }
@@ -128,7 +130,7 @@ fn a_machine_with_massless_parts_continues_from_a_saved_state_to_the_same_bits()
     let machine = Machine::from_text("row.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     for refresh in [Refresh::EveryStep, Refresh::WhenSlow] {
         for method in [kreisel::integrate::Method::Index3, kreisel::integrate::Method::Index2] {
-            let mut settings = Settings::new(method, machine.settings.parameters, 5e-3);
+            let mut settings = Settings::new(method, machine.settings.integrator.parameters, 5e-3);
             settings.newton.refresh = refresh;
             let integrator = GeneralizedAlpha::with(settings);
             let mut whole = integrator.start(&machine.system, machine.initial.clone()).unwrap();

@@ -35,7 +35,7 @@ fn simulate(name: &str) -> Trajectory {
 
 /// A run to an end time of its own.
 fn simulate_until(name: &str, end: f64) -> Trajectory {
-    let settings = SettingTexts { end_time: Some(format!("{end:e}")), ..SettingTexts::default() };
+    let settings = SettingTexts::default().with("end-time", format!("{end:e}"));
     machine_with(name, &[], &settings).simulate().unwrap()
 }
 
@@ -136,10 +136,7 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         // The models' initial values are consistent as they are.
         let warnings = machine.consistency_warnings(run.integration().start_report());
         assert!(warnings.is_empty(), "{name}: {warnings:?}");
-        let settings = SettingTexts {
-            end_time: Some(format!("{}", 20.0 * plan.integration.step)),
-            ..SettingTexts::default()
-        };
+        let settings = SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step));
         let run = machine_with(&name, &[], &settings).simulate().unwrap();
         let length = machine.characteristic_length();
         within(&name, difference(&run, "constraint.position", |_| 0.0), 1e-8 * length.max(1.0));
@@ -154,12 +151,8 @@ fn the_heavy_top_has_the_errors_that_are_published_on_both_groups() {
     // Errors of the position at t = 1 s with h = 1 ms, ρ∞ = 0.9 and three equations of constraint, as the Fortran
     // program `gena` finds them.
     for (group, published) in [("so3xr3", 7.275e-3), ("se3", 8.286e-2)] {
-        let settings = SettingTexts {
-            group: Some(group.to_owned()),
-            step: Some("1 ms".to_owned()),
-            end_time: Some("1".to_owned()),
-            ..SettingTexts::default()
-        };
+        let settings =
+            SettingTexts::default().with("group", group).with("step", "1 ms").with("end-time", "1");
         let run = machine_with("heavy-top", &[], &settings).simulate().unwrap();
         let error = (0..3)
             .map(|k| last(&run, ["top.position.x", "top.position.y", "top.position.z"][k]) - reference[k])
@@ -550,7 +543,7 @@ fn the_table_of_the_stewart_platform_moves_as_its_legs_were_told() {
 
 #[test]
 fn the_net_falls_like_chains_side_by_side() {
-    let settings = SettingTexts { end_time: Some("0.3".to_owned()), ..SettingTexts::default() };
+    let settings = SettingTexts::default().with("end-time", "0.3");
     let run = machine_with("grid", &[("n", "10")], &settings).simulate().unwrap();
     let chain = PlanarChain { length: 0.1, mass: 0.05, inertia: 0.0, centre: 1.0, gravity: G0 };
     let [x, z] = chain.tip::<20>(0.3, 100);

@@ -8,11 +8,11 @@ use common::{column, difference, model as machine, read as text_machine, within}
 use kreisel::machine::{Mobility, SettingTexts};
 
 fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {
-    SettingTexts {
-        method: Some(method.to_string()),
-        spectral_radius: Some(spectral_radius.to_string()),
-        step: step.map(|step| format!("{step:e}")),
-        ..SettingTexts::default()
+    let settings =
+        SettingTexts::default().with("method", method).with("spectral-radius", spectral_radius.to_string());
+    match step {
+        Some(step) => settings.with("step", format!("{step:e}")),
+        None => settings,
     }
 }
 
@@ -27,8 +27,7 @@ fn a_tilted_disc_rolls_in_its_circle_with_every_method() {
     let radius = -r * w / turning;
     for method in METHODS {
         for group in ["se3", "so3xr3"] {
-            let (group, end_time) = (Some(group.to_string()), Some("2".to_string()));
-            let settings = SettingTexts { group, end_time, ..with(method, 0.9, None) };
+            let settings = with(method, 0.9, None).with("group", group).with("end-time", "2");
             let run = machine("rolling-disc", &[], &settings).simulate().unwrap();
             // The axis turns at 18 rad/s, so that ωh = 0.04; the error grows over three radians of the circle.
             let size = radius.abs();
@@ -55,7 +54,7 @@ fn a_fast_coin_wobbles_and_a_slow_one_falls() {
     let (r, g) = (0.012, 9.80665);
     let square = |speed: f64| (3.0 * (speed / r).powi(2) - g / r) / 1.25;
     let run = |speed: &str, end: &str| {
-        let settings = SettingTexts { end_time: Some(end.to_string()), ..with("index2", 0.9, None) };
+        let settings = with("index2", 0.9, None).with("end-time", end.to_string());
         let run = machine("coin", &[("speed", speed)], &settings).simulate().unwrap();
         let heights = column(&run, "coin.axle.position.z").iter().zip(column(&run, "coin.position.z"));
         (run.times.clone(), heights.map(|(tip, centre)| tip - centre).collect::<Vec<f64>>())
@@ -139,8 +138,7 @@ fn the_energy_error_stays_bounded_and_falls_with_the_square_of_the_step() {
     for (method, radius) in [("index2", 1.0), ("soi2", 1.0), ("hht-soi2", 1.0), ("index3", 0.95)] {
         for (model, step) in [("rolling-disc", 2e-3), ("chaplygin-sleigh", 2e-2)] {
             let error = |step: f64, end: f64| {
-                let settings =
-                    SettingTexts { end_time: Some(format!("{end}")), ..with(method, radius, Some(step)) };
+                let settings = with(method, radius, Some(step)).with("end-time", format!("{end}"));
                 let run = machine(model, &[], &settings).simulate().unwrap();
                 let energy = column(&run, "energy.total");
                 energy.iter().map(|e| (e / energy[0] - 1.0).abs()).fold(0.0, f64::max)
@@ -389,7 +387,7 @@ fn soi2_handles_redundant_joints_and_massless_bodies() {
         [("four-bar", "a.rate"), ("flyball-governor", "energy.total"), ("door", "energy.total")]
     {
         let run = |method: &str| {
-            let settings = SettingTexts { end_time: Some("0.3".to_string()), ..with(method, 0.9, None) };
+            let settings = with(method, 0.9, None).with("end-time", "0.3");
             machine(model, &[], &settings).simulate().unwrap()
         };
         let (index2, soi2) = (run("index2"), run("soi2"));

@@ -43,7 +43,7 @@ fn a_number_that_is_none_is_caught_at_the_part_that_made_it() {
 #[test]
 fn repeated_runs_and_runs_side_by_side_give_the_same_bits() {
     let bits = || -> Vec<u64> {
-        let settings = SettingTexts { end_time: Some("0.2".to_owned()), ..SettingTexts::default() };
+        let settings = SettingTexts::default().with("end-time", "0.2");
         let path = models().join("four-bar.toml");
         let run = Machine::read_with(&path, &[], &settings).unwrap().simulate().unwrap();
         run.columns.iter().flatten().map(|value| value.to_bits()).collect()
@@ -225,7 +225,7 @@ fn a_model_reaches_files_outside_of_its_folder_only_where_that_is_allowed() {
         let Err(refused) = Machine::read(&path, &[]) else { panic!("{line} was accepted") };
         let words = refused.render(false);
         assert!(words.contains("outside of the") && words.contains("--allow-outside"), "{line}: {words}");
-        let allowed = SettingTexts { allow_outside: true, ..SettingTexts::default() };
+        let allowed = SettingTexts::default().allowing_outside(true);
         if let Err(errors) = Machine::read_with(&path, &[], &allowed) {
             panic!("{line}: {}", errors.render(false));
         }

@@ -335,6 +335,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use clap::error::ErrorKind;
 
     #[test]
     fn the_arguments_are_consistent() {
@@ -348,5 +349,15 @@ mod tests {
                 assert!(argument.get_help().is_some(), "{} of {}", argument.get_id(), command.get_name());
             }
         }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_takes_nothing_that_changes_its_model() {
+        for changes in [&["m.toml"][..], &["--step", "1"], &["--set", "a=1"], &["--allow-outside"]] {
+            let arguments = [&["kreisel", "run", "--resume", "results"], changes].concat();
+            let error = Arguments::try_parse_from(arguments).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{changes:?}");
+        }
+        assert!(Arguments::try_parse_from(["kreisel", "run", "--resume", "results"]).is_ok());
     }
 }

@@ -181,7 +181,7 @@ impl Run {
         let mut summary = RunSummary::new(job.header.model.clone());
         summary.status = status(&ending);
         summary.wall_time = wall_time();
-        summary.settings = value(&machine.settings.words(plan));
+        summary.settings = machine.settings.words(plan).into();
         summary.statistics = value(&statistics);
         let warning_count = warnings.len();
         summary.events = run.events().iter().map(value).collect();

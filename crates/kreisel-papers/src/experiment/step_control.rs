@@ -11,7 +11,7 @@ use kreisel::integrate::{
     ErrorControl, GeneralizedAlpha, Interval, Method, Parameters, Settings, Statistics,
 };
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, method_word};
+use kreisel::machine::{Machine, Words};
 
 /// A problem with its solution.
 struct Case<'a> {
@@ -123,7 +123,7 @@ fn rows(
         let fixed = case.fixed_steps(method, run)?;
         let [q, v] = run.errors;
         let cells = [tolerance, run.steps, run.taken_back, q, v, q / tolerance, fixed.round()].map(number);
-        outcome.table.row([case.name.to_owned(), method_word(method).to_owned()].into_iter().chain(cells));
+        outcome.table.row([case.name.to_owned(), method.word().to_owned()].into_iter().chain(cells));
         ratios[0].push(q / tolerance);
         ratios[1].push(v / tolerance);
         steps.push(run.steps);
@@ -132,11 +132,10 @@ fn rows(
     }
     for (component, ratios) in ["q", "v"].iter().zip(&ratios) {
         let (low, high) = ratios.iter().fold((f64::MAX, 0.0_f64), |(l, h), r| (l.min(*r), h.max(*r)));
-        let name =
-            format!("{}, {}: spread of error over tolerance in {component}", case.name, method_word(method));
+        let name = format!("{}, {}: spread of error over tolerance in {component}", case.name, method.word());
         outcome.check(Check::at_most(name, PROPORTIONAL, high / low));
     }
-    let curve = Series::new(method_word(method), steps, errors);
+    let curve = Series::new(method.word(), steps, errors);
     outcome.curve(curve.labelled("steps", "error in q").in_panel(panel));
     Ok(())
 }

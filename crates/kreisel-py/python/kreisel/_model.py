@@ -200,6 +200,7 @@ class Model(Parts):
     def simulate(
         self,
         *,
+        # settings as arguments: written by `cargo xtask refresh`
         end_time: Number | None = None,
         step: Number | None = None,
         rtol: Number | None = None,
@@ -214,6 +215,7 @@ class Model(Parts):
         scaling: str | None = None,
         spectral_radius: Number | None = None,
         group: str | None = None,
+        # end of settings as arguments
         observer: Observer | None = None,
         motion: bool = True,
     ) -> Result:
@@ -224,11 +226,23 @@ class Model(Parts):
         which saves memory where neither pictures nor files are wanted. Other threads run meanwhile.
         """
         settings: dict[str, Number | None] = {
-            "end_time": end_time, "step": step, "rtol": rtol, "atol": atol, "min_step": min_step,
-            "max_step": max_step, "initial_step": initial_step, "output_step": output_step, "method": method,
-            "parametrization": parametrization, "form": form, "scaling": scaling,
-            "spectral_radius": spectral_radius, "group": group,
-        }  # fmt: skip
+            # settings by name: written by `cargo xtask refresh`
+            "end_time": end_time,
+            "step": step,
+            "rtol": rtol,
+            "atol": atol,
+            "min_step": min_step,
+            "max_step": max_step,
+            "initial_step": initial_step,
+            "output_step": output_step,
+            "method": method,
+            "parametrization": parametrization,
+            "form": form,
+            "scaling": scaling,
+            "spectral_radius": spectral_radius,
+            "group": group,
+            # end of settings by name
+        }
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")
         machine = self._machine(settings)
@@ -278,11 +292,22 @@ class Model(Parts):
     def stepper(
         self,
         *,
+        # settings as arguments: written by `cargo xtask refresh`
         end_time: Number | None = None,
         step: Number | None = None,
+        rtol: Number | None = None,
+        atol: Number | None = None,
+        min_step: Number | None = None,
+        max_step: Number | None = None,
+        initial_step: Number | None = None,
+        output_step: Number | None = None,
         method: str | None = None,
+        parametrization: str | None = None,
+        form: str | None = None,
+        scaling: str | None = None,
         spectral_radius: Number | None = None,
         group: str | None = None,
+        # end of settings as arguments
     ) -> _kreisel.Stepper:
         """Starts the machine to be stepped from outside, for control and co-simulation.
 
@@ -302,9 +327,24 @@ class Model(Parts):
         >>> round(stepper["shaft.rate"], 2)  # 1 − exp(−4/2 · 0.5)
         0.63
         """
-        settings = {
-            "end_time": end_time, "step": step, "method": method, "spectral_radius": spectral_radius, "group": group,
-        }  # fmt: skip
+        settings: dict[str, Number | None] = {
+            # settings by name: written by `cargo xtask refresh`
+            "end_time": end_time,
+            "step": step,
+            "rtol": rtol,
+            "atol": atol,
+            "min_step": min_step,
+            "max_step": max_step,
+            "initial_step": initial_step,
+            "output_step": output_step,
+            "method": method,
+            "parametrization": parametrization,
+            "form": form,
+            "scaling": scaling,
+            "spectral_radius": spectral_radius,
+            "group": group,
+            # end of settings by name
+        }
         return self._machine(settings).stepper()
 
 

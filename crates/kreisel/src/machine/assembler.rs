@@ -13,12 +13,11 @@ use super::entry::{
 use super::event::Event;
 use super::part::event::EventDraft;
 use super::sensor::Sensor;
-use super::settings::{RunSettings, SettingTexts};
+use super::settings::{BodyGroup, RunSettings, Words};
 use super::stiffness::mean_stiffness;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, SignalFunction};
-use crate::integrate::{Parameters, Settings};
 use crate::joint::{Joint, KnownRows};
 use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -33,7 +32,7 @@ const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beam
 /// Parts read so far.
 pub struct Assembler {
     pub(super) builder: SystemBuilder,
-    pub(super) settings: Option<RunSettings>,
+    pub(super) settings: RunSettings,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
     pub(super) events: Vec<EventDraft>,
@@ -72,7 +71,7 @@ impl Assembler {
     pub fn new() -> Self {
         Self {
             builder: SystemBuilder::new(),
-            settings: None,
+            settings: RunSettings::default(),
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
             events: Vec::new(),
@@ -100,22 +99,14 @@ impl Assembler {
         }
     }
 
-    /// All parts of a document; `settings` take the place of those of the model, `outside` are its functions.
-    pub(super) fn read(
-        document: &Document,
-        settings: &SettingTexts,
-        outside: Functions,
-    ) -> Result<Self, ModelErrors> {
+    /// All parts of a document; `outside` are its functions.
+    pub(super) fn read(document: &Document, outside: Functions) -> Result<Self, ModelErrors> {
         let mut assembler = Self { outside, ..Self::new() };
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 let added = (entry.add)(part, &mut assembler);
                 errors.keep(added.map_err(|errors| assembler.about_inputs(errors)));
-            }
-            // Bodies ask for the group, so the settings are complete before any other part.
-            if std::ptr::eq(entry.kind, &part::simulation::KIND) {
-                errors.keep(part::simulation::replace(settings, document, &mut assembler));
             }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
@@ -134,9 +125,10 @@ impl Assembler {
         self.gravity
     }
 
-    /// Group of bodies that do not name their own.
-    pub fn default_group(&self) -> Group {
-        self.settings.as_ref().map_or(RunSettings::DEFAULT_GROUP, |settings| settings.group)
+    /// Group that a part names by its key `group`, or that of the settings.
+    pub fn group(&self, reader: &PartReader) -> Result<Group, ModelErrors> {
+        let own = reader.optional_choice("group")?.and_then(BodyGroup::from_word);
+        Ok(own.unwrap_or(self.settings.group).into())
     }
 
     /// Adds a node for a body with its initial twist in body axes; the body's element comes apart.
@@ -564,12 +556,8 @@ impl Assembler {
     }
 
     /// Builds the machine.
-    pub(super) fn finish(
-        mut self,
-        document: &Document,
-        given: &SettingTexts,
-    ) -> Result<Machine, ModelErrors> {
-        let settings = self.settings.clone().unwrap_or_default();
+    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
+        let settings = self.settings.clone();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
@@ -585,7 +573,7 @@ impl Assembler {
         let configurations = Configurations::of(&self.events, document)?;
         let events = self.finish_events(&sensors, &configurations)?;
         // Every expression was read by now, so it is known who uses what.
-        configurations.add_versions(&mut self, document, given)?;
+        configurations.add_versions(&mut self, document)?;
         let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
@@ -698,40 +686,4 @@ pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
 pub(super) fn placement(reader: &PartReader) -> Pose {
     let placement = reader.placement();
     Pose::new(placement.rotation, placement.translation.vector)
-}
-
-impl RunSettings {
-    /// Group of bodies when nothing is said.
-    pub const DEFAULT_GROUP: Group = Group::Se3;
-}
-
-impl Default for RunSettings {
-    fn default() -> Self {
-        let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
-        let newton = Settings::new(crate::integrate::Method::Index2, parameters, 1.0);
-        Self {
-            start_time: 0.0,
-            end_time: None,
-            step: None,
-            rtol: 1e-4,
-            atol: 1e-8,
-            min_step: None,
-            max_step: None,
-            initial_step: None,
-            output_step: None,
-            method: newton.method,
-            parametrization: newton.parametrization,
-            form: newton.form,
-            scaling: newton.scaling,
-            parameters,
-            spectral_radius: 0.9,
-            newton_rtol: newton.newton_rtol,
-            newton_atol: newton.newton_atol,
-            mass_scale: None,
-            stiffness_scale: None,
-            group: Self::DEFAULT_GROUP,
-            default_sensors: true,
-            start: super::settings::StartFrom::Given,
-        }
-    }
 }

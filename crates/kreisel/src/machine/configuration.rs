@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use super::Assembler;
 use super::part::event::EventDraft;
 use super::part::{bushing, end_stop, force, friction, joint_force, spring, state};
-use super::settings::SettingTexts;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, GivenParameter, Part, PartKind};
 
@@ -50,7 +49,7 @@ struct Changed {
 }
 
 /// What an event does to a parameter: which one, and which of its values it gets.
-pub(super) type Setting = (usize, usize);
+pub(super) type ParameterChange = (usize, usize);
 
 impl Configurations {
     /// Parameters and values of all events.
@@ -84,7 +83,7 @@ impl Configurations {
     }
 
     /// What the tables of an event mean.
-    pub fn settings(&self, set: &[GivenParameter]) -> Vec<Setting> {
+    pub fn settings(&self, set: &[GivenParameter]) -> Vec<ParameterChange> {
         let setting = |given: &GivenParameter| {
             let index = self.parameters.iter().position(|known| known.name == given.name)?;
             let values = &self.parameters[index].values;
@@ -94,25 +93,20 @@ impl Configurations {
     }
 
     /// The configuration after a parameter was set in another one.
-    pub fn after(&self, configuration: usize, (parameter, value): Setting) -> usize {
+    pub fn after(&self, configuration: usize, (parameter, value): ParameterChange) -> usize {
         let stride: usize = self.parameters[..parameter].iter().map(|known| known.values.len()).product();
         let present = configuration / stride % self.parameters[parameter].values.len();
         configuration + stride * value - stride * present
     }
 
     /// Gives an assembler the versions of its elements in all configurations.
-    pub fn add_versions(
-        &self,
-        assembler: &mut Assembler,
-        document: &Document,
-        settings: &SettingTexts,
-    ) -> Result<(), ModelErrors> {
+    pub fn add_versions(&self, assembler: &mut Assembler, document: &Document) -> Result<(), ModelErrors> {
         for configuration in 1..self.count() {
             let given = self.given(configuration);
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other)?;
-            let other = Assembler::read(&other, settings, assembler.outside.clone()).map_err(blame)?;
+            let other = Assembler::read(&other, assembler.outside.clone()).map_err(blame)?;
             let versions =
                 assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;

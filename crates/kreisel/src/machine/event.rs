@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::configuration::Setting;
+use super::configuration::ParameterChange;
 use super::ledger::EnergyLedger;
 use super::sensor::{Measurement, Moment, Sensor};
 use crate::bytes::{Damaged, Reader, Writer};
@@ -68,7 +68,7 @@ pub struct Event {
     /// What is switched on or off.
     pub(super) switches: Vec<(SwitchId, bool)>,
     /// Parameters that it sets.
-    pub(super) settings: Vec<Setting>,
+    pub(super) settings: Vec<ParameterChange>,
 }
 
 impl Event {

@@ -43,8 +43,8 @@ pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory};
 pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
-    RunPlan, RunSettings, SettingTexts, SettingWords, SettingsError, StartFrom, StepSize, group_word,
-    method_word,
+    BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
+    StepSize, Words,
 };
 
 pub use sensor::SignalId;
@@ -121,7 +121,7 @@ impl Machine {
         settings: &SettingTexts,
     ) -> Result<Self, ModelErrors> {
         let kinds = part::kinds();
-        let document = if settings.allow_outside {
+        let document = if settings.allows_outside() {
             Document::read_unconfined(path, &kinds, overrides)?
         } else {
             Document::read(path, &kinds, overrides)?
@@ -150,7 +150,8 @@ impl Machine {
         settings: &SettingTexts,
         functions: Functions,
     ) -> Result<Self, ModelErrors> {
-        Assembler::read(document, settings, functions)?.finish(document, settings)
+        let document = &*settings.laid_over(document);
+        Assembler::read(document, functions)?.finish(document)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

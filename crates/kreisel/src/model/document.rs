@@ -27,7 +27,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::kind::{Occurrence, PartKind};
+use super::kind::{Occurrence, PartKind, ValueKind};
 use super::name;
 use super::orientation;
 use super::quantity::Dimension;
@@ -57,6 +57,18 @@ pub struct Part {
 }
 
 impl Part {
+    /// A part of a kind that occurs once, about which nothing is said.
+    pub(crate) fn empty(kind: &'static PartKind, place: Place, parameters: Parameters) -> Self {
+        let scope = Scope { parameters, prefix: String::new(), placement: Isometry3::identity() };
+        Self {
+            kind,
+            name: kind.name.into(),
+            name_place: place.clone(),
+            entries: Arc::new(Entries::empty(place)),
+            context: Context::new(Arc::new(scope), None),
+        }
+    }
+
     /// What kind of part it is.
     pub fn kind(&self) -> &'static PartKind {
         self.kind
@@ -99,6 +111,8 @@ struct Origin {
     source: Arc<SourceFile>,
     kinds: Vec<&'static PartKind>,
     overrides: Vec<Override>,
+    /// Keys of tables given from outside.
+    overlays: Vec<(&'static PartKind, Entry)>,
     /// Folder in which all files must lie, and the model's place in it.
     at: Option<(PathBuf, FileAt)>,
 }
@@ -179,6 +193,28 @@ impl Document {
         Self::build(origin)
     }
 
+    /// Lays a value over a key of a kind of part that occurs once, as if the model said it: the same reader, checks and
+    /// messages apply, and a mistake is shown at the place of the text. Its expressions see the parameters of the model.
+    pub fn overlay(&mut self, kind: &'static PartKind, key: &str, text: Text) {
+        let place = text.place().clone();
+        let content = match (kind.key(key).map(|key| key.value), text.content().parse()) {
+            (Some(ValueKind::Boolean), Ok(truth)) => Content::Boolean(truth),
+            _ => Content::Text(text),
+        };
+        let entry = Entry { key: key.into(), key_place: place.clone(), value: Value { place, content } };
+        self.lay(kind, entry.clone());
+        self.origin.overlays.push((kind, entry));
+    }
+
+    fn lay(&mut self, kind: &'static PartKind, entry: Entry) {
+        let index = self.parts.iter().position(|part| part.kind.name == kind.name).unwrap_or_else(|| {
+            let place = Place::new(&self.origin.source, 0..0);
+            self.parts.push(Part::empty(kind, place, self.parameters.clone()));
+            self.parts.len() - 1
+        });
+        Arc::make_mut(&mut self.parts[index].entries).set(entry);
+    }
+
     fn build(origin: Origin) -> Result<Self, ModelErrors> {
         let source = &origin.source;
         let entries = value::parse(source)?;
@@ -210,7 +246,10 @@ impl Document {
         expander.name_parts();
         let Expander { parts, sources, left_out, errors, .. } = expander;
         errors.into_result()?;
-        Ok(Self { parts, parameters, sources, left_out, origin })
+        let overlays = origin.overlays.clone();
+        let mut document = Self { parts, parameters, sources, left_out, origin };
+        overlays.into_iter().for_each(|(kind, entry)| document.lay(kind, entry));
+        Ok(document)
     }
 
     /// All parts: those of included files first, then in the order of the file.
@@ -264,7 +303,7 @@ impl Origin {
         at: Option<(PathBuf, FileAt)>,
     ) -> Self {
         let overrides = overrides.iter().map(|(name, text)| Override::argument(name, text)).collect();
-        Self { source, kinds: kinds.to_vec(), overrides, at }
+        Self { source, kinds: kinds.to_vec(), overrides, overlays: Vec::new(), at }
     }
 }
 

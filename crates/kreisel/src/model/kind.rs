@@ -29,7 +29,7 @@ pub enum Occurrence {
 }
 
 /// One key of a part.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// The key.
     pub name: &'static str,

@@ -76,6 +76,19 @@ pub struct Entry {
 }
 
 impl Entries {
+    /// A table without entries.
+    pub(crate) fn empty(place: Place) -> Self {
+        Self { entries: Vec::new(), place }
+    }
+
+    /// Puts an entry in place of the one with the same key, or at the end.
+    pub(crate) fn set(&mut self, entry: Entry) {
+        match self.entries.iter_mut().find(|known| known.key == entry.key) {
+            Some(known) => *known = entry,
+            None => self.entries.push(entry),
+        }
+    }
+
     /// The entry with a key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)

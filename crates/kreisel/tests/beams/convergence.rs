@@ -8,7 +8,6 @@ use kreisel::machine::Machine;
 use nalgebra::DMatrix;
 
 use super::{at, machine, model, settings, tangent};
-use kreisel::machine::SettingTexts;
 
 /// Slender and stubby in one: EI small for bending, torsion like a bar.
 const LENGTH: f64 = 1.0;
@@ -114,7 +113,7 @@ fn frequencies_converge_with_second_order_and_mass_on_the_nodes_beats_interpolat
 
 /// Displacements of elbow and tip of the right-angle beam at whole seconds up to 4 s.
 fn displacements(elements: usize, step: f64) -> Vec<f64> {
-    let settings = SettingTexts { end_time: Some("4".to_string()), ..settings(step, 0.9) };
+    let settings = settings(step, 0.9).with("end-time", "4");
     let elements = elements.to_string();
     let run = model("right-angle-beam", &[("elements", &elements)], &settings).simulate().unwrap();
     let signals = ["arm", "forearm"]

@@ -25,11 +25,9 @@ fn machine(text: &str) -> Machine {
 }
 
 fn settings(step: f64, spectral_radius: f64) -> SettingTexts {
-    SettingTexts {
-        step: Some(format!("{step:e}")),
-        spectral_radius: Some(format!("{spectral_radius}")),
-        ..SettingTexts::default()
-    }
+    SettingTexts::default()
+        .with("step", format!("{step:e}"))
+        .with("spectral-radius", format!("{spectral_radius}"))
 }
 
 /// Value at the output time nearest to a time.
@@ -135,7 +133,7 @@ fn the_published_right_angle_beam_runs_to_its_end_and_keeps_its_energy() {
 
 /// Largest energy error after the push, without numerical damping, relative to the energy put in.
 fn energy_error(step: f64) -> f64 {
-    let settings = SettingTexts { end_time: Some("12".to_string()), ..settings(step, 1.0) };
+    let settings = settings(step, 1.0).with("end-time", "12");
     let run = model("right-angle-beam", &[], &settings).simulate().unwrap();
     let put_in = at(&run, "energy.work", 2.0);
     largest(column(&run, "energy.balance").iter().copied()) / put_in
@@ -159,7 +157,7 @@ fn mean_iterations(name: &str, group: &str, parameters: Parameters, step: f64, e
 }
 
 fn iterations_with(settings: Settings, name: &str, group: &str, end: f64) -> f64 {
-    let group = SettingTexts { group: Some(group.to_string()), ..SettingTexts::default() };
+    let group = SettingTexts::default().with("group", group);
     let machine = model(name, &[], &group);
     let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(end).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -232,7 +230,7 @@ fn a_beam_goes_on_to_the_same_bits_while_it_keeps_its_matrix() {
 /// what a step leaves of errors in the velocities made accelerations of short elements, more energy than the push.
 #[test]
 fn the_peak_of_the_push_does_not_stir_up_the_fastest_motions_of_many_elements() {
-    let settings = SettingTexts { end_time: Some("1.2".to_string()), ..settings(0.05, 0.9) };
+    let settings = settings(0.05, 0.9).with("end-time", "1.2");
     let run = model("right-angle-beam", &[("elements", "200")], &settings).simulate().unwrap();
     // Five elements a leg have the same error of the integrator, 0.06 J of 61 J.
     assert!(last(&run, "energy.balance").abs() < 0.1, "{}", last(&run, "energy.balance"));

@@ -2,7 +2,6 @@
 
 use super::{at, cantilever, damped_beam, last, model, momentum_errors, settings};
 use kreisel::dae::Dae;
-use kreisel::machine::SettingTexts;
 use std::time::Instant;
 
 #[test]
@@ -100,11 +99,7 @@ fn a_flying_beam_of_elements_with_three_nodes_keeps_its_momenta() {
 
 /// Displacements of elbow and tip of the right-angle beam at 1, 2, 3 and 4 s, and the seconds that they took.
 fn displacements(elements: usize, order: usize, group: &str) -> (Vec<f64>, f64) {
-    let settings = SettingTexts {
-        end_time: Some("4".to_string()),
-        group: Some(group.to_string()),
-        ..settings(0.02, 0.9)
-    };
+    let settings = settings(0.02, 0.9).with("end-time", "4").with("group", group);
     let (elements, order) = (elements.to_string(), order.to_string());
     let machine = model("right-angle-beam", &[("elements", &elements), ("order", &order)], &settings);
     let clock = Instant::now();

@@ -61,7 +61,7 @@ fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
     // Errors of the motion add up to the tolerance over the run, and the energy follows it: what is lost in impacts and
     // vibrations stays below, and falls with the tolerance, as h² does.
     let lost = |rtol: f64| {
-        let settings = SettingTexts { rtol: Some(rtol.to_string()), ..SettingTexts::default() };
+        let settings = SettingTexts::default().with("rtol", rtol.to_string());
         let run = simulate_with("beam-stop", &settings);
         assert!(largest(&run, "stop.normal-force") > 10.0);
         largest(&run, "energy.balance") / largest(&run, "energy.kinetic")
@@ -74,12 +74,8 @@ fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
 
 #[test]
 fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
-    let settings = SettingTexts {
-        end_time: Some("0.5".to_string()),
-        rtol: Some("1e-3".to_string()),
-        output_step: Some("0.02 ms".to_string()),
-        ..SettingTexts::default()
-    };
+    let settings =
+        SettingTexts::default().with("end-time", "0.5").with("rtol", "1e-3").with("output-step", "0.02 ms");
     let run = simulate_with("cam-beam", &settings);
     let signal = |name: &str| run.signal(name).unwrap();
     let depth = signal("strike.depth");

@@ -5,9 +5,11 @@ mod json;
 mod model;
 mod plot;
 mod sensors;
+mod settings;
 
 pub use every::{Every, Period};
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;
 pub use sensors::chosen as chosen_signals;
+pub use settings::SettingFlags;

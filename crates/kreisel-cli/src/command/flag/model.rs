@@ -1,81 +1,30 @@
 //! The model file of a command, with `--set name=value` and the flags that take the place of `[simulation]`.
 
+use super::SettingFlags;
 use crate::command::CommandError;
 use kreisel::machine::{Machine, SettingTexts, part};
 use kreisel::model::{Document, ModelErrors};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// The model file and what is changed in it from outside.
+/// The model file and what is changed in it from outside. All of it is the group `Model`, by which `kreisel run` knows that a
+/// model is given; a run that goes on has none.
 #[derive(Debug, clap::Args, Serialize, Deserialize)]
 pub struct Model {
     /// The model file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", group = "Model")]
     #[serde(serialize_with = "absolute")]
     file: PathBuf,
 
     /// Give a parameter of the model another value; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, group = "Model")]
     assignments: Vec<(String, String)>,
 
-    /// End the run at this time in place of the model's `end-time`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    end_time: Option<String>,
-
-    /// Step size in place of the model's `step`, or `auto` to let the error decide on it
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    step: Option<String>,
-
-    /// Relative tolerance of `--step auto` in place of the model's `rtol`
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    rtol: Option<String>,
-
-    /// Absolute tolerance of `--step auto` in place of the model's `atol`
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    atol: Option<String>,
-
-    /// Smallest step of `--step auto` in place of the model's `min-step`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    min_step: Option<String>,
-
-    /// Largest step of `--step auto` in place of the model's `max-step`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    max_step: Option<String>,
-
-    /// First step of `--step auto` in place of the model's `initial-step`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    initial_step: Option<String>,
-
-    /// Distance of output times in place of the model's `output-step`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    output_step: Option<String>,
-
-    /// Method in place of the model's: `index2`, `index3`, `soi2`, `hht-i3`, `hht-soi2`, `updated-lagrangian` or `bdf2`
-    #[arg(long, value_name = "METHOD")]
-    method: Option<String>,
-
-    /// Local coordinates of `updated-lagrangian` in place of the model's: `rotation-vector` or `crv`
-    #[arg(long, value_name = "WORD")]
-    parametrization: Option<String>,
-
-    /// Unknowns of `bdf2` in place of the model's: `two-field` or `three-field`
-    #[arg(long, value_name = "WORD")]
-    form: Option<String>,
-
-    /// Scaling of `bdf2` in place of the model's: `left-right-velocities`, `left-right`, `left` or `unscaled`
-    #[arg(long, value_name = "WORD")]
-    scaling: Option<String>,
-
-    /// Spectral radius in place of the model's: 1 damps nothing, 0 most
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    spectral_radius: Option<String>,
-
-    /// Lie group of bodies that do not name their own: `se3` or `so3xr3`
-    #[arg(long, value_name = "GROUP")]
-    group: Option<String>,
+    #[command(flatten)]
+    settings: SettingFlags,
 
     /// Let the model use files (includes, surfaces) outside of its own folder; only for models that you trust
-    #[arg(long)]
+    #[arg(long, group = "Model")]
     #[serde(default)]
     allow_outside: bool,
 }
@@ -111,23 +60,7 @@ impl Model {
     }
 
     fn settings(&self) -> SettingTexts {
-        SettingTexts {
-            end_time: self.end_time.clone(),
-            step: self.step.clone(),
-            rtol: self.rtol.clone(),
-            atol: self.atol.clone(),
-            min_step: self.min_step.clone(),
-            max_step: self.max_step.clone(),
-            initial_step: self.initial_step.clone(),
-            output_step: self.output_step.clone(),
-            method: self.method.clone(),
-            parametrization: self.parametrization.clone(),
-            form: self.form.clone(),
-            scaling: self.scaling.clone(),
-            spectral_radius: self.spectral_radius.clone(),
-            group: self.group.clone(),
-            allow_outside: self.allow_outside,
-        }
+        self.settings.0.clone().allowing_outside(self.allow_outside)
     }
 }
 

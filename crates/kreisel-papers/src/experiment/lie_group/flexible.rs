@@ -16,7 +16,7 @@ pub const METHODS: [(&str, Method); 2] = [("Lie-α", Method::Index3), ("UL-CRV",
 /// The machine of a model with all nodes on SO(3)×R³, like the paper's.
 pub fn machine(name: &str, text: &str, parameters: &[(&str, &str)]) -> Result<Machine, ExperimentError> {
     let document = Document::from_text(name, text, &part::kinds(), parameters)?;
-    let group = SettingTexts { group: Some("so3xr3".to_owned()), ..SettingTexts::default() };
+    let group = SettingTexts::default().with("group", "so3xr3");
     Ok(Machine::assemble_with(&document, &group)?)
 }
 

@@ -11,9 +11,8 @@ use crate::machine::assembler::placement;
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::part::beam_section;
-use crate::machine::part::simulation::group;
 use crate::machine::signal::SignalCollector;
-use crate::machine::{Assembler, Attachment, BodyEntry};
+use crate::machine::{Assembler, Attachment, BodyEntry, BodyGroup, Words};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{
@@ -155,7 +154,7 @@ pub static KIND: PartKind = PartKind {
         ),
         key(
             "group",
-            ValueKind::Choice(&["se3", "so3xr3"]),
+            ValueKind::Choice(BodyGroup::WORDS),
             Need::Optional,
             "Lie group of the nodes; that of the simulation if not given.",
         ),
@@ -182,7 +181,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         shapes: if order == 2 { shapes(&reader, &frames)? } else { Vec::new() },
         frames,
         section,
-        group: reader.optional_choice("group")?.map_or(assembler.default_group(), group),
+        group: assembler.group(&reader)?,
         motion: motion(&reader)?,
         damping_time,
         damping_rate,

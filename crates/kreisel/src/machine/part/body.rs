@@ -5,9 +5,8 @@ use crate::kinematics::join;
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::assembler::{placement, read_pose};
 use crate::machine::part::shape;
-use crate::machine::part::simulation::group;
 use crate::machine::shape::Shape;
-use crate::machine::{Assembler, BodyEntry};
+use crate::machine::{Assembler, BodyEntry, BodyGroup, Words};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -95,7 +94,7 @@ pub static KIND: PartKind = PartKind {
         ),
         key(
             "group",
-            ValueKind::Choice(&["se3", "so3xr3"]),
+            ValueKind::Choice(BodyGroup::WORDS),
             Need::Optional,
             "Lie group of the body; that of the simulation if not given.",
         ),
@@ -109,7 +108,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let Matter { mass, inertia, shape } = matter(&reader)?;
     let pose = read_pose(&reader)?;
     let (angular, linear) = velocities(&reader, &pose)?;
-    let group = reader.optional_choice("group")?.map_or(assembler.default_group(), group);
+    let group = assembler.group(&reader)?;
     let name = part.name();
     let twist = join(&angular, &linear);
     let entry = |node| BodyEntry {

@@ -269,7 +269,7 @@ pub(super) fn warn_of_misfit(assembler: &mut Assembler, name: &str, joint: &impl
     let nodes: Vec<NodeMotion> = (joint.nodes().iter())
         .map(|node| NodeMotion::at_rest(initial_pose(assembler, Some(*node))))
         .collect();
-    let time = assembler.settings.as_ref().map_or(0.0, |settings| settings.start_time);
+    let time = assembler.settings.start_time;
     let memory = vec![0.0; joint.memory_count()];
     let mut violation = vec![0.0; joint.size()];
     joint.violation(&Motion { memory: &memory, ..Motion::new(time, &nodes) }, &mut violation);

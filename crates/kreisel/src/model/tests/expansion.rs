@@ -5,6 +5,7 @@ use std::fs;
 use nalgebra::{Point3, Vector3};
 
 use super::*;
+use crate::model::{GivenParameter, Place, Text};
 
 fn names(document: &Document) -> Vec<&str> {
     document.parts().iter().map(|part| part.name()).collect()
@@ -164,4 +165,32 @@ fn placements_of_nested_includes_multiply() {
     // Right wheel: half a turn gives (−1, −1, 0) in the pair, (1, −1, 0) after the quarter turn.
     let right = place(6, Point3::new(1.0, 0.0, 0.0));
     assert!((right - Point3::new(4.0, -1.0, 0.0)).norm() < 1e-14, "{right}");
+}
+
+#[test]
+fn what_is_laid_over_a_key_is_read_and_blamed_as_the_key() {
+    let text = |content: &str| Text::standalone("--end-time", content);
+    let models = ["[settings]\nend-time = 1\n[[gadget]]\n", "[[gadget]]\n"];
+    for model in models.map(|model| format!("[parameters]\na = 2\n{model}")) {
+        let mut document = document(&model);
+        document.overlay(&SETTINGS, "end-time", text("3*a"));
+        document.overlay(&SETTINGS, "quiet", Text::standalone("--quiet", "true"));
+        let given = GivenParameter {
+            name: "a".into(),
+            name_place: Place::default(),
+            value: 5.0,
+            value_place: Place::default(),
+        };
+        let other = document.with_parameters(&[given]).unwrap();
+        for (document, end) in [(&document, 6.0), (&other, 15.0)] {
+            let part = document.parts_of("settings").next().unwrap();
+            let reader = PartReader::new(part).unwrap();
+            assert_eq!(reader.number("end-time").unwrap(), end);
+            assert!(reader.boolean("quiet").unwrap());
+        }
+        assert!(document.parts_of("settings").next().unwrap().context().has_used("a"));
+        document.overlay(&SETTINGS, "end-time", text("3 m"));
+        let errors = read_all(&document).unwrap_err().to_string();
+        assert!(errors.starts_with("--end-time:1:3: the unit must be one of time"), "{errors}");
+    }
 }

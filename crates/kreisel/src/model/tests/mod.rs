@@ -53,6 +53,7 @@ static SETTINGS: PartKind = PartKind {
     keys: &[
         key("end-time", ValueKind::Number(Dimension::TIME), Need::Required),
         key("step", ValueKind::NumberOr(Dimension::TIME, &["auto"]), Need::Default("\"auto\"")),
+        key("quiet", ValueKind::Boolean, Need::Default("false")),
     ],
 };
 
@@ -114,5 +115,6 @@ fn read_gadget(reader: PartReader<'_>) -> Result<(), ModelErrors> {
 fn read_settings(reader: PartReader<'_>) -> Result<(), ModelErrors> {
     reader.number("end-time")?;
     reader.number_or_word("step")?;
+    reader.boolean("quiet")?;
     reader.finish()
 }

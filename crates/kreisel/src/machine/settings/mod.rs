@@ -1,10 +1,24 @@
-//! How a machine is run.
+//! How a machine is run: what can be said of it is the [table](SETTINGS), what was said [`RunSettings`], and with nothing
+//! left open it is a [`RunPlan`].
 
-use serde::Serialize;
+mod method;
+mod table;
+mod texts;
+mod words;
+
+pub use table::{Flag, Given, SETTINGS, Setting};
+pub(super) use table::{KIND, read};
+pub use texts::SettingTexts;
+pub use words::Words;
+
+use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, Form, Method, Parameters, Parametrization, Scaling, Settings};
+use crate::integrate::{ErrorControl, Method, Parameters, Settings};
 use crate::lie::Group;
+use crate::model::document::Part;
+use crate::model::scope::Parameters as ParameterValues;
+use crate::model::{PartReader, Place, Reference};
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,28 +41,14 @@ pub struct RunSettings {
     pub initial_step: Option<f64>,
     /// Distance of output times in s; absent for every step.
     pub output_step: Option<f64>,
-    /// Method.
-    pub method: Method,
-    /// Local coordinates of `updated-lagrangian`.
-    pub parametrization: Parametrization,
-    /// Unknowns of `bdf2`.
-    pub form: Form,
-    /// Scaling of `bdf2`.
-    pub scaling: Scaling,
-    /// Parameters of the method.
-    pub parameters: Parameters,
+    /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step is that of the plan.
+    pub integrator: Settings,
     /// Spectral radius ρ∞ from which the parameters were made.
     pub spectral_radius: f64,
-    /// Relative tolerance of Newton's iteration.
-    pub newton_rtol: f64,
-    /// Absolute tolerance of Newton's iteration.
-    pub newton_atol: f64,
-    /// m_ave of the scaling of forces; from the bodies if absent.
-    pub mass_scale: Option<f64>,
-    /// k_ave of the scaling of forces; from the stiffness at the start if absent.
-    pub stiffness_scale: Option<f64>,
     /// Group of bodies that do not name their own.
-    pub group: Group,
+    pub group: BodyGroup,
+    /// Parts that are switched off when the run starts.
+    pub off_at_start: Vec<Reference>,
     /// Whether the usual sensors are recorded beside those of the model.
     pub default_sensors: bool,
     /// Where the run starts.
@@ -65,6 +65,25 @@ pub enum StartFrom {
     Static,
 }
 
+/// Group of a body that can turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BodyGroup {
+    /// Rigid motions.
+    #[default]
+    Se3,
+    /// Rotations and positions side by side.
+    So3xR3,
+}
+
+impl From<BodyGroup> for Group {
+    fn from(group: BodyGroup) -> Self {
+        match group {
+            BodyGroup::Se3 => Self::Se3,
+            BodyGroup::So3xR3 => Self::So3xR3,
+        }
+    }
+}
+
 /// How large steps are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepSize {
@@ -72,66 +91,6 @@ pub enum StepSize {
     Fixed(f64),
     /// As the local error decides.
     Auto,
-}
-
-/// Settings given from outside of the model, each as a text in the language of the model file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingTexts {
-    /// Replaces `end-time`.
-    pub end_time: Option<String>,
-    /// Replaces `step`.
-    pub step: Option<String>,
-    /// Replaces `rtol`.
-    pub rtol: Option<String>,
-    /// Replaces `atol`.
-    pub atol: Option<String>,
-    /// Replaces `min-step`.
-    pub min_step: Option<String>,
-    /// Replaces `max-step`.
-    pub max_step: Option<String>,
-    /// Replaces `initial-step`.
-    pub initial_step: Option<String>,
-    /// Replaces `output-step`.
-    pub output_step: Option<String>,
-    /// Replaces `method`.
-    pub method: Option<String>,
-    /// Replaces `parametrization`.
-    pub parametrization: Option<String>,
-    /// Replaces `form`.
-    pub form: Option<String>,
-    /// Replaces `scaling`.
-    pub scaling: Option<String>,
-    /// Replaces `spectral-radius`.
-    pub spectral_radius: Option<String>,
-    /// Replaces `group`.
-    pub group: Option<String>,
-    /// Lets the model use files outside of its folder.
-    pub allow_outside: bool,
-}
-
-impl SettingTexts {
-    /// What is given, as the flags of the command: `--step=1 ms`.
-    pub fn flags(&self) -> Vec<String> {
-        let all = [
-            ("end-time", &self.end_time),
-            ("step", &self.step),
-            ("rtol", &self.rtol),
-            ("atol", &self.atol),
-            ("min-step", &self.min_step),
-            ("max-step", &self.max_step),
-            ("initial-step", &self.initial_step),
-            ("output-step", &self.output_step),
-            ("method", &self.method),
-            ("parametrization", &self.parametrization),
-            ("form", &self.form),
-            ("scaling", &self.scaling),
-            ("form", &self.form),
-            ("scaling", &self.scaling),
-            ("spectral-radius", &self.spectral_radius),
-            ("group", &self.group),
-        ];
-        all.into_iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?))).collect()
-    }
 }
 
 /// Steps of a run when no step is given.
@@ -263,144 +222,43 @@ impl RunSettings {
 
     /// Settings of the integrator for a step.
     pub fn integration(&self, step: f64) -> Settings {
-        Settings {
-            newton_rtol: self.newton_rtol,
-            newton_atol: self.newton_atol,
-            mass_scale: self.mass_scale,
-            stiffness_scale: self.stiffness_scale,
-            parametrization: self.parametrization,
-            form: self.form,
-            scaling: self.scaling,
-            ..Settings::new(self.method, self.parameters, step)
-        }
+        Settings { step, ..self.integrator }
     }
 
     /// The settings in the words of the model file, for `run.json`.
-    pub fn words(&self, plan: &RunPlan) -> SettingWords {
-        SettingWords {
-            start_time: plan.start_time,
-            end_time: plan.end_time,
-            step: match plan.integration.error_control {
-                None => StepWord::Size(plan.integration.step),
-                Some(_) => StepWord::Word("auto"),
-            },
-            error_control: plan.integration.error_control.map(|control| ControlWords {
-                rtol: control.rtol,
-                atol: control.atol,
-                min_step: control.min_step,
-                max_step: control.max_step,
-                initial_step: control.initial_step,
-            }),
-            output_step: plan.output_step,
-            method: method_word(self.method),
-            parametrization: (self.method == Method::UpdatedLagrangian)
-                .then(|| parametrization_word(self.parametrization)),
-            form: (self.method == Method::Bdf2).then(|| form_word(self.form)),
-            scaling: (self.method == Method::Bdf2).then(|| scaling_word(self.scaling)),
-            // What damps the highest frequencies: `bdf2` has no choice.
-            spectral_radius: if self.method == Method::Bdf2 { 0.0 } else { self.spectral_radius },
-            newton_rtol: self.newton_rtol,
-            newton_atol: self.newton_atol,
-            mass_scale: self.mass_scale,
-            stiffness_scale: self.stiffness_scale,
-            group: group_word(self.group),
-            start: if self.start == StartFrom::Static { "static" } else { "given" },
+    pub fn words(&self, plan: &RunPlan) -> Map<String, Value> {
+        table::show(self, plan)
+    }
+
+    /// Something for the rows of the table to fill.
+    fn blank() -> Self {
+        let parameters = Parameters::chung_hulbert(1.0).expect("1 is a spectral radius");
+        Self {
+            start_time: 0.0,
+            end_time: None,
+            step: None,
+            rtol: 0.0,
+            atol: 0.0,
+            min_step: None,
+            max_step: None,
+            initial_step: None,
+            output_step: None,
+            integrator: Settings::new(Method::Index2, parameters, 1.0),
+            spectral_radius: 1.0,
+            group: BodyGroup::default(),
+            off_at_start: Vec::new(),
+            default_sensors: true,
+            start: StartFrom::default(),
         }
     }
 }
 
-/// Settings in the words of the model file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct SettingWords {
-    start_time: f64,
-    end_time: f64,
-    step: StepWord,
-    #[serde(flatten)]
-    error_control: Option<ControlWords>,
-    output_step: Option<f64>,
-    method: &'static str,
-    /// Only with the method that has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parametrization: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    form: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scaling: Option<&'static str>,
-    spectral_radius: f64,
-    newton_rtol: f64,
-    newton_atol: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mass_scale: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stiffness_scale: Option<f64>,
-    group: &'static str,
-    start: &'static str,
-}
-
-/// A step size or a word for how it is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-enum StepWord {
-    Size(f64),
-    Word(&'static str),
-}
-
-/// What a step size by the error keeps to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct ControlWords {
-    rtol: f64,
-    atol: f64,
-    min_step: f64,
-    max_step: f64,
-    initial_step: Option<f64>,
-}
-
-/// The word for a method.
-pub fn method_word(method: Method) -> &'static str {
-    match method {
-        Method::Index2 => "index2",
-        Method::Index3 => "index3",
-        Method::Soi2 => "soi2",
-        Method::HhtI3 => "hht-i3",
-        Method::HhtSoi2 => "hht-soi2",
-        Method::UpdatedLagrangian => "updated-lagrangian",
-        Method::Bdf2 => "bdf2",
-    }
-}
-
-/// The word for local coordinates of rotations.
-pub fn parametrization_word(parametrization: Parametrization) -> &'static str {
-    match parametrization {
-        Parametrization::RotationVector => "rotation-vector",
-        Parametrization::Crv => "crv",
-    }
-}
-
-/// The word for the unknowns of `bdf2`.
-pub fn form_word(form: Form) -> &'static str {
-    match form {
-        Form::TwoField => "two-field",
-        Form::ThreeField => "three-field",
-    }
-}
-
-/// The word for a scaling of `bdf2`.
-pub fn scaling_word(scaling: Scaling) -> &'static str {
-    match scaling {
-        Scaling::Unscaled => "unscaled",
-        Scaling::Left => "left",
-        Scaling::LeftRight => "left-right",
-        Scaling::LeftRightVelocities => "left-right-velocities",
-    }
-}
-
-/// The word for a group.
-pub fn group_word(group: Group) -> &'static str {
-    match group {
-        Group::So3xR3 => "so3xr3",
-        _ => "se3",
+/// What the table says where nothing is given.
+impl Default for RunSettings {
+    fn default() -> Self {
+        let nothing = Part::empty(&KIND, Place::default(), ParameterValues::new());
+        let read = PartReader::new(&nothing).and_then(|reader| read(&reader));
+        read.expect("the defaults of the table suit each other")
     }
 }
 

@@ -1,0 +1,370 @@
+//! The table of settings: of a row are made the key of `[simulation]` with its place in schema and book, the flag of the
+//! command with its help, the argument in Python, and the entry in `run.json`.
+//!
+//! A new setting is a row, and the field of [`RunSettings`] or of the integrator's settings that it sets.
+
+use serde_json::{Map, Value, json};
+
+use super::method;
+use super::words::Words;
+use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
+use crate::integrate::ErrorControl;
+use crate::model::kind::key;
+use crate::model::reader::NumberOrWord;
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
+
+/// One setting.
+pub struct Setting {
+    /// The key of `[simulation]`.
+    pub key: Key,
+    /// The flag of the command, which is also an argument in Python; absent where only the model says it.
+    pub flag: Option<Flag>,
+    /// Reads and checks it; rows before it are read already.
+    pub read: fn(&Given, &mut RunSettings) -> Result<(), ModelErrors>,
+    /// Its value in `run.json`, where it has a meaning.
+    pub show: fn(&RunSettings, &RunPlan) -> Option<Value>,
+}
+
+/// What a flag says in the help of the command.
+pub struct Flag {
+    /// What stands for its value: `TIME`.
+    pub value: &'static str,
+    help: &'static str,
+}
+
+/// A flag, as rows give it; where its value is one of some words, the help goes on with them.
+pub(super) const fn flag(value: &'static str, help: &'static str) -> Option<Flag> {
+    Some(Flag { value, help })
+}
+
+impl Setting {
+    /// One line about the flag, with the words that it may be.
+    pub fn help(&self) -> Option<String> {
+        let help = self.flag.as_ref()?.help;
+        Some(match self.key.value {
+            ValueKind::Choice(words) => format!("{help}: {}", either(words)),
+            _ => help.to_owned(),
+        })
+    }
+}
+
+/// Words in backticks, as a choice: `a`, `b` or `c`.
+fn either(words: &[&str]) -> String {
+    match words {
+        [others @ .., last] if !others.is_empty() => format!("{} or `{last}`", name::list(others)),
+        _ => name::list(words),
+    }
+}
+
+/// What a row reads: the reader of `[simulation]` at its key.
+pub struct Given<'a> {
+    reader: &'a PartReader<'a>,
+    key: &'static str,
+}
+
+impl Given<'_> {
+    /// A number.
+    pub(super) fn number(&self) -> Result<f64, ModelErrors> {
+        self.reader.number(self.key)
+    }
+
+    fn positive(&self) -> Result<f64, ModelErrors> {
+        self.reader.positive(self.key)
+    }
+
+    fn not_negative(&self) -> Result<f64, ModelErrors> {
+        self.reader.not_negative(self.key)
+    }
+
+    /// The value that a word means.
+    pub(super) fn word<T: Words>(&self) -> Result<T, ModelErrors> {
+        let word = self.reader.choice(self.key)?;
+        Ok(T::from_word(word).expect("a key has the words of its choice"))
+    }
+
+    /// The error that the value is not what it must be.
+    pub(super) fn unsuitable(&self, requirement: &str, found: impl ToString) -> ModelErrors {
+        self.reader.unsuitable(self.key, requirement, found).into()
+    }
+
+    fn optional_positive(&self) -> Result<Option<f64>, ModelErrors> {
+        match self.reader.optional_number(self.key)? {
+            Some(value) if value <= 0.0 => Err(self.unsuitable("positive", value)),
+            value => Ok(value),
+        }
+    }
+
+    fn optional_not_negative(&self) -> Result<Option<f64>, ModelErrors> {
+        match self.reader.optional_number(self.key)? {
+            Some(value) if value < 0.0 => Err(self.unsuitable("not negative", value)),
+            value => Ok(value),
+        }
+    }
+}
+
+/// Reads `[simulation]`.
+pub(in crate::machine) fn read(reader: &PartReader) -> Result<RunSettings, ModelErrors> {
+    let mut run = RunSettings::blank();
+    let mut errors = ModelErrors::new();
+    for setting in SETTINGS {
+        errors.keep((setting.read)(&Given { reader, key: setting.key.name }, &mut run));
+    }
+    errors.into_result().map(|()| run)
+}
+
+/// The settings in the words of the model file, for `run.json`.
+pub(super) fn show(run: &RunSettings, plan: &RunPlan) -> Map<String, Value> {
+    let shown = |setting: &Setting| Some((setting.key.name.to_owned(), (setting.show)(run, plan)?));
+    SETTINGS.iter().filter_map(shown).collect()
+}
+
+/// `[simulation]`: its keys are those of the table.
+pub static KIND: PartKind = PartKind {
+    name: "simulation",
+    doc: "How the machine is run; flags of the command line override it.",
+    occurrence: Occurrence::Once,
+    keys: &KEYS,
+};
+
+const KEYS: [Key; SETTINGS.len()] = {
+    let mut keys = [SETTINGS[0].key; SETTINGS.len()];
+    let mut row = 0;
+    while row < keys.len() {
+        keys[row] = SETTINGS[row].key;
+        row += 1;
+    }
+    keys
+};
+
+const TIME: ValueKind = ValueKind::Number(Dimension::TIME);
+const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
+/// Word for a step size that the error decides on.
+const AUTO: &str = "auto";
+
+/// Shows what only a step size by the error has.
+fn controlled(plan: &RunPlan, value: fn(&ErrorControl) -> Value) -> Option<Value> {
+    plan.integration.error_control.as_ref().map(value)
+}
+
+/// Every setting, in the order in which they are read and listed.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: key("start-time", TIME, Need::Default("0"), "Time at which the run starts."),
+        flag: None,
+        read: |given, run| given.number().map(|time| run.start_time = time),
+        show: |_, plan| Some(json!(plan.start_time)),
+    },
+    Setting {
+        key: key("end-time", TIME, Need::Optional, "Time at which the run ends."),
+        flag: flag("TIME", "End the run at this time in place of the model's `end-time`"),
+        read: |given, run| {
+            run.end_time = given.reader.optional_number(given.key)?;
+            match run.end_time {
+                Some(end) if end <= run.start_time => {
+                    let requirement = format!("after the start at {} s", run.start_time);
+                    let error = given.reader.unsuitable(given.key, &requirement, end);
+                    Err(error.with_hint("choose a later `end-time`").into())
+                }
+                _ => Ok(()),
+            }
+        },
+        show: |_, plan| Some(json!(plan.end_time)),
+    },
+    Setting {
+        key: key(
+            "step",
+            ValueKind::NumberOr(Dimension::TIME, &[AUTO]),
+            Need::Optional,
+            "Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.",
+        ),
+        flag: flag(
+            "TIME",
+            "Step size in place of the model's `step`, or `auto` to let the error decide on it",
+        ),
+        read: |given, run| {
+            run.step = match given.reader.optional_number_or_word(given.key)? {
+                Some(NumberOrWord::Number(step)) if step <= 0.0 => {
+                    return Err(given.unsuitable("positive", step));
+                }
+                Some(NumberOrWord::Number(step)) => Some(StepSize::Fixed(step)),
+                Some(NumberOrWord::Word(_)) => Some(StepSize::Auto),
+                None => None,
+            };
+            Ok(())
+        },
+        show: |_, plan| Some(controlled(plan, |_| json!(AUTO)).unwrap_or(json!(plan.integration.step))),
+    },
+    Setting {
+        key: key(
+            "rtol",
+            NUMBER,
+            Need::Default("1e-4"),
+            "With `step = \"auto\"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
+        ),
+        flag: flag("NUMBER", "Relative tolerance of `--step auto` in place of the model's `rtol`"),
+        read: |given, run| given.positive().map(|rtol| run.rtol = rtol),
+        show: |_, plan| controlled(plan, |control| json!(control.rtol)),
+    },
+    Setting {
+        key: key(
+            "atol",
+            NUMBER,
+            Need::Default("1e-8"),
+            "With `step = \"auto\"`: error that is always allowed, in lengths of the machine and rad.",
+        ),
+        flag: flag("NUMBER", "Absolute tolerance of `--step auto` in place of the model's `atol`"),
+        read: |given, run| given.not_negative().map(|atol| run.atol = atol),
+        show: |_, plan| controlled(plan, |control| json!(control.atol)),
+    },
+    Setting {
+        key: key(
+            "min-step",
+            TIME,
+            Need::Optional,
+            "With `step = \"auto\"`: smallest step; 1e-10 of the run if not given.",
+        ),
+        flag: flag("TIME", "Smallest step of `--step auto` in place of the model's `min-step`"),
+        read: |given, run| given.optional_positive().map(|step| run.min_step = step),
+        show: |_, plan| controlled(plan, |control| json!(control.min_step)),
+    },
+    Setting {
+        key: key(
+            "max-step",
+            TIME,
+            Need::Optional,
+            "With `step = \"auto\"`: largest step; a tenth of the run if not given.",
+        ),
+        flag: flag("TIME", "Largest step of `--step auto` in place of the model's `max-step`"),
+        read: |given, run| {
+            run.max_step = given.optional_positive()?;
+            match (run.min_step, run.max_step) {
+                (Some(min), Some(max)) if min > max => {
+                    let requirement = format!("at least `min-step`, which is {min} s");
+                    Err(given.unsuitable(&requirement, format!("{max} s")))
+                }
+                _ => Ok(()),
+            }
+        },
+        show: |_, plan| controlled(plan, |control| json!(control.max_step)),
+    },
+    Setting {
+        key: key(
+            "initial-step",
+            TIME,
+            Need::Optional,
+            "With `step = \"auto\"`: first step; chosen from the forces at the start if not given.",
+        ),
+        flag: flag("TIME", "First step of `--step auto` in place of the model's `initial-step`"),
+        read: |given, run| given.optional_positive().map(|step| run.initial_step = step),
+        show: |_, plan| controlled(plan, |control| json!(control.initial_step)),
+    },
+    Setting {
+        key: key("output-step", TIME, Need::Optional, "Distance of output times; every step if not given."),
+        flag: flag("TIME", "Distance of output times in place of the model's `output-step`"),
+        read: |given, run| given.optional_positive().map(|step| run.output_step = step),
+        show: |_, plan| Some(json!(plan.output_step)),
+    },
+    method::METHOD,
+    method::PARAMETRIZATION,
+    method::FORM,
+    method::SCALING,
+    method::SPECTRAL_RADIUS,
+    Setting {
+        key: key("newton-rtol", NUMBER, Need::Default("1e-10"), "Relative tolerance of Newton's iteration."),
+        flag: None,
+        read: |given, run| given.positive().map(|rtol| run.integrator.newton_rtol = rtol),
+        show: |run, _| Some(json!(run.integrator.newton_rtol)),
+    },
+    Setting {
+        key: key(
+            "newton-atol",
+            NUMBER,
+            Need::Default("1e-12"),
+            "Absolute tolerance of Newton's iteration, in units of the machine's length.",
+        ),
+        flag: None,
+        read: |given, run| given.positive().map(|atol| run.integrator.newton_atol = atol),
+        show: |run, _| Some(json!(run.integrator.newton_atol)),
+    },
+    Setting {
+        key: key(
+            "mass-scale",
+            ValueKind::Number(Dimension::MASS),
+            Need::Optional,
+            "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.",
+        ),
+        flag: None,
+        read: |given, run| given.optional_not_negative().map(|scale| run.integrator.mass_scale = scale),
+        show: |run, _| run.integrator.mass_scale.map(Value::from),
+    },
+    Setting {
+        key: key(
+            "stiffness-scale",
+            ValueKind::Number(Dimension::STIFFNESS),
+            Need::Optional,
+            "k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.",
+        ),
+        flag: None,
+        read: |given, run| {
+            run.integrator.stiffness_scale = given.optional_not_negative()?;
+            match (run.integrator.mass_scale, run.integrator.stiffness_scale) {
+                // Without m and k there is nothing to divide forces by.
+                (Some(0.0), Some(0.0)) => {
+                    let requirement = "positive where `stiffness-scale` is zero";
+                    let error = given.reader.unsuitable("mass-scale", requirement, 0.0);
+                    Err(error.with_hint("leave out one of them").into())
+                }
+                _ => Ok(()),
+            }
+        },
+        show: |run, _| run.integrator.stiffness_scale.map(Value::from),
+    },
+    Setting {
+        key: key(
+            "group",
+            ValueKind::Choice(BodyGroup::WORDS),
+            Need::Default("\"se3\""),
+            "Lie group of bodies that do not name their own.",
+        ),
+        flag: flag("GROUP", "Lie group of bodies that do not name their own"),
+        read: |given, run| given.word().map(|group| run.group = group),
+        show: |run, _| Some(json!(run.group.word())),
+    },
+    Setting {
+        key: key(
+            "off-at-start",
+            ValueKind::References(&[]),
+            Need::Optional,
+            "Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.",
+        ),
+        flag: None,
+        read: |given, run| {
+            let names = given.reader.optional_references(given.key)?;
+            run.off_at_start = names.unwrap_or_default();
+            Ok(())
+        },
+        show: |_, _| None,
+    },
+    Setting {
+        key: key(
+            "default-sensors",
+            ValueKind::Boolean,
+            Need::Default("true"),
+            "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
+        ),
+        flag: None,
+        read: |given, run| given.reader.boolean(given.key).map(|wanted| run.default_sensors = wanted),
+        show: |_, _| None,
+    },
+    Setting {
+        key: key(
+            "start",
+            ValueKind::Choice(StartFrom::WORDS),
+            Need::Default("\"given\""),
+            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
+        ),
+        flag: None,
+        read: |given, run| given.word().map(|start| run.start = start),
+        show: |run, _| Some(json!(run.start.word())),
+    },
+];
