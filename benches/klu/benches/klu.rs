@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use kreisel::solve::sparse_lu::SparseLu;
-use kreisel::solve::sparse_lu::samples::{Sample, Scales};
+use kreisel::solve::sparse_lu::samples::{SampleMatrix, SampleScales};
 use kreisel_klu::{Columns, Klu};
 
 /// Turns of each program, and the time spent on one at least.
@@ -23,26 +23,26 @@ fn main() {
     }
 }
 
-fn cases() -> Vec<(String, Sample)> {
+fn cases() -> Vec<(String, SampleMatrix)> {
     let mut cases = Vec::new();
     for count in [100, 1000, 10_000] {
-        cases.push((format!("chain {count}"), Sample::chain(count, 3)));
+        cases.push((format!("chain {count}"), SampleMatrix::chain(count, 3)));
     }
     for count in [100, 1000] {
-        cases.push((format!("revolute chain {count}"), Sample::chain(count, 5)));
-        cases.push((format!("beam {count}"), Sample::beam(count)));
-        cases.push((format!("tree {count}"), Sample::tree(count, 5)));
+        cases.push((format!("revolute chain {count}"), SampleMatrix::chain(count, 5)));
+        cases.push((format!("beam {count}"), SampleMatrix::beam(count)));
+        cases.push((format!("tree {count}"), SampleMatrix::tree(count, 5)));
     }
     for side in [10, 32] {
-        cases.push((format!("lattice {side} x {side}"), Sample::lattice(side)));
-        cases.push((format!("grid {side} x {side}"), Sample::grid(side)));
+        cases.push((format!("lattice {side} x {side}"), SampleMatrix::lattice(side)));
+        cases.push((format!("grid {side} x {side}"), SampleMatrix::grid(side)));
     }
     cases
 }
 
-fn report(name: &str, mut sample: Sample) {
+fn report(name: &str, mut sample: SampleMatrix) {
     let size = sample.unknown_count();
-    sample.set_values(2, Scales::default());
+    sample.set_values(2, SampleScales::default());
     let mut ours = SparseLu::new(sample.pattern.clone(), &sample.roles).expect("a square pattern");
     ours.factor(&sample.matrix).expect("a regular matrix");
     let mut klu = Klu::new(columns(&sample)).expect("a regular matrix");
@@ -83,7 +83,7 @@ fn difference(ours: &mut SparseLu, klu: &mut Klu, size: usize) -> f64 {
     one.iter().zip(&other).fold(0.0_f64, |worst, (a, b)| worst.max((a - b).abs())) / largest
 }
 
-fn columns(sample: &Sample) -> Columns {
+fn columns(sample: &SampleMatrix) -> Columns {
     let pattern = &sample.pattern;
     let mut columns = Columns { starts: vec![0], ..Columns::default() };
     for group in 0..pattern.column_group_count() {

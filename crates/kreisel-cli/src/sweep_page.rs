@@ -2,18 +2,18 @@
 
 use crate::figure::{self, FigureStyle, Panel, Scale, Series};
 use kreisel::sweep::journal::Identity;
-use kreisel::sweep::{Outcome, Plan, Row, Spread, Variation};
+use kreisel::sweep::{Outcome, Spread, SweepPlan, SweepRow, Variation};
 use std::fmt::Write;
 use std::path::Path;
 
 /// Most points of one plot; more are thinned evenly.
-const MOST_POINTS: usize = 4_000;
+const MAX_POINTS: usize = 4_000;
 /// Most failed runs that are named.
-const MOST_FAILED: usize = 50;
+const MAX_FAILED: usize = 50;
 
 /// The page, in one file that needs nothing else.
-pub fn page(model: &Path, plan: &Plan, rows: &[Row], identity: &Identity) -> String {
-    let done: Vec<&Row> = rows.iter().filter(|row| row.outcome == Outcome::Done).collect();
+pub fn page(model: &Path, plan: &SweepPlan, rows: &[SweepRow], identity: &Identity) -> String {
+    let done: Vec<&SweepRow> = rows.iter().filter(|row| row.outcome == Outcome::Done).collect();
     let title = format!("Sweep of {}", model.file_name().unwrap_or_default().to_string_lossy());
     let mut body = String::new();
     let _ = write!(
@@ -46,8 +46,14 @@ main{max-width:76rem;margin:auto;padding:1rem}.plots{display:flex;flex-wrap:wrap
 border-bottom:1px solid #8884}.wide{overflow-x:auto}";
 
 /// A measure over a parameter: a line if nothing else varies, else points.
-fn response(plan: &Plan, done: &[&Row], axis: usize, variation: &Variation, measure: usize) -> String {
-    let stride = done.len().div_ceil(MOST_POINTS).max(1);
+fn response(
+    plan: &SweepPlan,
+    done: &[&SweepRow],
+    axis: usize,
+    variation: &Variation,
+    measure: usize,
+) -> String {
+    let stride = done.len().div_ceil(MAX_POINTS).max(1);
     let mut points: Vec<(f64, f64)> = (done.iter().step_by(stride))
         .map(|row| (plan.points[row.run][axis], row.measures[measure]))
         .filter(|(_, value)| value.is_finite())
@@ -64,9 +70,9 @@ fn response(plan: &Plan, done: &[&Row], axis: usize, variation: &Variation, meas
 }
 
 /// The runs with the least and the most of a measure.
-fn extremes(plan: &Plan, done: &[&Row], measure: usize) -> String {
+fn extremes(plan: &SweepPlan, done: &[&SweepRow], measure: usize) -> String {
     let finite = || done.iter().filter(|row| row.measures[measure].is_finite());
-    let order = |a: &&&Row, b: &&&Row| a.measures[measure].total_cmp(&b.measures[measure]);
+    let order = |a: &&&SweepRow, b: &&&SweepRow| a.measures[measure].total_cmp(&b.measures[measure]);
     let (Some(least), Some(most)) = (finite().min_by(order), finite().max_by(order)) else {
         return "<p>No run has this measure.</p>".to_owned();
     };
@@ -86,8 +92,8 @@ fn extremes(plan: &Plan, done: &[&Row], measure: usize) -> String {
     text
 }
 
-fn failures(plan: &Plan, rows: &[Row]) -> String {
-    let failed: Vec<(&Row, &String)> = (rows.iter())
+fn failures(plan: &SweepPlan, rows: &[SweepRow]) -> String {
+    let failed: Vec<(&SweepRow, &String)> = (rows.iter())
         .filter_map(|row| match &row.outcome {
             Outcome::Failed(reason) => Some((row, reason)),
             Outcome::Done => None,
@@ -97,15 +103,15 @@ fn failures(plan: &Plan, rows: &[Row]) -> String {
         return String::new();
     }
     let mut text = String::from("<h2>Failed runs</h2><div class=wide><table>");
-    for (row, reason) in failed.iter().take(MOST_FAILED) {
+    for (row, reason) in failed.iter().take(MAX_FAILED) {
         let values: Vec<String> = (plan.variations.iter().zip(&plan.points[row.run]))
             .map(|(variation, value)| format!("{} = {}", variation.name, variation.text(*value)))
             .collect();
         let _ = write!(text, "<tr><td>{}<td>{}<td>{}", row.run, escaped(&values.join(", ")), escaped(reason));
     }
     text.push_str("</table></div>");
-    if failed.len() > MOST_FAILED {
-        let _ = write!(text, "<p>{} more are in the table.</p>", failed.len() - MOST_FAILED);
+    if failed.len() > MAX_FAILED {
+        let _ = write!(text, "<p>{} more are in the table.</p>", failed.len() - MAX_FAILED);
     }
     text
 }

@@ -4,7 +4,7 @@ use crate::mutate::{Random, mutated};
 use crate::target::{self, TARGETS, Target};
 use kreisel::machine::{CheckpointHeader, Machine, Recorder, ResultFiles};
 use kreisel::results::{ModelIdentity, RunSummary};
-use kreisel::sweep::{Journal, Outcome, Row};
+use kreisel::sweep::{Journal, Outcome, SweepRow};
 use std::path::Path;
 
 const EXPRESSIONS: &[&str] = &[
@@ -104,8 +104,8 @@ fn journal() -> Result<Vec<u8>, AnyError> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("journal.jsonl");
     let (mut journal, _) = Journal::open(&path, &target::identity(), target::JOURNAL_RUNS)?;
-    journal.push(&Row { run: 1, measures: vec![0.5], outcome: Outcome::Done })?;
-    journal.push(&Row {
+    journal.push(&SweepRow { run: 1, measures: vec![0.5], outcome: Outcome::Done })?;
+    journal.push(&SweepRow {
         run: 0,
         measures: vec![f64::NAN],
         outcome: Outcome::Failed("no step".to_owned()),

@@ -12,9 +12,9 @@ pub use corpus::Corpus;
 pub use target::{TARGETS, Target};
 
 /// Most processor time of one execution, in s.
-pub const MOST_SECONDS: f64 = 1.0;
+pub const MAX_SECONDS: f64 = 1.0;
 /// Most memory of one execution, in bytes.
-pub const MOST_BYTES: u64 = 1_000_000_000;
+pub const MAX_BYTES: u64 = 1_000_000_000;
 
 /// What went wrong with an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,10 +40,10 @@ pub fn execute(target: &Target, input: &[u8]) -> Result<(), Failure> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         return Err(Failure::Panic(text.unwrap_or_default()));
     }
-    if taken > MOST_SECONDS {
+    if taken > MAX_SECONDS {
         return Err(Failure::Slow(taken));
     }
-    if memory.bytes_max > MOST_BYTES {
+    if memory.bytes_max > MAX_BYTES {
         return Err(Failure::Large(memory.bytes_max));
     }
     Ok(())

@@ -5,7 +5,7 @@ use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer, State};
 use kreisel::machine::{Checkpoint, Machine, Recorder, Sink, Trajectory, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
-use kreisel::report::Motion;
+use kreisel::report::RecordedMotion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
 use kreisel::sweep::Journal;
 use kreisel::sweep::journal::Identity;
@@ -114,7 +114,7 @@ fn journal(bytes: &[u8]) {
 fn motion(bytes: &[u8]) {
     with_file("trajectory.vtkhdf", bytes, |path| {
         for (nodes, poses) in [(1, 1000), (2, 2)] {
-            if let Ok(motion) = Motion::read(path, nodes, poses) {
+            if let Ok(motion) = RecordedMotion::read(path, nodes, poses) {
                 let _ = motion.at(0.5);
             }
         }
@@ -148,7 +148,7 @@ fn resume(bytes: &[u8]) {
 }
 
 /// Most parts, and most velocity coordinates, of a model that is run: larger ones may take more than a second honestly.
-const MOST_PARTS: usize = 200;
+const MAX_PARTS: usize = 200;
 
 fn document(bytes: &[u8]) -> Option<Document> {
     let text = String::from_utf8_lossy(bytes);
@@ -156,7 +156,7 @@ fn document(bytes: &[u8]) -> Option<Document> {
         return None;
     }
     match Document::from_text("fuzz.toml", &text, &part::kinds(), &[]) {
-        Ok(document) => Some(document).filter(|document| document.parts().len() <= MOST_PARTS),
+        Ok(document) => Some(document).filter(|document| document.parts().len() <= MAX_PARTS),
         Err(errors) => {
             let _ = errors.render(false);
             None
@@ -191,7 +191,7 @@ fn model(bytes: &[u8]) {
 
 /// Any model that passes the check runs ten steps or fails with an error.
 fn run(bytes: &[u8]) {
-    let Some(machine) = machine(bytes).filter(|machine| machine.bodies.len() <= MOST_PARTS) else { return };
+    let Some(machine) = machine(bytes).filter(|machine| machine.bodies.len() <= MAX_PARTS) else { return };
     let Ok(plan) = machine.plan() else { return };
     let mut run = match machine.start(&plan) {
         Ok(run) => run,

@@ -4,7 +4,7 @@ use crate::error;
 use crate::function::Failure;
 use kreisel::kinematics::NodeId;
 use kreisel::machine::{About, Machine, RunError};
-use kreisel::modes::Settings;
+use kreisel::modes::ModeSettings;
 use kreisel::solve::block::BlockMatrix;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -42,7 +42,7 @@ pub fn find_modes(
             )));
         }
     };
-    let settings = Settings { count, ..Settings::default() };
+    let settings = ModeSettings { count, ..ModeSettings::default() };
     let found = error::detached(py, || machine.modes(about, settings))?;
     let found =
         found.map_err(|error: RunError| functions.take().unwrap_or_else(|| error::run(machine, &error)))?;

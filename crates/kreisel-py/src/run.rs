@@ -118,7 +118,7 @@ impl Interrupt {
 }
 
 /// Records, asks the observer and listens for Ctrl-C.
-struct Watch<'m> {
+struct PythonObserver<'m> {
     recorder: Recorder<'m, Kept>,
     machine: &'m Arc<Machine>,
     signals: &'m Arc<HashMap<String, SignalId>>,
@@ -128,7 +128,7 @@ struct Watch<'m> {
     failure: Option<PyErr>,
 }
 
-impl Watch<'_> {
+impl PythonObserver<'_> {
     /// Whether the observer wants to go on: anything but `False`.
     fn ask(&self, now: &Values) -> PyResult<bool> {
         let Some(observer) = &self.observer else { return Ok(true) };
@@ -144,7 +144,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for PythonObserver<'_> {
     fn started(&mut self, at: &Values) {
         self.recorder.started(at);
     }
@@ -185,7 +185,7 @@ pub fn run(
         let mut run = machine
             .start(&plan)
             .map_err(|error| functions.take().unwrap_or_else(|| error::start(machine, &error)))?;
-        let mut watch = Watch {
+        let mut watch = PythonObserver {
             recorder: Recorder::new(machine, plan.output_step, Kept::new(machine, motion)),
             machine,
             signals,
@@ -202,7 +202,7 @@ pub fn run(
         summary.events = run.events().iter().map(value).collect();
         summary.warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
         summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
-        let Watch { recorder, failure, .. } = watch;
+        let PythonObserver { recorder, failure, .. } = watch;
         let kept = recorder.finish(run.integration().values()).map_err(|error| error::write(&error))?;
         Ok((kept, summary, ending, failure))
     })??;

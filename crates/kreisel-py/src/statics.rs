@@ -6,7 +6,7 @@ use crate::run::{Interrupt, Kept, Outcome};
 use kreisel::dae::Control;
 use kreisel::machine::{Machine, StaticRecorder};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
-use kreisel::statics::{PathSettings, Settings};
+use kreisel::statics::{PathSettings, StaticSettings};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
@@ -35,11 +35,11 @@ pub fn find_equilibrium(
     request: &StaticRequest,
     functions: &Failure,
 ) -> PyResult<StaticOutcome> {
-    let settings = Settings {
+    let settings = StaticSettings {
         target: request.factor,
         load_steps: request.load_steps,
-        path: request.arc_length.then_some(PathSettings { most_points: request.points }),
-        ..Settings::default()
+        path: request.arc_length.then_some(PathSettings { max_points: request.points }),
+        ..StaticSettings::default()
     };
     let began = Instant::now();
     let (kept, outcome, interrupted) = error::detached(py, || -> PyResult<_> {

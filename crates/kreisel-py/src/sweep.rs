@@ -3,7 +3,7 @@
 use crate::error;
 use crate::function::{Failure, Given};
 use crate::source::Source;
-use kreisel::sweep::{self, Journal, Outcome, Request, Row, Sampling, Study};
+use kreisel::sweep::{self, Journal, Outcome, Request, Sampling, Study, SweepRow};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ impl Sweep {
         let (_, rows) = Journal::open(&journal, &self.study.identity, count)
             .map_err(|error| error::sweep(&error.into()))?;
         let numbers = rows.iter().flat_map(|row| row.measures.iter().copied()).collect();
-        let reason = |row: &Row| Some((row.run, reason(&row.outcome)?));
+        let reason = |row: &SweepRow| Some((row.run, reason(&row.outcome)?));
         let reasons = rows.iter().filter_map(reason).collect();
         Ok((rows.iter().map(|row| row.run).collect(), PyArray1::from_vec(py, numbers).unbind(), reasons))
     }
@@ -136,9 +136,9 @@ impl Sweep {
         }
         let row = |(&run, numbers): (&usize, numpy::ndarray::ArrayView1<'_, f64>)| {
             let outcome = reasons.remove(&run).map_or(Outcome::Done, Outcome::Failed);
-            Row { run, measures: numbers.to_vec(), outcome }
+            SweepRow { run, measures: numbers.to_vec(), outcome }
         };
-        let rows: Vec<Row> = runs.iter().zip(measures.rows()).map(row).collect();
+        let rows: Vec<SweepRow> = runs.iter().zip(measures.rows()).map(row).collect();
         Ok(sweep::lines(rows.iter().map(|row| (row, points[row.run].as_slice()))))
     }
 
@@ -235,7 +235,7 @@ impl Sweep {
         &self,
         py: Python<'_>,
         count: usize,
-        rows: Vec<Row>,
+        rows: Vec<SweepRow>,
         taken_over: usize,
         failure: Option<PyErr>,
     ) -> Runs {

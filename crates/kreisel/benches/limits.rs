@@ -10,7 +10,7 @@ use kreisel::integrate::{GeneralizedAlpha, Integration, Method};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility};
 use kreisel::solve::sparse_lu::SparseLu;
-use kreisel::solve::sparse_lu::samples::{Sample, Scales};
+use kreisel::solve::sparse_lu::samples::{SampleMatrix, SampleScales};
 use kreisel_papers::problem::HeavyTop;
 use measure::{Stopwatch, asked, machine, median, thread_time};
 
@@ -222,12 +222,12 @@ fn growth_with_the_number_of_elements() {
 /// Factors and one solution with matrices like those of machines.
 fn factorisation() {
     let cases = [
-        ("chain of 1000 links, 9,000 unknowns", Sample::chain(1000, 3), 80),
-        ("grid of 32 × 32, 15,072 unknowns", Sample::lattice(32), 500),
-        ("grid of 115 × 115, 197,000 unknowns", Sample::lattice(115), 1400),
+        ("chain of 1000 links, 9,000 unknowns", SampleMatrix::chain(1000, 3), 80),
+        ("grid of 32 × 32, 15,072 unknowns", SampleMatrix::lattice(32), 500),
+        ("grid of 115 × 115, 197,000 unknowns", SampleMatrix::lattice(115), 1400),
     ];
     for (name, mut sample, most) in cases {
-        sample.set_values(2, Scales::default());
+        sample.set_values(2, SampleScales::default());
         let mut solver = SparseLu::new(sample.pattern.clone(), &sample.roles).expect("a square pattern");
         let mut vector = vec![1.0; sample.unknown_count()];
         // As in a step: the first solution is found along with the factors.

@@ -12,7 +12,7 @@ use faer::linalg::solvers::Solve;
 use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
 use faer::sparse::{SparseColMat, Triplet};
 use kreisel::solve::sparse_lu::SparseLu;
-use kreisel::solve::sparse_lu::samples::{Sample, Scales};
+use kreisel::solve::sparse_lu::samples::{SampleMatrix, SampleScales};
 
 /// Time spent on each number at least.
 const BUDGET: Duration = Duration::from_millis(150);
@@ -30,30 +30,30 @@ fn main() {
     }
 }
 
-type Case = (String, Box<dyn Fn() -> Sample>);
+type Case = (String, Box<dyn Fn() -> SampleMatrix>);
 
 fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for count in [1, 10, 100, 1000, 10_000] {
-        cases.push((format!("spherical chain {count}"), Box::new(move || Sample::chain(count, 3))));
+        cases.push((format!("spherical chain {count}"), Box::new(move || SampleMatrix::chain(count, 3))));
     }
     for count in [100, 1000] {
-        cases.push((format!("revolute chain {count}"), Box::new(move || Sample::chain(count, 5))));
-        cases.push((format!("beam {count}"), Box::new(move || Sample::beam(count))));
-        cases.push((format!("revolute tree {count}"), Box::new(move || Sample::tree(count, 5))));
-        cases.push((format!("hub {count}"), Box::new(move || Sample::hub(count, 3))));
+        cases.push((format!("revolute chain {count}"), Box::new(move || SampleMatrix::chain(count, 5))));
+        cases.push((format!("beam {count}"), Box::new(move || SampleMatrix::beam(count))));
+        cases.push((format!("revolute tree {count}"), Box::new(move || SampleMatrix::tree(count, 5))));
+        cases.push((format!("hub {count}"), Box::new(move || SampleMatrix::hub(count, 3))));
     }
     for side in [10, 32, 64] {
-        cases.push((format!("lattice {side} x {side}"), Box::new(move || Sample::lattice(side))));
-        cases.push((format!("grid {side} x {side}"), Box::new(move || Sample::grid(side))));
+        cases.push((format!("lattice {side} x {side}"), Box::new(move || SampleMatrix::lattice(side))));
+        cases.push((format!("grid {side} x {side}"), Box::new(move || SampleMatrix::grid(side))));
     }
     cases
 }
 
-fn report(name: &str, mut sample: Sample) {
+fn report(name: &str, mut sample: SampleMatrix) {
     let size = sample.unknown_count();
     let mut solver = SparseLu::new(sample.pattern.clone(), &sample.roles).expect("a square pattern");
-    sample.set_values(2, Scales::default());
+    sample.set_values(2, SampleScales::default());
     let factor = best(|| {
         black_box(solver.factor(&sample.matrix).expect("a regular matrix"));
     });
@@ -73,7 +73,7 @@ fn report(name: &str, mut sample: Sample) {
 }
 
 /// Numeric factorisation and solve of faer's LU, its symbolic part done once.
-fn faer_time(sample: &Sample) -> Duration {
+fn faer_time(sample: &SampleMatrix) -> Duration {
     let size = sample.unknown_count();
     let mut triplets = Vec::new();
     for (block, row, column) in sample.pattern.blocks() {

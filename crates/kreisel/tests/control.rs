@@ -476,7 +476,7 @@ fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
         force = 'controller.output'
     ";
     let machine = from_text(text).unwrap();
-    let found = machine.modes(About::Initial, modes::Settings::default()).unwrap();
+    let found = machine.modes(About::Initial, modes::ModeSettings::default()).unwrap();
     // m s³ (1 + T s) + p s (1 + T s) + i (1 + T s) + d s² = 0.
     let polynomial = |s: Complex<f64>| {
         let filter = 1.0 + 0.05 * s;

@@ -5,7 +5,7 @@
 mod common;
 
 use kreisel::machine::{Recorder, ResultFiles, RunEnding};
-use kreisel::report::Motion;
+use kreisel::report::RecordedMotion;
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
 
 /// Most bytes that a run and its files hold at a time, and that reading the motion back holds.
@@ -43,7 +43,7 @@ fn peaks(end: f64) -> [u64; 2] {
     let size = std::fs::metadata(folder.join("trajectory.vtkhdf")).unwrap().len();
     assert!(size as f64 > 300.0 * end / 1e-3, "every step is in the file of {size} bytes");
     let picture = allocation_counter::measure(|| {
-        Motion::read(&folder.join("trajectory.vtkhdf"), 1, 1000).unwrap();
+        RecordedMotion::read(&folder.join("trajectory.vtkhdf"), 1, 1000).unwrap();
     });
     [run.bytes_max, picture.bytes_max]
 }

@@ -444,8 +444,8 @@ fn statics_finds_states_at_rest() {
     }
     let mut initial = Initial::new(0.0, [0.0], [0.0]);
     initial.internal_states = vec![0.0];
-    let found =
-        statics::solve(&Pulled, &initial, &statics::Settings::default(), |_| Control::Continue).unwrap();
+    let found = statics::solve(&Pulled, &initial, &statics::StaticSettings::default(), |_| Control::Continue)
+        .unwrap();
     // 2x = c = 3 − x.
     assert!((found.equilibrium.values.configuration[0] - 1.0).abs() < 1e-12);
     assert!((found.equilibrium.values.internal_states[0] - 2.0).abs() < 1e-12);

@@ -58,7 +58,7 @@ fn an_input_acts_on_every_force_that_uses_it_from_the_moment_it_is_set() {
     assert!(value(&mut stepper, "shaft.rate").abs() < 1e-12);
     // Two parabolas: ½ · 1 · ½ and ½ · 1 · ¼.
     assert!((value(&mut stepper, "shaft.angle") - 0.375).abs() < 1e-12);
-    // What the torques did is in the wheel, and the books close: 4 · 0.25 − 8 · 0.125 = 0.
+    // What the torques did is in the wheel, and the energies balance: 4 · 0.25 − 8 · 0.125 = 0.
     assert!(value(&mut stepper, "energy.balance").abs() < 1e-9);
     assert!(value(&mut stepper, "energy.work").abs() < 1e-9);
 }

@@ -149,8 +149,8 @@ impl Explanation {
 
     /// A line for each joint; of large machines one for each kind, and for each joint with implied equations.
     fn constraints(&self) -> Vec<String> {
-        const MOST_LINES: usize = 50;
-        if self.joints.len() <= MOST_LINES {
+        const MAX_LINES: usize = 50;
+        if self.joints.len() <= MAX_LINES {
             return self.joints.iter().map(JointLine::words).collect();
         }
         let mut lines: Vec<String> = Vec::new();
@@ -182,9 +182,9 @@ impl Explanation {
 
 /// The first few of many signals.
 fn shortened(signals: &[String]) -> String {
-    const SHOWN: usize = 6;
-    let shown = signals.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if signals.len() > SHOWN { format!("{shown}, …") } else { shown }
+    const MAX_SHOWN: usize = 6;
+    let shown = signals.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if signals.len() > MAX_SHOWN { format!("{shown}, …") } else { shown }
 }
 
 fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {

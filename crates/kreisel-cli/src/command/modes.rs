@@ -7,7 +7,7 @@ use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
 use kreisel::kinematics::NodeId;
 use kreisel::machine::{About, Machine, MachineModes};
-use kreisel::modes::{Mode, Settings};
+use kreisel::modes::{Mode, ModeSettings};
 use kreisel::results::{
     Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
 };
@@ -69,7 +69,7 @@ enum State {
 }
 
 /// Most velocity coordinates for which a state space is written: it is dense.
-const MOST_DENSE: usize = 600;
+const MAX_DENSE: usize = 600;
 
 impl Modes {
     /// Does what the arguments ask for.
@@ -85,7 +85,7 @@ impl Modes {
             State::Initial => About::Initial,
             State::Static => About::Static,
         };
-        let found = machine.modes(about, Settings { count: self.count, ..Settings::default() })?;
+        let found = machine.modes(about, ModeSettings { count: self.count, ..ModeSettings::default() })?;
         let mut warnings = [machine.warnings.clone(), found.warnings.clone()].concat();
         let lines: Vec<ModeLine> = found.modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
         let mut paths = Vec::new();
@@ -274,9 +274,9 @@ fn write_matrices(
         ("gradient.mtx", matrix_market::sparse(&linearized.gradient, "B, the constraint Jacobian")),
         ("coordinates.txt", list(&names)),
     ];
-    if linearized.velocity_count() > MOST_DENSE {
+    if linearized.velocity_count() > MAX_DENSE {
         warnings.push(format!(
-            "no state space is written: it would be dense, and there are more than {MOST_DENSE} velocity coordinates"
+            "no state space is written: it would be dense, and there are more than {MAX_DENSE} velocity coordinates"
         ));
     } else if let Some(space) = linearized.state_space().map_err(kreisel::machine::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();

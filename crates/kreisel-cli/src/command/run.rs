@@ -152,7 +152,7 @@ impl Run {
         every: Option<Every>,
     ) -> Result<Ending, CommandError> {
         let Job { machine, plan, folder, began, ref warnings, .. } = job;
-        let mut watch = Watch {
+        let mut watch = ProgressObserver {
             recorder,
             progress: Progress::new(plan, self.quiet),
             interrupt: interrupt_flag()?,
@@ -300,7 +300,7 @@ pub(super) fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
 }
 
 /// Records, shows progress and listens for Ctrl-C.
-struct Watch<'m, S> {
+struct ProgressObserver<'m, S> {
     recorder: Recorder<'m, S>,
     progress: Progress,
     interrupt: Arc<AtomicBool>,
@@ -309,7 +309,7 @@ struct Watch<'m, S> {
     is_due: bool,
 }
 
-impl<S: Sink> Observer for Watch<'_, S> {
+impl<S: Sink> Observer for ProgressObserver<'_, S> {
     fn started(&mut self, at: &Values) {
         self.recorder.started(at);
     }
@@ -361,7 +361,7 @@ impl Progress {
 }
 
 /// Most events that the summary names.
-const MOST_EVENTS: usize = 10;
+const MAX_EVENTS: usize = 10;
 
 fn text_summary(
     machine: &Machine,
@@ -371,7 +371,7 @@ fn text_summary(
     wall_time: Duration,
     paths: &[PathBuf],
 ) -> String {
-    let mobility = Mobility::of(&machine.system, run.integration().redundancy());
+    let mobility = Mobility::from_redundancy(&machine.system, run.integration().redundancy());
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:<18}{words}");
@@ -419,7 +419,7 @@ fn text_summary(
             extremes.largest_position_residual, extremes.largest_velocity_residual
         ),
     );
-    let (shown, events) = (MOST_EVENTS.min(run.events().len()), run.events());
+    let (shown, events) = (MAX_EVENTS.min(run.events().len()), run.events());
     for event in &events[..shown] {
         line("event", format!("`{}` at {} s", event.event, event.time));
     }

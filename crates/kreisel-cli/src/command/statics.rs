@@ -8,7 +8,7 @@ use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::{Machine, Mobility, ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::results::{EndStatus, OutputFolder, RunSummary};
-use kreisel::statics::{self, Equilibrium, PathSettings, Settings, StaticsError};
+use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;
@@ -43,7 +43,7 @@ pub struct Static {
     arc_length: bool,
 
     /// Most points on the path
-    #[arg(long, value_name = "N", default_value_t = PathSettings::default().most_points, requires = "arc_length", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = PathSettings::default().max_points, requires = "arc_length", allow_negative_numbers = true)]
     points: usize,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
@@ -121,12 +121,12 @@ impl Static {
         }
     }
 
-    fn settings(&self) -> Settings {
-        Settings {
+    fn settings(&self) -> StaticSettings {
+        StaticSettings {
             target: self.factor,
             load_steps: self.load_steps,
-            path: self.arc_length.then_some(PathSettings { most_points: self.points }),
-            ..Settings::default()
+            path: self.arc_length.then_some(PathSettings { max_points: self.points }),
+            ..StaticSettings::default()
         }
     }
 
@@ -143,7 +143,7 @@ impl Static {
         let mut warnings = machine.warnings.clone();
         if let Ok(solution) = &outcome.solution {
             warnings.extend(machine.consistency_warnings(&solution.start_report));
-            let mobility = Mobility::of(&machine.system, &solution.redundancy);
+            let mobility = Mobility::from_redundancy(&machine.system, &solution.redundancy);
             let shared = machine.mobility_warnings(&mobility).into_iter();
             // A structure that cannot move is what statics is for.
             warnings.extend(shared.filter(|warning| !warning.contains("cannot move")));
@@ -271,14 +271,14 @@ impl StaticReport {
         if let Some(name) = &self.most_displaced {
             line("displacement", format!("{:.6e} m at most, of `{name}`", self.largest_displacement));
         }
-        const MOST_REACTIONS: usize = 20;
-        for reaction in self.reactions.iter().take(MOST_REACTIONS) {
+        const MAX_REACTIONS: usize = 20;
+        for reaction in self.reactions.iter().take(MAX_REACTIONS) {
             let [force, torque] = [reaction.force, reaction.torque]
                 .map(|v| format!("({:.5e}, {:.5e}, {:.5e})", v[0], v[1], v[2]));
             line("reaction", format!("`{}`: force {force} N, torque {torque} Nm", reaction.joint));
         }
-        if self.reactions.len() > MOST_REACTIONS {
-            line("reaction", format!("… {} more in run.json", self.reactions.len() - MOST_REACTIONS));
+        if self.reactions.len() > MAX_REACTIONS {
+            line("reaction", format!("… {} more in run.json", self.reactions.len() - MAX_REACTIONS));
         }
         for path in paths {
             line("written", path.display().to_string());

@@ -6,7 +6,7 @@ use super::{CommandError, Ending, counted, say};
 use crate::output::{Printer, WriteError, write_whole};
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::sweep::study::MOST_RUNS;
+use kreisel::sweep::study::MAX_RUNS;
 use kreisel::sweep::{Journal, Outcome, Request, Sampling, Study, SweepError, table};
 use serde::Serialize;
 use std::fs;
@@ -37,7 +37,7 @@ pub struct Sweep {
     measures: Vec<String>,
 
     /// Take so many samples of the ranges in place of all combinations
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS as u64))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_RUNS as u64))]
     sample: Option<u64>,
 
     /// How samples are taken

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 /// Curves with more points are drawn without markers.
-const MOST_MARKERS: usize = 40;
+const MAX_MARKERS: usize = 40;
 
 const PLOT_WIDTH: f64 = 470.0;
 const PLOT_HEIGHT: f64 = 340.0;
@@ -208,7 +208,7 @@ impl<'a> Plot<'a> {
 
 impl Look {
     fn new(place: usize, curve: &Series) -> Self {
-        let has_markers = curve.scattered || curve.x.len() <= MOST_MARKERS;
+        let has_markers = curve.scattered || curve.x.len() <= MAX_MARKERS;
         let dash = if has_markers { "" } else { DASHES[place % DASHES.len()] };
         Self {
             colour: COLOURS[place % COLOURS.len()],

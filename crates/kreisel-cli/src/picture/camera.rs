@@ -85,10 +85,10 @@ impl Camera {
     /// Pixels from the upper left corner, and nearness in parts of the radius.
     pub fn project(&self, corners: [Vector3; 3]) -> [[f64; 3]; 3] {
         corners.map(|corner| {
-            let way = corner - self.centre;
-            let [x, y] = [self.right, self.above].map(|axis| self.scale * axis.dot(&way));
+            let offset = corner - self.centre;
+            let [x, y] = [self.right, self.above].map(|axis| self.scale * axis.dot(&offset));
             let [width, height] = [self.size.width, self.size.height].map(f64::from);
-            [0.5 * width + x, 0.5 * height - y, self.towards.dot(&way) / self.radius]
+            [0.5 * width + x, 0.5 * height - y, self.towards.dot(&offset) / self.radius]
         })
     }
 
@@ -114,9 +114,9 @@ fn extent(recording: &Recording) -> Vec<Vector3> {
         points.extend(ends.map(|(_, frame)| Vector3::from(frame.position)));
     }
     for body in &scene.bodies {
-        let boxes = body.shapes.iter().map(|shape| Mesh::of(shape, 8).bounding_box());
+        let boxes = body.shapes.iter().map(|shape| Mesh::from_shape(shape, 8).bounding_box());
         let corners: Vec<[f64; 3]> = boxes.flat_map(|mesh| mesh.points).collect();
-        for pose in recording.motion.of_node(body.node) {
+        for pose in recording.motion.node_poses(body.node) {
             points.extend(corners.iter().map(|corner| pose.transform_point(&Vector3::from(*corner))));
         }
     }

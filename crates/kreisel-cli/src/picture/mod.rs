@@ -77,7 +77,7 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
     let mut colour = || colours.next().copied().unwrap_or(GREY);
     for body in &scene.bodies {
         let colour = colour();
-        body.shapes.iter().for_each(|shape| add(&Mesh::of(shape, SLICES), Some(body.node), colour));
+        body.shapes.iter().for_each(|shape| add(&Mesh::from_shape(shape, SLICES), Some(body.node), colour));
     }
     for beam in &scene.beams {
         let colour = colour();
@@ -87,7 +87,7 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
     }
     for joint in &scene.joints {
         let ball = shape(SceneGeometry::Sphere { radius: JOINT * radius }, joint.frames[0]);
-        add(&Mesh::of(&ball, SLICES / 2), joint.nodes[0], GREY);
+        add(&Mesh::from_shape(&ball, SLICES / 2), joint.nodes[0], GREY);
     }
     for spring in &scene.springs {
         let [from, to] = [0, 1].map(|end| place(spring.nodes[end], spring.points[end]));
@@ -97,21 +97,21 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
 }
 
 fn shape(geometry: SceneGeometry, frame: SceneFrame) -> SceneShape {
-    SceneShape { geometry, frame, made_up: true }
+    SceneShape { geometry, frame, default_shape: true }
 }
 
 /// A straight cylinder between two points of the world.
 fn rod(from: Vector3, to: Vector3, radius: f64) -> Mesh {
-    let way = to - from;
-    let length = way.norm();
-    let Some(rotation) = nalgebra::UnitQuaternion::rotation_between(&Vector3::z(), &way) else {
+    let offset = to - from;
+    let length = offset.norm();
+    let Some(rotation) = nalgebra::UnitQuaternion::rotation_between(&Vector3::z(), &offset) else {
         // Straight down, or no way at all: a rotation is not unique, and none is needed.
         let frame = SceneFrame { position: (0.5 * (from + to)).into(), ..SceneFrame::default() };
-        return Mesh::of(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4);
+        return Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4);
     };
     let [x, y, z, w] = rotation.coords.into();
     let frame = SceneFrame { position: from.into(), rotation: [w, x, y, z] };
     let middle = placed(&frame, [0.0, 0.0, 0.5 * length]);
     let frame = SceneFrame { position: middle, ..frame };
-    Mesh::of(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4)
+    Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4)
 }

@@ -18,12 +18,12 @@ const STIFFNESS: f64 = 1e3;
 /// m_ave of the paper's two runs.
 const MASSES: [f64; 2] = [0.0, 1.0];
 /// Largest step in s, which the paper takes until 0.4 s.
-const LARGEST_STEP: f64 = 1e-2;
+const MAX_STEP: f64 = 1e-2;
 /// When contact begins in s, and how closely the parts are placed for that.
 const CONTACT: (f64, f64) = (0.494, 1e-3);
 /// Least s at the impact, and least ratio of the corrections with a constant scaling to those with the other.
-const LEAST_SCALE: f64 = 1e9;
-const LEAST_RATIO: f64 = 1e3;
+const MIN_SCALE: f64 = 1e9;
+const MIN_RATIO: f64 = 1e3;
 /// How many of the smallest steps are looked at: what round-off leaves in one of them is chance.
 const WATCHED: usize = 15;
 /// Distance in s at which the depth of the contact is looked at.
@@ -70,7 +70,7 @@ fn bin(time: f64) -> f64 {
 fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
     let plan = machine.plan()?;
     let control = plan.integration.error_control.ok_or("the model leaves its steps to the error")?;
-    let control = ErrorControl { max_step: LARGEST_STEP, initial_step: Some(LARGEST_STEP), ..control };
+    let control = ErrorControl { max_step: MAX_STEP, initial_step: Some(MAX_STEP), ..control };
     Ok(Settings {
         error_control: Some(control),
         mass_scale: Some(mass),
@@ -80,7 +80,7 @@ fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
 }
 
 /// Watches the steps of a run.
-struct Watch<'m> {
+struct CamObserver<'m> {
     recorder: Recorder<'m, Trajectory>,
     run: Run,
     /// The state before the step under way.
@@ -89,7 +89,7 @@ struct Watch<'m> {
     states: VecDeque<(State, f64)>,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for CamObserver<'_> {
     fn started(&mut self, at: &Values) {
         self.recorder.started(at);
     }
@@ -122,7 +122,7 @@ fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(State, f64)>), Ex
     let end = machine.plan()?.end_time;
     let mut integration =
         GeneralizedAlpha::with(settings(machine, mass)?).start(&machine.system, machine.initial.clone())?;
-    let mut watch = Watch {
+    let mut watch = CamObserver {
         recorder: Recorder::new(machine, Some(OUTPUT_STEP), Trajectory::new(machine)),
         run: Run { mass, smallest: f64::INFINITY, ..Run::default() },
         before: State::default(),
@@ -134,7 +134,7 @@ fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(State, f64)>), Ex
         watch.before.clone_from(integration.state());
         outcome = integration.run(end, &mut watch);
     }
-    let Watch { recorder, mut run, states, .. } = watch;
+    let CamObserver { recorder, mut run, states, .. } = watch;
     let trajectory = recorder.finish(integration.values())?;
     let depth = trajectory.signal("strike.depth").ok_or("the model has a contact `strike`")?;
     run.contact = depth.iter().position(|depth| *depth > 0.0).map(|index| trajectory.times[index]);
@@ -236,12 +236,12 @@ fn outcome(
     outcome.check(Check::close("first contact, m_ave = 1 [s]", CONTACT.0, contact, CONTACT.1));
     let end = scaled.failure.clone().unwrap_or_else(|| "completes".to_owned());
     outcome.check(Check::text("run with m_ave = 1", "completes", end));
-    outcome.check(Check::at_least("largest s, m_ave = 1", LEAST_SCALE, scaled.scale(scaled.smallest)));
+    outcome.check(Check::at_least("largest s, m_ave = 1", MIN_SCALE, scaled.scale(scaled.smallest)));
     // A run that fails is what the paper shows; corrections tell why, whether it fails or not.
     let name = format!("correction with m_ave = 0 over that with m_ave = 1, {WATCHED} smallest steps");
     outcome.check(match constant.failure {
         Some(_) => Check::at_most("end of the run with m_ave = 0 [s]", 1.0 - f64::EPSILON, constant.reached),
-        None => Check::at_least(name, LEAST_RATIO, strike.ratio),
+        None => Check::at_least(name, MIN_RATIO, strike.ratio),
     });
     Ok(outcome)
 }

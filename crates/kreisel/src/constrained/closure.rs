@@ -6,14 +6,14 @@
 //! configuration or the one that comes closest, and then says which constraints miss by how much.
 
 use super::error::{ConsistencyError, Miss};
-use super::kkt::{BlockSystem, Kkt, KktFailure, MOST_ITERATIONS, largest};
-use super::layout::Kind;
+use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
+use super::layout::RowKind;
 use crate::dae::{Dae, Equation, Point, Shape};
 use crate::solve::linear::LinearSolver;
 
 /// What is to be reached.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Goal<'a> {
+pub(crate) struct ClosureGoal<'a> {
     pub time: f64,
     /// Largest violation that counts as none.
     pub tolerance: f64,
@@ -83,7 +83,7 @@ pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(us
 /// A step may let the violation grow up to this part of the first one: it moves along the constraints.
 const NEAR: f64 = 0.01;
 /// Most halvings of one step.
-const MOST_HALVINGS: usize = 10;
+const MAX_HALVINGS: usize = 10;
 /// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first, smallest, largest.
 const DAMPING: [f64; 3] = [1e-6, 1e-12, 1e6];
 /// A violation that falls by less than this part is at its minimum.
@@ -102,7 +102,7 @@ impl Kkt {
     pub fn project_position(
         &mut self,
         dae: &dyn Dae,
-        goal: Goal,
+        goal: ClosureGoal,
         configuration: &mut [f64],
         change: &mut [f64],
     ) -> Result<f64, ClosureFailure> {
@@ -137,14 +137,14 @@ impl Kkt {
     fn smallest_change(
         &mut self,
         dae: &dyn Dae,
-        goal: Goal,
+        goal: ClosureGoal,
         configuration: &mut [f64],
         change: &mut [f64],
     ) -> Result<(), ClosureFailure> {
         let mut multipliers = vec![0.0; self.system.violation.len()];
         let mut violation = self.violate(dae, goal.time, configuration);
         let near = NEAR * violation;
-        for _ in 0..MOST_ITERATIONS {
+        for _ in 0..MAX_ITERATIONS {
             if largest(&self.system.violation).1 <= goal.tolerance {
                 return Ok(());
             }
@@ -167,7 +167,7 @@ impl Kkt {
             system.nonholonomic.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
-            system.layout.gather(Kind::Holonomic, 0, &system.unknowns, &mut multipliers);
+            system.layout.gather(RowKind::Holonomic, 0, &system.unknowns, &mut multipliers);
             let step = system.unknowns[..change.len()].to_vec();
             let mut part = 1.0;
             for halvings in 0.. {
@@ -178,8 +178,8 @@ impl Kkt {
                     violation = there;
                     break;
                 }
-                if halvings == MOST_HALVINGS {
-                    return Err(self.missed(goal.tolerance, MOST_ITERATIONS));
+                if halvings == MAX_HALVINGS {
+                    return Err(self.missed(goal.tolerance, MAX_ITERATIONS));
                 }
                 part *= 0.5;
             }
@@ -187,14 +187,14 @@ impl Kkt {
         if largest(&self.system.violation).1 <= goal.tolerance {
             return Ok(());
         }
-        Err(self.missed(goal.tolerance, MOST_ITERATIONS))
+        Err(self.missed(goal.tolerance, MAX_ITERATIONS))
     }
 
     /// Levenberg and Marquardt's iteration: M δ + Bᵀμ = 0, B δ − ε μ = −Φ, with ε fitted to the success of the steps.
     fn descend(
         &mut self,
         dae: &dyn Dae,
-        goal: Goal,
+        goal: ClosureGoal,
         configuration: &mut [f64],
         change: &mut [f64],
     ) -> Result<(), ClosureFailure> {
@@ -206,7 +206,7 @@ impl Kkt {
             if largest(&self.system.violation).1 <= goal.tolerance {
                 break Ok(());
             }
-            if iterations == 2 * MOST_ITERATIONS || damping > largest_damping {
+            if iterations == 2 * MAX_ITERATIONS || damping > largest_damping {
                 break Err(self.missed(goal.tolerance, iterations));
             }
             iterations += 1;
@@ -365,7 +365,7 @@ impl BlockSystem {
             held[row] &= self.locked.binary_search(&column).is_ok();
         }
         for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
-            let group = self.layout.constraint_group(Kind::Holonomic, index);
+            let group = self.layout.constraint_group(RowKind::Holonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }

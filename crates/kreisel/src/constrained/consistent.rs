@@ -1,6 +1,6 @@
 //! Consistent values: positions and velocities that satisfy the constraints, from those that the user gives.
 
-use super::closure::{Goal, named};
+use super::closure::{ClosureGoal, named};
 use super::compliance::compliance;
 use super::error::ConsistencyError;
 use super::kkt::{Kkt, largest};
@@ -56,7 +56,8 @@ pub(crate) fn closed(
     shape.space.normalize(&mut configuration);
     // Coordinates far from the origin carry more rounding into the constraints.
     let extent = configuration.iter().fold(dae.scales().length, |extent, value| extent.max(value.abs()));
-    let goal = Goal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
+    let goal =
+        ClosureGoal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
     report.position_violation = kkt
         .project_position(dae, goal, &mut configuration, &mut report.position_change)
         .map_err(|failure| failure.at_start(dae, initial.time))?;

@@ -12,19 +12,19 @@ pub struct Miss {
 }
 
 /// Most misses in one message.
-const MOST_MISSES: usize = 5;
+const MAX_MISSES: usize = 5;
 
 /// Misses as a part of a sentence.
 pub(crate) fn in_words(misses: &[Miss]) -> String {
-    let shown = misses.iter().take(MOST_MISSES).enumerate();
+    let shown = misses.iter().take(MAX_MISSES).enumerate();
     let mut words: Vec<String> = shown
         .map(|(index, Miss { name, size })| {
             let verb = if index == 0 { " misses" } else { "" };
             format!("{name}{verb} by {size:.1e}")
         })
         .collect();
-    if misses.len() > MOST_MISSES {
-        words.push(format!("and {} more", misses.len() - MOST_MISSES));
+    if misses.len() > MAX_MISSES {
+        words.push(format!("and {} more", misses.len() - MAX_MISSES));
     }
     words.join(", ")
 }

@@ -13,7 +13,7 @@
 
 use super::compliance::comply;
 use super::error::ConsistencyError;
-use super::layout::{Copies, Kind, Layout, Part, StateScaling};
+use super::layout::{Copies, CopyIndex, Layout, RowKind, StateScaling};
 use crate::dae::{
     Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights, Values,
 };
@@ -70,10 +70,10 @@ pub(crate) struct BlockSystem {
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
-pub(crate) const MOST_ITERATIONS: usize = 50;
+pub(crate) const MAX_ITERATIONS: usize = 50;
 
 /// Nonholonomic constraints count as met below this part of the velocities.
-pub(crate) const SLIP_TOLERANCE: f64 = 1e-13;
+pub(crate) const NONHOLONOMIC_TOLERANCE: f64 = 1e-13;
 
 impl BlockSystem {
     fn new(dae: &dyn Dae, shape: Shape, mass_scale: f64) -> Self {
@@ -129,8 +129,18 @@ impl BlockSystem {
         self.add_states(kinematic);
         if !self.compliance.is_empty() {
             let (holonomic, nonholonomic) = self.compliance.split_at(self.violation.len());
-            self.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::FIRST, &mut self.matrix);
-            self.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::FIRST, &mut self.matrix);
+            self.layout.subtract_compliance(
+                RowKind::Holonomic,
+                holonomic,
+                CopyIndex::FIRST,
+                &mut self.matrix,
+            );
+            self.layout.subtract_compliance(
+                RowKind::Nonholonomic,
+                nonholonomic,
+                CopyIndex::FIRST,
+                &mut self.matrix,
+            );
         }
         if !self.locked.is_empty() {
             self.lock();
@@ -173,7 +183,7 @@ impl BlockSystem {
     /// Positions need not heed conditions on velocities: their multipliers get an equation of their own.
     fn free_nonholonomic(&mut self) {
         for index in 0..self.shape.nonholonomic.len() {
-            let group = self.layout.constraint_group(Kind::Nonholonomic, index);
+            let group = self.layout.constraint_group(RowKind::Nonholonomic, index);
             if let Some(block) = self.layout.pattern.find(group, group) {
                 self.matrix.block_mut(block).fill_diagonal(-1.0);
             }
@@ -223,9 +233,9 @@ impl BlockSystem {
     /// Puts `factor · violation` and `−nonholonomic` into the rows of the constraints.
     pub fn constraint_rows(&mut self, factor: f64) {
         self.violation.iter_mut().for_each(|value| *value *= factor);
-        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.unknowns);
+        self.layout.scatter(RowKind::Holonomic, 0, &self.violation, &mut self.unknowns);
         self.nonholonomic.iter_mut().for_each(|value| *value = -*value);
-        self.layout.scatter(Kind::Nonholonomic, 0, &self.nonholonomic, &mut self.unknowns);
+        self.layout.scatter(RowKind::Nonholonomic, 0, &self.nonholonomic, &mut self.unknowns);
     }
 
     /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
@@ -256,9 +266,9 @@ impl BlockSystem {
             relative = relative.max(change.abs() / value.abs().max(1.0));
         };
         out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
-        self.layout.gather(Kind::Holonomic, 0, &self.unknowns, &mut self.violation);
+        self.layout.gather(RowKind::Holonomic, 0, &self.unknowns, &mut self.violation);
         out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
-        self.layout.gather(Kind::Nonholonomic, 0, &self.unknowns, &mut self.nonholonomic);
+        self.layout.gather(RowKind::Nonholonomic, 0, &self.unknowns, &mut self.nonholonomic);
         out.nonholonomic_multipliers
             .iter_mut()
             .zip(&self.nonholonomic)
@@ -318,7 +328,7 @@ impl Kkt {
         }
         let mut before = None;
         // Nonholonomic constraints may be nonlinear in v; linear ones are met in the first round.
-        for round in 0..MOST_ITERATIONS {
+        for round in 0..MAX_ITERATIONS {
             let at = self.rest.point_at(time, configuration, velocity);
             system.factor(dae, &at, None)?;
             system.evaluate(dae, &at);
@@ -327,7 +337,7 @@ impl Kkt {
             before.get_or_insert(largest(&system.violation).1.max(nonholonomic));
             // Compliant constraints are met as well as they can be after one more round.
             if round > 0
-                && (nonholonomic <= SLIP_TOLERANCE * largest(velocity).1.max(1.0)
+                && (nonholonomic <= NONHOLONOMIC_TOLERANCE * largest(velocity).1.max(1.0)
                     || !system.compliance.is_empty())
             {
                 break;
@@ -359,7 +369,7 @@ impl Kkt {
     /// internal states are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
     pub fn accelerations(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        for _ in 0..MOST_ITERATIONS {
+        for _ in 0..MAX_ITERATIONS {
             let point = Point { memory: &self.rest.memory, ..at.point() };
             system.factor_with(dae, &point, None, false)?;
             system.evaluate(dae, &point);

@@ -10,7 +10,7 @@ use crate::dae::{
     Couplings, Equation, GradientPlace, Reactions, Shape, StateGroup, Tangent, TangentOperators,
 };
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
-use crate::solve::kernel::{Block, Target, add, add_transposed};
+use crate::solve::kernel::{BlockTarget, DenseBlock, add, add_transposed};
 use crate::solve::linear::Role;
 
 /// How many unknowns (and equations) of a kind a method has per component.
@@ -36,12 +36,12 @@ impl Copies {
 
 /// Which copies of the equations and of the unknowns a block belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct CopyIndex {
     pub row: usize,
     pub column: usize,
 }
 
-impl Part {
+impl CopyIndex {
     pub const FIRST: Self = Self { row: 0, column: 0 };
 
     pub fn new(row: usize, column: usize) -> Self {
@@ -95,7 +95,7 @@ fn kind_of(algebraic: bool) -> usize {
 
 /// The kinds of constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     /// Holonomic ones with λ.
     Holonomic,
     /// Nonholonomic ones with ψ.
@@ -138,7 +138,7 @@ impl Layout {
         let first_stabilizer = sizes.len();
         let stabilizer_sizes = if copies.stabilizers { shape.constraints.clone() } else { Vec::new() };
         sizes.extend(&stabilizer_sizes);
-        roles.resize(sizes.len(), Role::Stabilizer);
+        roles.resize(sizes.len(), Role::Paired);
         let first_state = sizes.len();
         sizes.extend(shape.internal_states.iter().map(|group| group.size));
         roles.resize(sizes.len(), Role::Primary);
@@ -180,9 +180,10 @@ impl Layout {
         .chain(crossed)
         .chain(diagonal)
         .chain(extra);
-        let loose = couplings.force_node.blocks().filter(|(block, ..)| couplings.force_node.is_loose(*block));
-        let loose = loose.map(|(_, row, column)| (row, column));
-        let pattern = BlockPattern::new(&sizes, &sizes, blocks).loosen(loose);
+        let dropped =
+            couplings.force_node.blocks().filter(|(block, ..)| couplings.force_node.is_dropped(*block));
+        let dropped = dropped.map(|(_, row, column)| (row, column));
+        let pattern = BlockPattern::new(&sizes, &sizes, blocks).with_dropped(dropped);
         let place = |&(row, column): &(usize, usize)| {
             pattern.find(row, column).expect("every block was put into the pattern")
         };
@@ -226,21 +227,25 @@ impl Layout {
         }
     }
 
-    fn constraints(&self, kind: Kind) -> &Constraints {
+    fn constraints(&self, kind: RowKind) -> &Constraints {
         match kind {
-            Kind::Holonomic => &self.holonomic,
-            Kind::Nonholonomic => &self.nonholonomic,
-            Kind::Stabilizer => &self.stabilizers,
+            RowKind::Holonomic => &self.holonomic,
+            RowKind::Nonholonomic => &self.nonholonomic,
+            RowKind::Stabilizer => &self.stabilizers,
         }
     }
 
     /// Group of a constraint group.
-    pub fn constraint_group(&self, kind: Kind, index: usize) -> usize {
+    pub fn constraint_group(&self, kind: RowKind, index: usize) -> usize {
         self.constraints(kind).first_group + index
     }
 
     /// First unknown of copy `which` of each constraint group, with the group's size.
-    pub fn multiplier_starts(&self, kind: Kind, which: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub fn multiplier_starts(
+        &self,
+        kind: RowKind,
+        which: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + '_ {
         let constraints = self.constraints(kind);
         (constraints.sizes.iter().enumerate()).map(move |(index, &size)| {
             (self.pattern.row_range(constraints.first_group + index).start + which * size, size)
@@ -259,12 +264,12 @@ impl Layout {
     }
 
     /// Copies multipliers `which` out of a vector of unknowns.
-    pub fn gather(&self, kind: Kind, which: usize, unknowns: &[f64], out: &mut [f64]) {
+    pub fn gather(&self, kind: RowKind, which: usize, unknowns: &[f64], out: &mut [f64]) {
         gather(self.multiplier_starts(kind, which), unknowns, out);
     }
 
     /// Writes one value per constraint into the rows `which` of a vector of equations.
-    pub fn scatter(&self, kind: Kind, which: usize, values: &[f64], out: &mut [f64]) {
+    pub fn scatter(&self, kind: RowKind, which: usize, values: &[f64], out: &mut [f64]) {
         scatter(self.multiplier_starts(kind, which), values, out);
     }
 
@@ -288,7 +293,7 @@ impl Layout {
             first += size;
         }
         first = 0;
-        for (start, size) in self.multiplier_starts(Kind::Holonomic, 0) {
+        for (start, size) in self.multiplier_starts(RowKind::Holonomic, 0) {
             if row < start + size {
                 return Equation::Constraint(first + row - start);
             }
@@ -298,14 +303,14 @@ impl Layout {
             first += size;
         }
         first = 0;
-        for (start, size) in self.multiplier_starts(Kind::Nonholonomic, 0) {
+        for (start, size) in self.multiplier_starts(RowKind::Nonholonomic, 0) {
             if row < start + self.nonholonomic.copies * size {
                 return Equation::Nonholonomic(first + (row - start) % size.max(1));
             }
             first += size;
         }
         first = 0;
-        for (start, size) in self.multiplier_starts(Kind::Stabilizer, 0) {
+        for (start, size) in self.multiplier_starts(RowKind::Stabilizer, 0) {
             if row < start + size {
                 return Equation::ConstraintRate(first + row - start);
             }
@@ -339,7 +344,7 @@ impl Layout {
         for ((block, _, group), &place) in pattern.blocks().zip(&self.internal_states.force) {
             let source = view(matrix, block);
             let unknown = scaling.unknown[kind_of(self.internal_states.groups[group].algebraic)];
-            let target = self.part_of(out, place, source, Part::new(row, 0), self.node_copies);
+            let target = self.part_of(out, place, source, CopyIndex::new(row, 0), self.node_copies);
             add(target, factor * scaling.force * unknown, source);
         }
     }
@@ -358,7 +363,7 @@ impl Layout {
         for ((block, group, node), &place) in pattern.blocks().zip(&self.internal_states.node) {
             let source = view(matrix, block);
             let rate = scaling.rate[kind_of(self.internal_states.groups[group].algebraic)];
-            let target = self.part_of(out, place, source, Part::new(0, column), 1);
+            let target = self.part_of(out, place, source, CopyIndex::new(0, column), 1);
             add_times(operators, node, target, factor * rate, source);
         }
     }
@@ -380,12 +385,16 @@ impl Layout {
         for ((block, row, column), &place) in pattern.blocks().zip(state) {
             let source = view(&tangent.state_state, block);
             let unknown = scaling.unknown[kind_of(groups[column].algebraic)];
-            add(self.part_of(out, place, source, Part::FIRST, 1), rate(row) * unknown, source);
+            add(self.part_of(out, place, source, CopyIndex::FIRST, 1), rate(row) * unknown, source);
         }
         let pattern = Arc::clone(tangent.state_reaction.pattern());
         for ((block, row, _), &place) in pattern.blocks().zip(constraint) {
             let source = view(&tangent.state_reaction, block);
-            add(self.part_of(out, place, source, Part::FIRST, 1), rate(row) * scaling.multiplier, source);
+            add(
+                self.part_of(out, place, source, CopyIndex::FIRST, 1),
+                rate(row) * scaling.multiplier,
+                source,
+            );
         }
     }
 
@@ -411,7 +420,7 @@ impl Layout {
         matrix: &BlockMatrix,
         operators: Option<&TangentOperators>,
         factor: f64,
-        part: Part,
+        part: CopyIndex,
         out: &mut BlockMatrix,
     ) {
         let pattern = Arc::clone(matrix.pattern());
@@ -427,7 +436,7 @@ impl Layout {
         &self,
         operators: Option<&TangentOperators>,
         factor: f64,
-        part: Part,
+        part: CopyIndex,
         out: &mut BlockMatrix,
     ) {
         for (node, &size) in self.node_sizes.iter().enumerate() {
@@ -453,9 +462,9 @@ impl Layout {
         factor: f64,
         out: &mut BlockMatrix,
     ) {
-        self.add_nodes(&tangent.dynamic, None, factor, Part::FIRST, out);
+        self.add_nodes(&tangent.dynamic, None, factor, CopyIndex::FIRST, out);
         if operators.is_some() {
-            self.add_nodes(&tangent.stiffness, operators, factor, Part::FIRST, out);
+            self.add_nodes(&tangent.stiffness, operators, factor, CopyIndex::FIRST, out);
         }
     }
 
@@ -482,11 +491,11 @@ impl Layout {
     /// Adds `factor · matrix` (times T) to the rows of constraints.
     pub fn add_rows(
         &self,
-        kind: Kind,
+        kind: RowKind,
         matrix: &BlockMatrix,
         operators: Option<&TangentOperators>,
         factor: f64,
-        part: Part,
+        part: CopyIndex,
         out: &mut BlockMatrix,
     ) {
         let constraints = self.constraints(kind);
@@ -501,17 +510,17 @@ impl Layout {
     /// Adds `factor ·` Bᵀ (or ∂r/∂λ) to the columns of multipliers.
     pub fn add_columns(
         &self,
-        kind: Kind,
+        kind: RowKind,
         shape: &Shape,
         tangent: &Tangent,
         factor: f64,
-        part: Part,
+        part: CopyIndex,
         out: &mut BlockMatrix,
     ) {
         let constraints = self.constraints(kind);
         let (gradient, reaction) = match kind {
-            Kind::Holonomic | Kind::Stabilizer => (&tangent.gradient, &tangent.reaction),
-            Kind::Nonholonomic => (&tangent.nonholonomic, &tangent.nonholonomic_reaction),
+            RowKind::Holonomic | RowKind::Stabilizer => (&tangent.gradient, &tangent.reaction),
+            RowKind::Nonholonomic => (&tangent.nonholonomic, &tangent.nonholonomic_reaction),
         };
         if shape.reactions == Reactions::Gradient {
             let pattern = Arc::clone(gradient.pattern());
@@ -521,7 +530,7 @@ impl Layout {
                 let stride = self.node_copies * columns;
                 let first = part.row * columns + part.column * source.rows * stride;
                 let values = from(place_values(out, place.column), first);
-                add_transposed(Target { values, stride: stride.max(1) }, factor, source);
+                add_transposed(BlockTarget { values, stride: stride.max(1) }, factor, source);
             }
             return;
         }
@@ -540,18 +549,24 @@ impl Layout {
         operators: Option<&TangentOperators>,
         out: &mut BlockMatrix,
     ) {
-        self.add_rows(Kind::Holonomic, &tangent.gradient, operators, 1.0, Part::FIRST, out);
-        self.add_columns(Kind::Holonomic, shape, tangent, 1.0, Part::FIRST, out);
+        self.add_rows(RowKind::Holonomic, &tangent.gradient, operators, 1.0, CopyIndex::FIRST, out);
+        self.add_columns(RowKind::Holonomic, shape, tangent, 1.0, CopyIndex::FIRST, out);
     }
 
     /// Adds A to the rows and Aᵀ (or ∂r/∂ψ) to the columns of ψ.
     pub fn add_nonholonomic(&self, shape: &Shape, tangent: &Tangent, out: &mut BlockMatrix) {
-        self.add_rows(Kind::Nonholonomic, &tangent.nonholonomic, None, 1.0, Part::FIRST, out);
-        self.add_columns(Kind::Nonholonomic, shape, tangent, 1.0, Part::FIRST, out);
+        self.add_rows(RowKind::Nonholonomic, &tangent.nonholonomic, None, 1.0, CopyIndex::FIRST, out);
+        self.add_columns(RowKind::Nonholonomic, shape, tangent, 1.0, CopyIndex::FIRST, out);
     }
 
     /// Subtracts a compliance from the diagonal between rows and columns of each constraint.
-    pub fn subtract_compliance(&self, kind: Kind, compliance: &[f64], part: Part, out: &mut BlockMatrix) {
+    pub fn subtract_compliance(
+        &self,
+        kind: RowKind,
+        compliance: &[f64],
+        part: CopyIndex,
+        out: &mut BlockMatrix,
+    ) {
         let constraints = self.constraints(kind);
         let mut first = 0;
         for (index, &size) in constraints.sizes.iter().enumerate() {
@@ -586,14 +601,14 @@ impl Layout {
         &self,
         out: &'a mut BlockMatrix,
         place: BlockId,
-        source: Block,
-        part: Part,
+        source: DenseBlock,
+        part: CopyIndex,
         row_copies: usize,
-    ) -> Target<'a> {
+    ) -> BlockTarget<'a> {
         let stride = row_copies * source.rows;
         let columns = source.values.len() / source.rows.max(1);
         let first = part.row * source.rows + part.column * columns * stride;
-        Target { values: from(place_values(out, place), first), stride: stride.max(1) }
+        BlockTarget { values: from(place_values(out, place), first), stride: stride.max(1) }
     }
 }
 
@@ -619,7 +634,13 @@ fn scatter(starts: impl Iterator<Item = (usize, usize)>, values: &[f64], out: &m
     }
 }
 
-fn add_times(operators: Option<&TangentOperators>, node: usize, target: Target, factor: f64, source: Block) {
+fn add_times(
+    operators: Option<&TangentOperators>,
+    node: usize,
+    target: BlockTarget,
+    factor: f64,
+    source: DenseBlock,
+) {
     match operators {
         _ if source.rows == 0 => {}
         Some(operators) => operators.add_product(node, target, factor, source),
@@ -628,9 +649,9 @@ fn add_times(operators: Option<&TangentOperators>, node: usize, target: Target, 
 }
 
 /// One block of a matrix, to be read.
-pub(crate) fn view(matrix: &BlockMatrix, block: BlockId) -> Block<'_> {
+pub(crate) fn view(matrix: &BlockMatrix, block: BlockId) -> DenseBlock<'_> {
     let pattern = matrix.pattern();
-    Block { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
+    DenseBlock { values: &matrix.values()[pattern.value_range(block)], rows: pattern.shape_of(block).0 }
 }
 
 /// The values of one block, to be written.

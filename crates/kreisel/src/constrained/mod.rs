@@ -10,13 +10,13 @@ mod layout;
 mod redundancy;
 mod scales;
 
-pub(crate) use closure::{ClosureFailure, Goal, misses, named};
+pub(crate) use closure::{ClosureFailure, ClosureGoal, misses, named};
 pub(crate) use compliance::{COMPLIANCE, compliance, comply};
 pub use consistent::StartReport;
 pub(crate) use consistent::{POSITION_TOLERANCE, check_initial, closed, fit_together, refuse};
 pub use error::{ConsistencyError, Miss};
 pub(crate) use error::{blame, in_words};
 pub(crate) use kkt::{Kkt, KktFailure};
-pub(crate) use layout::{Copies, Kind, Layout, Part, StateScaling, place_values, view};
+pub(crate) use layout::{Copies, CopyIndex, Layout, RowKind, StateScaling, place_values, view};
 pub use redundancy::Redundancy;
 pub(crate) use scales::coordinate_scales;

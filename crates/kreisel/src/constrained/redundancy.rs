@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::layout::{Copies, Kind, Layout};
+use super::layout::{Copies, Layout, RowKind};
 use crate::dae::{Couplings, Dae, Point, Shape, Tangent};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
@@ -219,11 +219,11 @@ fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> 
             let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
             part.iter_mut().for_each(|value| *value /= largest.max(f64::MIN_POSITIVE));
             let mut unknowns = vec![0.0; layout.pattern.row_count()];
-            layout.scatter(Kind::Holonomic, 0, &part[..holonomic], &mut unknowns);
-            layout.scatter(Kind::Nonholonomic, 0, &part[holonomic..], &mut unknowns);
+            layout.scatter(RowKind::Holonomic, 0, &part[..holonomic], &mut unknowns);
+            layout.scatter(RowKind::Nonholonomic, 0, &part[holonomic..], &mut unknowns);
             lu.solve(&mut unknowns);
-            layout.gather(Kind::Holonomic, 0, &unknowns, &mut part[..holonomic]);
-            layout.gather(Kind::Nonholonomic, 0, &unknowns, &mut part[holonomic..]);
+            layout.gather(RowKind::Holonomic, 0, &unknowns, &mut part[..holonomic]);
+            layout.gather(RowKind::Nonholonomic, 0, &unknowns, &mut part[holonomic..]);
         }
         let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         for (shared, value) in shared.iter_mut().zip(&part) {

@@ -325,7 +325,7 @@ pub trait Dae: Sync {
 
     /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept
     /// from step to step while that pays.
-    fn has_dear_tangent(&self) -> bool {
+    fn has_costly_tangent(&self) -> bool {
         false
     }
 
@@ -382,7 +382,7 @@ pub trait Dae: Sync {
 
     /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
     /// there. `out` holds false.
-    fn forgetful_states(&self, out: &mut [bool]) {
+    fn fading_states(&self, out: &mut [bool]) {
         let _ = out;
     }
 

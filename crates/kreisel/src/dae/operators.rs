@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::lie::{Group, Matrix3, Matrix6, Space};
 use crate::solve::block::BlockId;
-use crate::solve::kernel::{Block, Target, add, add_product};
+use crate::solve::kernel::{BlockTarget, DenseBlock, add, add_product};
 
 /// Form of a node's tangent operator.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum OperatorForm {
     /// R^k: the identity.
     Identity,
     /// SO(3)×R³: [A 0; 0 1] with A of SO(3).
@@ -19,7 +19,7 @@ enum Form {
     Full,
 }
 
-impl Form {
+impl OperatorForm {
     /// Leading columns that are stored, of those that an operator of this size has: large machines pass by all of them.
     fn stored(self, size: usize) -> usize {
         match self {
@@ -40,7 +40,7 @@ pub(crate) struct TangentOperators {
 /// Where the operator of a node is stored.
 #[derive(Clone, Copy, Debug)]
 struct Operator {
-    form: Form,
+    form: OperatorForm,
     start: usize,
     size: usize,
 }
@@ -55,22 +55,22 @@ impl Operator {
 
 impl TangentOperators {
     pub fn new(space: &Space) -> Self {
-        Self::with_form_of_motions(space, Form::Motion)
+        Self::with_form_of_motions(space, OperatorForm::Motion)
     }
 
     /// Operators to which any matrix can be added.
     pub fn general(space: &Space) -> Self {
-        Self::with_form_of_motions(space, Form::Full)
+        Self::with_form_of_motions(space, OperatorForm::Full)
     }
 
-    fn with_form_of_motions(space: &Space, of_motions: Form) -> Self {
+    fn with_form_of_motions(space: &Space, of_motions: OperatorForm) -> Self {
         let mut total = 0;
         let operator = |node| {
             let group = space.group(node);
             let form = match group {
-                Group::Vector(_) => Form::Identity,
-                Group::So3xR3 => Form::Rotation,
-                Group::So3 => Form::Full,
+                Group::Vector(_) => OperatorForm::Identity,
+                Group::So3xR3 => OperatorForm::Rotation,
+                Group::So3 => OperatorForm::Full,
                 Group::Se3 => of_motions,
             };
             let (start, size) = (total, group.dimension());
@@ -84,7 +84,7 @@ impl TangentOperators {
     /// Evaluates the operators at an increment.
     pub fn evaluate(&mut self, space: &Space, increment: &[f64]) {
         for (node, operator) in self.nodes.iter().enumerate() {
-            if !matches!(operator.form, Form::Identity) {
+            if !matches!(operator.form, OperatorForm::Identity) {
                 let out = &mut self.values[operator.range()];
                 space.tangent_operator(node, &increment[space.velocity_range(node)], out);
             }
@@ -94,7 +94,7 @@ impl TangentOperators {
     /// Evaluates the inverses of the operators at an increment; false if one does not exist.
     pub fn evaluate_inverse(&mut self, space: &Space, increment: &[f64]) -> bool {
         self.nodes.iter().enumerate().all(|(node, operator)| {
-            if matches!(operator.form, Form::Identity) {
+            if matches!(operator.form, OperatorForm::Identity) {
                 return true;
             }
             let out = &mut self.values[operator.range()];
@@ -110,7 +110,7 @@ impl TangentOperators {
             let first = end;
             end += operator.size;
             let part = &values[first..end];
-            if matches!(operator.form, Form::Identity) {
+            if matches!(operator.form, OperatorForm::Identity) {
                 take(first, part);
                 continue;
             }
@@ -120,12 +120,12 @@ impl TangentOperators {
                 product.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
             }
             match (operator.form, part) {
-                (Form::Motion, &[_, _, _, x, y, z]) => {
+                (OperatorForm::Motion, &[_, _, _, x, y, z]) => {
                     for (column, factor) in columns.chunks_exact(6).zip([x, y, z]) {
                         product[3..].iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value);
                     }
                 }
-                (Form::Rotation, &[_, _, _, ref position @ ..]) => {
+                (OperatorForm::Rotation, &[_, _, _, ref position @ ..]) => {
                     product[3..].iter_mut().zip(position).for_each(|(out, value)| *out = *value);
                 }
                 _ => {}
@@ -156,26 +156,28 @@ impl TangentOperators {
             return self.values[start + column * size + row];
         }
         match form {
-            Form::Motion if row < 3 => 0.0,
-            Form::Motion => self.values[start + (column - 3) * size + row - 3],
-            Form::Identity | Form::Rotation | Form::Full => f64::from(u8::from(row == column)),
+            OperatorForm::Motion if row < 3 => 0.0,
+            OperatorForm::Motion => self.values[start + (column - 3) * size + row - 3],
+            OperatorForm::Identity | OperatorForm::Rotation | OperatorForm::Full => {
+                f64::from(u8::from(row == column))
+            }
         }
     }
 
     /// `target += factor · a T` with the operator of a node.
-    pub fn add_product(&self, node: usize, target: Target, factor: f64, a: Block) {
+    pub fn add_product(&self, node: usize, target: BlockTarget, factor: f64, a: DenseBlock) {
         let operator = &self.nodes[node];
-        let stored = Block { values: &self.values[operator.range()], rows: operator.size };
+        let stored = DenseBlock { values: &self.values[operator.range()], rows: operator.size };
         match operator.form {
-            Form::Identity => add(target, factor, a),
-            Form::Full => add_product(target, factor, a, stored),
+            OperatorForm::Identity => add(target, factor, a),
+            OperatorForm::Full => add_product(target, factor, a, stored),
             // Columns of six, of which three rows count where what is multiplied by them has three columns.
-            Form::Rotation => {
+            OperatorForm::Rotation => {
                 let ([rotation, position], [of_rotation, of_position]) = halves(target, a);
                 add_product(rotation, factor, of_rotation, stored);
                 add(position, factor, of_position);
             }
-            Form::Motion => {
+            OperatorForm::Motion => {
                 let ([rotation, position], [_, of_position]) = halves(target, a);
                 add_product(rotation, factor, a, stored);
                 add_product(position, factor, of_position, stored);
@@ -190,14 +192,14 @@ impl TangentOperators {
         let (columns, _) = self.values.get(start..).unwrap_or_default().as_chunks::<6>();
         let mut product = a.data.0;
         match (form, columns) {
-            (Form::Motion, [t0, t1, t2, ..]) => {
+            (OperatorForm::Motion, [t0, t1, t2, ..]) => {
                 product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 6>(a, column)));
                 product[3..].copy_from_slice(&[t0, t1, t2].map(|column| combine::<3, 6>(a, column)));
             }
-            (Form::Full, [t0, t1, t2, t3, t4, t5, ..]) => {
+            (OperatorForm::Full, [t0, t1, t2, t3, t4, t5, ..]) => {
                 product = [t0, t1, t2, t3, t4, t5].map(|column| combine::<0, 6>(a, column));
             }
-            (Form::Rotation, [t0, t1, t2, ..]) => {
+            (OperatorForm::Rotation, [t0, t1, t2, ..]) => {
                 product[..3].copy_from_slice(&[t0, t1, t2].map(|column| combine::<0, 3>(a, column)));
             }
             _ => {}
@@ -210,10 +212,10 @@ impl TangentOperators {
     fn column_of_product(&self, node: usize, a: &Matrix6, index: usize) -> [f64; 6] {
         let operator = &self.nodes[node];
         let (rows, stored) = match (operator.form, index < 3) {
-            (Form::Full, _) => (0..operator.size, index),
-            (Form::Motion, true) => (0..6, index),
-            (Form::Motion, false) => (3..6, index - 3),
-            (Form::Rotation, true) => (0..3, index),
+            (OperatorForm::Full, _) => (0..operator.size, index),
+            (OperatorForm::Motion, true) => (0..6, index),
+            (OperatorForm::Motion, false) => (3..6, index - 3),
+            (OperatorForm::Rotation, true) => (0..3, index),
             _ => return a.data.0[index],
         };
         let factors = &self.values[operator.range()][stored * operator.size..];
@@ -312,13 +314,13 @@ impl Fold {
 
 /// The columns of rotations and those of positions, of a product and of its first factor.
 #[inline(always)]
-fn halves<'t, 'a>(target: Target<'t>, a: Block<'a>) -> ([Target<'t>; 2], [Block<'a>; 2]) {
+fn halves<'t, 'a>(target: BlockTarget<'t>, a: DenseBlock<'a>) -> ([BlockTarget<'t>; 2], [DenseBlock<'a>; 2]) {
     let (stride, rows) = (target.stride, a.rows);
     let (rotation, position) = target.values.split_at_mut(3 * stride);
     let (of_rotation, of_position) = a.values.split_at(3 * rows);
     (
-        [rotation, position].map(|values| Target { values, stride }),
-        [of_rotation, of_position].map(|values| Block { values, rows }),
+        [rotation, position].map(|values| BlockTarget { values, stride }),
+        [of_rotation, of_position].map(|values| DenseBlock { values, rows }),
     )
 }
 
@@ -402,8 +404,8 @@ mod tests {
             for node in 0..space.factor_count() {
                 let (size, matrix) = (space.group(node).dimension(), whole(node));
                 let mut target = vec![0.0; 6 * size];
-                let block = Block { values: &a.as_slice()[..6 * size], rows: 6 };
-                operators.add_product(node, Target { values: &mut target, stride: 6 }, 1.0, block);
+                let block = DenseBlock { values: &a.as_slice()[..6 * size], rows: 6 };
+                operators.add_product(node, BlockTarget { values: &mut target, stride: 6 }, 1.0, block);
                 for index in 0..size {
                     let mut expected = Vector6::zeros();
                     for k in 0..size {

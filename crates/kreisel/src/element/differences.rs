@@ -2,7 +2,7 @@
 
 use super::Element;
 use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeMotion, shift_pose};
+use crate::kinematics::{LocalForces, LocalTangent, MAX_NODES, Motion, NodeMotion, shift_pose};
 use crate::lie::{Matrix6, Vector6};
 
 /// Step of the central differences, as in the differences of a whole system.
@@ -16,7 +16,7 @@ pub(super) fn difference_tangent<E: Element + ?Sized>(
     out: &mut LocalTangent,
 ) {
     let n = at.nodes.len();
-    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
+    let mut nodes: [NodeMotion; MAX_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
     let residual = |nodes: &[NodeMotion]| {
         let mut forces = LocalForces::zeros();
         element.residual(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);
@@ -60,7 +60,7 @@ pub(super) fn difference_load_stiffness<E: Element + ?Sized>(
     out: &mut LocalTangent,
 ) {
     let n = at.nodes.len();
-    let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
+    let mut nodes: [NodeMotion; MAX_NODES] = std::array::from_fn(|i| at.nodes[i.min(n.saturating_sub(1))]);
     let load = |nodes: &[NodeMotion]| {
         let mut forces = LocalForces::zeros();
         element.load(&Motion { nodes: &nodes[..n], ..*at }, &mut forces);

@@ -8,7 +8,7 @@ use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
 use crate::dae::TangentWeights;
 use crate::kinematics::frame::PairMatrix;
 use crate::kinematics::{
-    Coordinate, FramePair, LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, STIFFNESS_ONLY,
+    Coordinate, FramePair, LocalForces, LocalTangent, MAX_NODES, Motion, NodeId, Power, STIFFNESS_ONLY,
 };
 use crate::lie::Vector6;
 
@@ -34,7 +34,7 @@ impl JointForce {
         Self { nodes, pair, coordinate, force, signals: Signals::new(signals) }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self
@@ -47,7 +47,7 @@ impl JointForce {
     }
 
     /// Force and its derivatives by the signals.
-    fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MOST_SIGNALS]) {
+    fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MAX_SIGNALS]) {
         let signals = self.signals.measure(at, at.memory);
         self.force.evaluate(at.time, &signals[..self.signals.count()])
     }
@@ -73,7 +73,7 @@ impl Element for JointForce {
         }
         let gradient = self.coordinate.gradient(&relative);
         for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
             self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
         }

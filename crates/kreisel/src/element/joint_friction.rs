@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use nalgebra::SMatrix;
 
-use super::contact::{Friction, Rub, motion_by_twists};
+use super::contact::{Friction, FrictionForce, motion_by_twists};
 use super::{Element, LocalStateTangent, StateId};
 use crate::dae::TangentWeights;
 use crate::kinematics::frame::{PairMatrix, PairVector};
@@ -26,14 +26,14 @@ use crate::lie::{Pose, Vector3, skew};
 
 /// Against what a joint's friction acts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rubbing {
+pub enum SlidingMotion {
     /// A displacement or an angle.
     Along(Coordinate),
     /// The angular velocity in a ball joint.
     AllAround,
 }
 
-impl Rubbing {
+impl SlidingMotion {
     /// Number of bristles.
     pub fn dimension(&self) -> usize {
         match self {
@@ -64,7 +64,7 @@ pub struct JointFriction {
     nodes: Vec<NodeId>,
     pair: FramePair,
     joint: [usize; 1],
-    rubbing: Rubbing,
+    sliding_motion: SlidingMotion,
     bearing: Bearing,
     bristles: Vec<StateId>,
 }
@@ -81,11 +81,11 @@ impl JointFriction {
         nodes: [Option<NodeId>; 2],
         offsets: [Pose; 2],
         joint: usize,
-        rubbing: Rubbing,
+        sliding_motion: SlidingMotion,
         bearing: Bearing,
     ) -> Self {
         let (nodes, pair) = pair_between(nodes, offsets);
-        Self { nodes, pair, joint: [joint], rubbing, bearing, bristles: Vec::new() }
+        Self { nodes, pair, joint: [joint], sliding_motion, bearing, bristles: Vec::new() }
     }
 
     /// N, the force with which the surfaces press.
@@ -111,30 +111,30 @@ impl JointFriction {
     }
 
     /// Friction per pressing force at a rate: the first component along a coordinate, all three around a ball.
-    fn rub(&self, rate: &Vector3, at: &Motion) -> Rub {
+    fn friction_force(&self, rate: &Vector3, at: &Motion) -> FrictionForce {
         let bristles = Vector3::from_fn(|i, _| at.internal_states.get(i).copied().unwrap_or(0.0));
-        self.bearing.friction.rub(&(self.bearing.arm * rate), &Vector3::zeros(), &bristles)
+        self.bearing.friction.force(&(self.bearing.arm * rate), &Vector3::zeros(), &bristles)
     }
 
     fn rate(&self, relative: &Relative) -> Vector3 {
-        match self.rubbing {
-            Rubbing::Along(coordinate) => Vector3::new(coordinate.rate(relative), 0.0, 0.0),
-            Rubbing::AllAround => relative.angular_rate(),
+        match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => Vector3::new(coordinate.rate(relative), 0.0, 0.0),
+            SlidingMotion::AllAround => relative.angular_rate(),
         }
     }
 
     /// Residual by the frames' twists, and the power that is lost.
     fn evaluate(&self, relative: &Relative, at: &Motion) -> (PairVector, f64) {
         let rate = self.rate(relative);
-        let force = self.pressing(at) * self.bearing.arm * self.rub(&rate, at).value;
+        let force = self.pressing(at) * self.bearing.arm * self.friction_force(&rate, at).value;
         (self.wrench(relative, &force), force.dot(&rate))
     }
 
     /// Residual by the frames' twists of a friction force or moment.
     fn wrench(&self, relative: &Relative, force: &Vector3) -> PairVector {
-        match self.rubbing {
-            Rubbing::Along(coordinate) => force.x * coordinate.gradient(relative),
-            Rubbing::AllAround => {
+        match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => force.x * coordinate.gradient(relative),
+            SlidingMotion::AllAround => {
                 let mut residual = PairVector::zeros();
                 residual.fixed_rows_mut::<3>(0).copy_from(&-force);
                 residual.fixed_rows_mut::<3>(6).copy_from(&relative.rotation.tr_mul(force));
@@ -145,14 +145,14 @@ impl JointFriction {
 
     /// Derivatives of the rate by the frames' twists: by the configuration, and by the velocities.
     fn rate_by_twists(&self, relative: &Relative) -> (ByTwists, ByTwists) {
-        match self.rubbing {
-            Rubbing::Along(coordinate) => {
+        match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => {
                 let (mut by_configuration, mut by_velocity) = (ByTwists::zeros(), ByTwists::zeros());
                 by_configuration.set_row(0, &coordinate.rate_gradient(relative).transpose());
                 by_velocity.set_row(0, &coordinate.gradient(relative).transpose());
                 (by_configuration, by_velocity)
             }
-            Rubbing::AllAround => {
+            SlidingMotion::AllAround => {
                 let (by_configuration, by_velocity) = motion_by_twists(relative);
                 (by_configuration.fixed_rows::<3>(9).into(), by_velocity.fixed_rows::<3>(9).into())
             }
@@ -161,20 +161,20 @@ impl JointFriction {
 
     /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
     fn residual_by_twists(&self, relative: &Relative, at: &Motion) -> (PairMatrix, PairMatrix) {
-        let rub = self.rub(&self.rate(relative), at);
+        let friction_force = self.friction_force(&self.rate(relative), at);
         let limit = self.pressing(at) * self.bearing.arm;
-        let force = limit * rub.value;
-        let by_rate = limit * self.bearing.arm * rub.by_sliding;
+        let force = limit * friction_force.value;
+        let by_rate = limit * self.bearing.arm * friction_force.by_sliding;
         let (rate_by_configuration, rate_by_velocity) = self.rate_by_twists(relative);
         let (mut stiffness, mut damping) = (PairMatrix::zeros(), PairMatrix::zeros());
-        match self.rubbing {
-            Rubbing::Along(coordinate) => {
+        match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => {
                 let gradient = coordinate.gradient(relative);
                 damping += by_rate[(0, 0)] * gradient * rate_by_velocity.row(0);
                 coordinate.add_hessian(relative, force.x, &mut stiffness);
                 stiffness += by_rate[(0, 0)] * gradient * rate_by_configuration.row(0);
             }
-            Rubbing::AllAround => {
+            SlidingMotion::AllAround => {
                 let back = relative.rotation.transpose();
                 let force_by: ByTwists = by_rate * rate_by_velocity;
                 damping.fixed_rows_mut::<3>(0).copy_from(&-force_by);
@@ -209,8 +209,8 @@ impl Element for JointFriction {
     }
 
     fn rates(&self, at: &Motion, out: &mut [f64]) {
-        let rub = self.rub(&self.rate(&self.pair.relative(at)), at);
-        out.iter_mut().zip(rub.rate.iter()).for_each(|(out, rate)| *out += rate);
+        let friction_force = self.friction_force(&self.rate(&self.pair.relative(at)), at);
+        out.iter_mut().zip(friction_force.rate.iter()).for_each(|(out, rate)| *out += rate);
     }
 
     fn residual(&self, at: &Motion, out: &mut LocalForces) {
@@ -228,9 +228,9 @@ impl Element for JointFriction {
 
     fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
         let relative = self.pair.relative(at);
-        let rub = self.rub(&self.rate(&relative), at);
+        let friction_force = self.friction_force(&self.rate(&relative), at);
         let arm = self.bearing.arm;
-        let friction = self.wrench(&relative, &(arm * rub.value));
+        let friction = self.wrench(&relative, &(arm * friction_force.value));
         for (rows, factor, root, _) in self.pressing_parts(at) {
             for row in rows {
                 let by = at.multipliers.get(row).map_or(0.0, |value| factor * value / root);
@@ -239,12 +239,13 @@ impl Element for JointFriction {
         }
         let limit = self.pressing(at) * arm;
         let (by_configuration, by_velocity) = self.rate_by_twists(&relative);
-        let sliding_by = arm * rub.rate_by_sliding;
+        let sliding_by = arm * friction_force.rate_by_sliding;
         let (by_configuration, by_velocity) = (sliding_by * by_configuration, sliding_by * by_velocity);
         for i in 0..self.bristles.len() {
-            let force: Vector3 = limit * rub.by_state.column(i);
+            let force: Vector3 = limit * friction_force.by_state.column(i);
             self.pair.add_to_nodes(1.0, &self.wrench(&relative, &force), &mut out.force_by_state[i]);
-            (0..self.bristles.len()).for_each(|j| out.rate_by_state[i][j] = rub.rate_by_state[(i, j)]);
+            (0..self.bristles.len())
+                .for_each(|j| out.rate_by_state[i][j] = friction_force.rate_by_state[(i, j)]);
             let row = by_configuration.row(i).transpose();
             self.pair.add_to_nodes(1.0, &row, &mut out.rate_by_configuration[i]);
             let row = by_velocity.row(i).transpose();

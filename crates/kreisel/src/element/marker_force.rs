@@ -1,9 +1,9 @@
 //! A force and a torque at a marker, constant or by functions of time and of measured quantities.
 
 use super::signal::Signals;
-use super::{Element, LocalStateTangent, MOST_SIGNALS, Quantity, Signal, StateId};
+use super::{Element, LocalStateTangent, MAX_SIGNALS, Quantity, Signal, StateId};
 use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, LocalTangent, MOST_NODES, Motion, NodeId, Power, STIFFNESS_ONLY, join};
+use crate::kinematics::{LocalForces, LocalTangent, MAX_NODES, Motion, NodeId, Power, STIFFNESS_ONLY, join};
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, skew};
 
 /// In which axes the components of a force are given.
@@ -41,7 +41,7 @@ impl MarkerForce {
         Self { nodes, marker, axes, components, signals, world_from_given: Matrix3::identity() }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self
@@ -54,9 +54,9 @@ impl MarkerForce {
     }
 
     /// Components (torque, force) in the chosen axes and their derivatives by each signal.
-    fn components(&self, at: &Motion) -> (Vector6, [Vector6; MOST_SIGNALS]) {
+    fn components(&self, at: &Motion) -> (Vector6, [Vector6; MAX_SIGNALS]) {
         let signals = self.signals.measure(at, at.memory);
-        let (mut values, mut slopes) = (Vector6::zeros(), [Vector6::zeros(); MOST_SIGNALS]);
+        let (mut values, mut slopes) = (Vector6::zeros(), [Vector6::zeros(); MAX_SIGNALS]);
         for (index, component) in self.components.iter().enumerate() {
             let (value, by_signal) = component.evaluate(at.time, &signals[..self.signals.count()]);
             values[index] = value;
@@ -115,7 +115,7 @@ impl Element for MarkerForce {
             *out.stiffness(0, 0) -= by_rotation;
         }
         for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
-            let mut wrenches = [Vector6::zeros(); MOST_NODES];
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
             wrenches[0] = -self.wrench(&to_body, slope);
             self.signals.add_tangent(at, signal, &wrenches, weights, out);
         }

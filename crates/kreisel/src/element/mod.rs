@@ -18,12 +18,12 @@ pub use body::Body;
 pub use bushing::Bushing;
 pub use held_input::HeldInput;
 pub use joint_force::JointForce;
-pub use joint_friction::{Bearing, JointFriction, Rubbing};
+pub use joint_friction::{Bearing, JointFriction, SlidingMotion};
 pub use marker_force::{Axes, MarkerForce};
-pub use signal::{MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
+pub use signal::{MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, RegularizedFriction};
 
-pub use state::{LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES, StateId};
+pub use state::{LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES, StateId};
 pub use state_equations::StateEquations;
 
 use crate::dae::TangentWeights;
@@ -35,7 +35,7 @@ use crate::lie::Vector6;
 /// Everything is in body twists (see [`crate::kinematics::NodeMotion`]); the system turns it into the coordinates of the
 /// node's group. Forces have the sign of the equilibrium M v̇ + g = 0: what pushes a node forward is negative.
 pub trait Element: Send + Sync {
-    /// Nodes in the order of this element's local rows, [`crate::kinematics::MOST_NODES`] at most.
+    /// Nodes in the order of this element's local rows, [`crate::kinematics::MAX_NODES`] at most.
     fn nodes(&self) -> &[NodeId];
 
     /// Adds the residual: one wrench (torque, force) in body axes per node.
@@ -52,12 +52,12 @@ pub trait Element: Send + Sync {
         differences::difference_tangent(self, at, weights, out);
     }
 
-    /// States that the element reads, [`MOST_STATES`] at most; those it gives rates come first.
+    /// States that the element reads, [`MAX_STATES`] at most; those it gives rates come first.
     fn internal_states(&self) -> &[StateId] {
         &[]
     }
 
-    /// Joints, by index, whose holonomic multipliers the element reads: [`MOST_MULTIPLIERS`] numbers at most.
+    /// Joints, by index, whose holonomic multipliers the element reads: [`MAX_MULTIPLIERS`] numbers at most.
     fn joints(&self) -> &[usize] {
         &[]
     }
@@ -103,7 +103,7 @@ pub trait Element: Send + Sync {
     }
 
     /// What a contact does: depth, forces, place; nothing for other elements.
-    fn touch(&self, at: &Motion) -> Option<contact::Touch> {
+    fn contact(&self, at: &Motion) -> Option<contact::ContactResult> {
         let _ = at;
         None
     }
@@ -119,7 +119,7 @@ pub trait Element: Send + Sync {
     }
 
     /// Whether the derivatives cost far more than the forces.
-    fn has_dear_tangent(&self) -> bool {
+    fn has_costly_tangent(&self) -> bool {
         false
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::StateId;
 use crate::dae::TangentWeights;
-use crate::kinematics::{Coordinate, FramePair, LocalTangent, MOST_NODES, Motion};
+use crate::kinematics::{Coordinate, FramePair, LocalTangent, MAX_NODES, Motion};
 use crate::lie::Vector6;
 
 /// A measured quantity.
@@ -34,7 +34,7 @@ pub trait SignalFunction: Send + Sync + Debug {
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64;
     /// Value alone; the default computes the derivatives too.
     fn value(&self, time: f64, signals: &[f64]) -> f64 {
-        let mut slopes = [0.0; MOST_SIGNALS + 1];
+        let mut slopes = [0.0; MAX_SIGNALS + 1];
         self.evaluate(time, signals, &mut slopes[..signals.len()])
     }
     /// Times between two others at which the function is not smooth.
@@ -54,12 +54,12 @@ pub enum Quantity {
 }
 
 /// Most signals that one force may use.
-pub const MOST_SIGNALS: usize = 8;
+pub const MAX_SIGNALS: usize = 8;
 
 impl Quantity {
     /// Value, and derivatives by the signals.
-    pub(in crate::element) fn evaluate(&self, time: f64, signals: &[f64]) -> (f64, [f64; MOST_SIGNALS]) {
-        let mut slopes = [0.0; MOST_SIGNALS];
+    pub(in crate::element) fn evaluate(&self, time: f64, signals: &[f64]) -> (f64, [f64; MAX_SIGNALS]) {
+        let mut slopes = [0.0; MAX_SIGNALS];
         let value = match self {
             Self::Constant(value) => *value,
             Self::Function(function) => function.evaluate(time, signals, &mut slopes[..signals.len()]),
@@ -86,11 +86,11 @@ impl Quantity {
 
 /// The signals of an element, and its inputs, which are set from outside.
 ///
-/// Functions see signals from the first place on and inputs from the last one down: input k at `MOST_SIGNALS` − 1 − k.
+/// Functions see signals from the first place on and inputs from the last one down: input k at `MAX_SIGNALS` − 1 − k.
 /// The element remembers the full turns of angles, and of each input how much it differs from its initial value.
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
-    sources: Vec<Source>,
+    sources: Vec<SignalSource>,
     /// The states that are read: an element's own, then those of signals.
     internal_states: Vec<StateId>,
     /// Initial values of the inputs.
@@ -99,7 +99,7 @@ pub(super) struct Signals {
 
 /// Where the value of a signal comes from.
 #[derive(Clone, Debug)]
-enum Source {
+enum SignalSource {
     Motion(Box<MotionSignal>),
     /// A state, by its place among those of the element.
     State(usize),
@@ -112,12 +112,12 @@ impl Signals {
 
     /// Signals of an element with states of its own.
     pub(super) fn after(mut internal_states: Vec<StateId>, signals: Vec<Signal>) -> Self {
-        debug_assert!(signals.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        debug_assert!(signals.len() <= MAX_SIGNALS, "at most {MAX_SIGNALS} signals");
         let source = |signal| match signal {
-            Signal::Motion(signal) => Source::Motion(signal),
+            Signal::Motion(signal) => SignalSource::Motion(signal),
             Signal::State(state) => {
                 let known = internal_states.iter().position(|known| *known == state);
-                Source::State(known.unwrap_or_else(|| {
+                SignalSource::State(known.unwrap_or_else(|| {
                     internal_states.push(state);
                     internal_states.len() - 1
                 }))
@@ -128,14 +128,14 @@ impl Signals {
     }
 
     pub(super) fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
-        debug_assert!(self.sources.len() + inputs.len() <= MOST_SIGNALS, "at most {MOST_SIGNALS} signals");
+        debug_assert!(self.sources.len() + inputs.len() <= MAX_SIGNALS, "at most {MAX_SIGNALS} signals");
         self.inputs = inputs;
         self
     }
 
     /// Number of values that functions of the signals take.
     pub(super) fn count(&self) -> usize {
-        if self.inputs.is_empty() { self.sources.len() } else { MOST_SIGNALS }
+        if self.inputs.is_empty() { self.sources.len() } else { MAX_SIGNALS }
     }
 
     /// The states that are read.
@@ -146,8 +146,8 @@ impl Signals {
     /// The state that a signal shows, by its place among those of the element.
     pub(super) fn state_of(&self, signal: usize) -> Option<usize> {
         match self.sources[signal] {
-            Source::State(state) => Some(state),
-            Source::Motion(_) => None,
+            SignalSource::State(state) => Some(state),
+            SignalSource::Motion(_) => None,
         }
     }
 
@@ -157,13 +157,13 @@ impl Signals {
     }
 
     /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the inputs.
-    pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MOST_SIGNALS] {
-        let mut values = [0.0; MOST_SIGNALS];
+    pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MAX_SIGNALS] {
+        let mut values = [0.0; MAX_SIGNALS];
         let mut turning = 0;
         for (value, source) in values.iter_mut().zip(&self.sources) {
             let signal = match source {
-                Source::Motion(signal) => signal,
-                Source::State(state) => {
+                SignalSource::Motion(signal) => signal,
+                SignalSource::State(state) => {
                     *value = at.internal_states[*state];
                     continue;
                 }
@@ -182,7 +182,7 @@ impl Signals {
         }
         for (index, initial) in self.inputs.iter().enumerate() {
             let change = memory.get(turning + index).copied().unwrap_or(0.0);
-            values[MOST_SIGNALS - 1 - index] = initial + change;
+            values[MAX_SIGNALS - 1 - index] = initial + change;
         }
         values
     }
@@ -192,7 +192,7 @@ impl Signals {
         &self,
         at: &Motion,
         signal: usize,
-        wrenches: &[Vector6; MOST_NODES],
+        wrenches: &[Vector6; MAX_NODES],
         weights: TangentWeights,
         out: &mut LocalTangent,
     ) {
@@ -216,10 +216,12 @@ impl Signals {
         &self,
         at: &Motion,
         signal: usize,
-    ) -> ([Vector6; MOST_NODES], [Vector6; MOST_NODES]) {
-        let mut by_configuration = [Vector6::zeros(); MOST_NODES];
+    ) -> ([Vector6; MAX_NODES], [Vector6; MAX_NODES]) {
+        let mut by_configuration = [Vector6::zeros(); MAX_NODES];
         let mut by_velocity = by_configuration;
-        let Source::Motion(signal) = &self.sources[signal] else { return (by_configuration, by_velocity) };
+        let SignalSource::Motion(signal) = &self.sources[signal] else {
+            return (by_configuration, by_velocity);
+        };
         let relative = signal.pair.relative(at);
         let gradient = signal.coordinate.gradient(&relative);
         if signal.rate {
@@ -243,8 +245,8 @@ impl Signals {
 
     fn turning(&self) -> impl Iterator<Item = &MotionSignal> {
         let motions = self.sources.iter().filter_map(|source| match source {
-            Source::Motion(signal) => Some(signal.as_ref()),
-            Source::State(_) => None,
+            SignalSource::Motion(signal) => Some(signal.as_ref()),
+            SignalSource::State(_) => None,
         });
         motions.filter(|signal| signal.coordinate.counts_turns())
     }

@@ -2,7 +2,7 @@
 
 use super::Element;
 use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, MOST_NODES, Motion, NodeMotion, shift_pose};
+use crate::kinematics::{LocalForces, MAX_NODES, Motion, NodeMotion, shift_pose};
 use crate::lie::Vector6;
 
 /// Handle of a first-order or algebraic state of a [`crate::system::System`].
@@ -10,38 +10,38 @@ use crate::lie::Vector6;
 pub struct StateId(pub usize);
 
 /// Most states that one element may read.
-pub const MOST_STATES: usize = 16;
+pub const MAX_STATES: usize = 16;
 /// Most multipliers that one element may read: those of two joints.
-pub const MOST_MULTIPLIERS: usize = 12;
+pub const MAX_MULTIPLIERS: usize = 12;
 
 /// Derivatives of an element's wrenches and rates that have to do with states and multipliers; zeros on entry.
 #[derive(Clone, Debug)]
 pub struct LocalStateTangent {
     /// ∂r/∂c: by state, then by node.
-    pub force_by_state: [[Vector6; MOST_NODES]; MOST_STATES],
+    pub force_by_state: [[Vector6; MAX_NODES]; MAX_STATES],
     /// ∂r/∂λ: by multiplier, then by node.
-    pub force_by_multiplier: [[Vector6; MOST_NODES]; MOST_MULTIPLIERS],
+    pub force_by_multiplier: [[Vector6; MAX_NODES]; MAX_MULTIPLIERS],
     /// ∂h/∂V with the body twist V of a node: by rate, then by node.
-    pub rate_by_velocity: [[Vector6; MOST_NODES]; MOST_STATES],
+    pub rate_by_velocity: [[Vector6; MAX_NODES]; MAX_STATES],
     /// ∂h/∂q at fixed twists: by rate, then by node.
-    pub rate_by_configuration: [[Vector6; MOST_NODES]; MOST_STATES],
+    pub rate_by_configuration: [[Vector6; MAX_NODES]; MAX_STATES],
     /// ∂h/∂c: by rate, then by state.
-    pub rate_by_state: [[f64; MOST_STATES]; MOST_STATES],
+    pub rate_by_state: [[f64; MAX_STATES]; MAX_STATES],
     /// ∂h/∂λ: by rate, then by multiplier.
-    pub rate_by_multiplier: [[f64; MOST_MULTIPLIERS]; MOST_STATES],
+    pub rate_by_multiplier: [[f64; MAX_MULTIPLIERS]; MAX_STATES],
 }
 
 impl LocalStateTangent {
     /// Zero derivatives.
     pub fn zeros() -> Self {
-        let by_node = [Vector6::zeros(); MOST_NODES];
+        let by_node = [Vector6::zeros(); MAX_NODES];
         Self {
-            force_by_state: [by_node; MOST_STATES],
-            force_by_multiplier: [by_node; MOST_MULTIPLIERS],
-            rate_by_velocity: [by_node; MOST_STATES],
-            rate_by_configuration: [by_node; MOST_STATES],
-            rate_by_state: [[0.0; MOST_STATES]; MOST_STATES],
-            rate_by_multiplier: [[0.0; MOST_MULTIPLIERS]; MOST_STATES],
+            force_by_state: [by_node; MAX_STATES],
+            force_by_multiplier: [by_node; MAX_MULTIPLIERS],
+            rate_by_velocity: [by_node; MAX_STATES],
+            rate_by_configuration: [by_node; MAX_STATES],
+            rate_by_state: [[0.0; MAX_STATES]; MAX_STATES],
+            rate_by_multiplier: [[0.0; MAX_MULTIPLIERS]; MAX_STATES],
         }
     }
 }
@@ -50,22 +50,22 @@ impl LocalStateTangent {
 const STEP: f64 = 6e-6;
 
 /// Wrenches and rates of an element.
-struct Values {
-    wrenches: [Vector6; MOST_NODES],
-    rates: [f64; MOST_STATES],
+struct StateValues {
+    wrenches: [Vector6; MAX_NODES],
+    rates: [f64; MAX_STATES],
 }
 
-fn values<E: Element + ?Sized>(element: &E, at: &Motion) -> Values {
+fn values<E: Element + ?Sized>(element: &E, at: &Motion) -> StateValues {
     let mut forces = LocalForces::zeros();
     element.residual(at, &mut forces);
-    let mut rates = [0.0; MOST_STATES];
+    let mut rates = [0.0; MAX_STATES];
     element.rates(at, &mut rates[..element.rate_count()]);
-    Values { wrenches: forces.wrenches, rates }
+    StateValues { wrenches: forces.wrenches, rates }
 }
 
 /// Difference quotient between two points.
-fn quotient(forth: &Values, back: &Values, width: f64) -> Values {
-    Values {
+fn quotient(forth: &StateValues, back: &StateValues, width: f64) -> StateValues {
+    StateValues {
         wrenches: std::array::from_fn(|i| (forth.wrenches[i] - back.wrenches[i]) / width),
         rates: std::array::from_fn(|i| (forth.rates[i] - back.rates[i]) / width),
     }
@@ -80,7 +80,7 @@ pub(super) fn difference_state_tangent<E: Element + ?Sized>(
 ) {
     let rate_count = element.rate_count();
     for j in 0..at.internal_states.len() {
-        let mut internal_states = [0.0; MOST_STATES];
+        let mut internal_states = [0.0; MAX_STATES];
         internal_states[..at.internal_states.len()].copy_from_slice(at.internal_states);
         let step = STEP * internal_states[j].abs().max(1.0);
         let mut at_distance = |distance: f64| {
@@ -92,7 +92,7 @@ pub(super) fn difference_state_tangent<E: Element + ?Sized>(
         (0..rate_count).for_each(|i| out.rate_by_state[i][j] = slope.rates[i]);
     }
     for j in 0..at.multipliers.len() {
-        let mut multipliers = [0.0; MOST_MULTIPLIERS];
+        let mut multipliers = [0.0; MAX_MULTIPLIERS];
         multipliers[..at.multipliers.len()].copy_from_slice(at.multipliers);
         let step = STEP * multipliers[j].abs().max(1.0);
         let mut at_distance = |distance: f64| {
@@ -116,12 +116,12 @@ fn difference_rates<E: Element + ?Sized>(
     out: &mut LocalStateTangent,
 ) {
     let (n, rate_count) = (at.nodes.len(), element.rate_count());
-    let mut nodes: [NodeMotion; MOST_NODES] = match at.nodes {
+    let mut nodes: [NodeMotion; MAX_NODES] = match at.nodes {
         [] => return,
         [.., last] => std::array::from_fn(|i| at.nodes.get(i).copied().unwrap_or(*last)),
     };
     let rates = |nodes: &[NodeMotion]| {
-        let mut rates = [0.0; MOST_STATES];
+        let mut rates = [0.0; MAX_STATES];
         element.rates(&Motion { nodes: &nodes[..n], ..*at }, &mut rates[..rate_count]);
         rates
     };

@@ -41,7 +41,7 @@ impl StateEquations {
         Self { nodes, count, matrix, input, quantities, signals: Signals::after(internal_states, signals) }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self

@@ -15,10 +15,10 @@ const SLIVER: f64 = 1e-6;
 const EARLY: f64 = 1e-12;
 
 /// Steps below this part of the time, or of the horizon, are lost in rounding.
-const LEAST_PART_OF_TIME: f64 = 64.0 * f64::EPSILON;
+const MIN_PART_OF_TIME: f64 = 64.0 * f64::EPSILON;
 
 /// Most times that an observer may ask for another end of one step: root finding needs a handful.
-const MOST_LANDINGS: usize = 60;
+const MAX_LANDINGS: usize = 60;
 
 /// A step that is to be tried.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl Integration<'_> {
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.now.time;
         let sliver = match self.settings.error_control {
-            Some(control) => LEAST_PART_OF_TIME * end.abs().max(control.horizon),
+            Some(control) => MIN_PART_OF_TIME * end.abs().max(control.horizon),
             None => SLIVER * self.usual_step(),
         };
         if remaining <= sliver { 0.0 } else { remaining }
@@ -140,7 +140,7 @@ impl Integration<'_> {
                     }
                 }
             }
-            let time = if landings < MOST_LANDINGS { observer.landing(&mut Pending(self)) } else { None };
+            let time = if landings < MAX_LANDINGS { observer.landing(&mut Pending(self)) } else { None };
             let Some(time) = time else { break };
             self.discard();
             landings += 1;
@@ -166,7 +166,7 @@ impl Integration<'_> {
         control: &ErrorControl,
     ) -> Result<Option<f64>, StepError> {
         let step = report.step;
-        let least = control.min_step.max(LEAST_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
+        let least = control.min_step.max(MIN_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
         match self.attempt(step) {
             Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
             Err(cause) => {

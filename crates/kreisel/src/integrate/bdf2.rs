@@ -19,7 +19,7 @@
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Form, IterationMatrix, Scaling, Settings};
 use super::state::{MatrixPoint, State};
-use crate::constrained::{Copies, Kind, Layout, Part, comply};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
 use crate::dae::{Couplings, Dae, Shape, TangentOperators, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
@@ -221,22 +221,22 @@ impl Bdf2<'_> {
         match steps.form {
             Form::TwoField => {
                 let factor = force * coefficients.velocity;
-                layout.add_nodes(&work.tangent.dynamic, velocity_operators, factor, Part::FIRST, out);
+                layout.add_nodes(&work.tangent.dynamic, velocity_operators, factor, CopyIndex::FIRST, out);
             }
             Form::ThreeField => {
                 let velocity = self.factors().velocity;
-                layout.add_diagonal(velocity_operators, steps.formula.leading, Part::FIRST, out);
-                layout.add_diagonal(None, -coefficients.step * velocity, Part::new(0, 1), out);
-                layout.add_nodes(&work.tangent.dynamic, None, force * velocity, Part::new(1, 1), out);
+                layout.add_diagonal(velocity_operators, steps.formula.leading, CopyIndex::FIRST, out);
+                layout.add_diagonal(None, -coefficients.step * velocity, CopyIndex::new(0, 1), out);
+                layout.add_nodes(&work.tangent.dynamic, None, force * velocity, CopyIndex::new(1, 1), out);
             }
         }
         if self.settings.iteration_matrix.is_complete() {
-            let part = Part::new(second, 0);
+            let part = CopyIndex::new(second, 0);
             layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), force, part, out);
         }
         let factor = force * coefficients.multiplier;
-        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
-            layout.add_columns(kind, &work.shape, &work.tangent, factor, Part::new(second, 0), out);
+        for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
+            layout.add_columns(kind, &work.shape, &work.tangent, factor, CopyIndex::new(second, 0), out);
         }
     }
 
@@ -245,37 +245,37 @@ impl Bdf2<'_> {
         let (work, h) = (&*self.work, self.coefficients.step);
         let (layout, operators, tangent) = (&work.layout, Some(&work.operators), &work.tangent);
         let Factors { constraint, velocity } = self.factors();
-        layout.add_rows(Kind::Holonomic, &tangent.gradient, operators, constraint, Part::FIRST, out);
+        layout.add_rows(RowKind::Holonomic, &tangent.gradient, operators, constraint, CopyIndex::FIRST, out);
         match self.steps.form {
             Form::TwoField => {
                 let (by_velocity, factor) = (&self.steps.velocity_operators, self.steps.formula.leading);
                 layout.add_rows(
-                    Kind::Nonholonomic,
+                    RowKind::Nonholonomic,
                     &tangent.nonholonomic,
                     Some(by_velocity),
                     factor,
-                    Part::FIRST,
+                    CopyIndex::FIRST,
                     out,
                 );
             }
             Form::ThreeField => {
                 layout.add_rows(
-                    Kind::Nonholonomic,
+                    RowKind::Nonholonomic,
                     &tangent.nonholonomic,
                     None,
                     h * velocity,
-                    Part::new(0, 1),
+                    CopyIndex::new(0, 1),
                     out,
                 );
             }
         }
         if self.settings.iteration_matrix.is_complete() {
             layout.add_rows(
-                Kind::Nonholonomic,
+                RowKind::Nonholonomic,
                 &tangent.nonholonomic_stiffness,
                 operators,
                 h,
-                Part::FIRST,
+                CopyIndex::FIRST,
                 out,
             );
         }
@@ -286,8 +286,8 @@ impl Bdf2<'_> {
             };
             let (holonomic, nonholonomic) =
                 (scaled(&work.compliance, constraint), scaled(work.nonholonomic_compliance(), 1.0));
-            layout.subtract_compliance(Kind::Holonomic, &holonomic, Part::FIRST, out);
-            layout.subtract_compliance(Kind::Nonholonomic, &nonholonomic, Part::FIRST, out);
+            layout.subtract_compliance(RowKind::Holonomic, &holonomic, CopyIndex::FIRST, out);
+            layout.subtract_compliance(RowKind::Nonholonomic, &nonholonomic, CopyIndex::FIRST, out);
         }
     }
 
@@ -323,7 +323,7 @@ impl NonlinearSystem for Bdf2<'_> {
         let compliance = &work.compliance;
         comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.violation);
         work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
-        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
         work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, coefficients, out);
         work.state_rows(trial, coefficients, out);
     }
@@ -364,7 +364,7 @@ impl NonlinearSystem for Bdf2<'_> {
             trial.values.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
         }
         let factor = fraction * coefficients.multiplier;
-        work.layout.gather(Kind::Holonomic, 0, increment, &mut work.constraint_scratch);
+        work.layout.gather(RowKind::Holonomic, 0, increment, &mut work.constraint_scratch);
         let changes = &work.constraint_scratch;
         trial.values.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
         work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
@@ -381,7 +381,7 @@ impl NonlinearSystem for Bdf2<'_> {
             }
         }
         let factor = self.coefficients.scale / self.coefficients.multiplier;
-        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
+        for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
             for (start, size) in layout.multiplier_starts(kind, 0) {
                 out[start..start + size].iter_mut().for_each(|value| *value *= factor);
             }

@@ -120,7 +120,7 @@ fn suited(dae: &dyn Dae, settings: Settings) -> Settings {
     let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
     newton.refresh = match newton.refresh {
         Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
-        Refresh::WhenCheaper if bdf2 || !dae.has_dear_tangent() => Refresh::EveryStep,
+        Refresh::WhenCheaper if bdf2 || !dae.has_costly_tangent() => Refresh::EveryStep,
         refresh => refresh,
     };
     let own = settings.parameters;

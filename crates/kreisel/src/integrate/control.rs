@@ -73,7 +73,7 @@ impl ErrorControl {
 
 /// What the controller remembers from step to step; part of the state that a restart needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ControlMemory {
+pub struct ControlHistory {
     /// Step size that was proposed for the next step; 0 without error control.
     pub next_step: f64,
     /// Error of the last step in units of the tolerance; 0 if there is none.
@@ -85,7 +85,7 @@ pub struct ControlMemory {
 /// Part θ of the tolerance that is aimed at.
 const AIM: f64 = 0.7;
 /// Smallest error that counts: below, the step grows as fast as it may.
-const LEAST_ERROR: f64 = 1e-4;
+const MIN_ERROR: f64 = 1e-4;
 /// b of the filter H211b.
 const FILTER: f64 = 4.0;
 /// Changes of the step size within these bounds are not worth their cost (a correction of the state, new factors).
@@ -105,7 +105,7 @@ pub(super) fn cut_after_failure() -> f64 {
     FAILED_CUT
 }
 
-impl ControlMemory {
+impl ControlHistory {
     /// A start with a chosen step.
     pub(super) fn starting(step: f64) -> Self {
         Self { next_step: step, last_error: 0.0, last_ratio: 1.0 }
@@ -123,7 +123,7 @@ impl ControlMemory {
         rejected: bool,
         limits: &ErrorControl,
     ) {
-        let change = |error: f64| (AIM / error.max(LEAST_ERROR)).sqrt();
+        let change = |error: f64| (AIM / error.max(MIN_ERROR)).sqrt();
         let before = if self.last_error > 0.0 { change(self.last_error) } else { change(error) };
         let last_ratio = if self.last_ratio > 0.0 { self.last_ratio } else { 1.0 };
         let ratio = (change(error) * before / last_ratio).powf(1.0 / FILTER);
@@ -139,7 +139,7 @@ impl ControlMemory {
             // The filter knows steps of the proposed size, not the shortened one.
             (next, ratio) = (next.max(self.next_step), 1.0);
         } else {
-            self.last_error = error.max(LEAST_ERROR);
+            self.last_error = error.max(MIN_ERROR);
         }
         self.last_ratio = ratio;
         self.next_step = limits.clamp(next);
@@ -153,7 +153,7 @@ mod tests {
     /// Steps of a model whose error is (h/h*)² with h* = 1, from a given first step.
     fn steps(first: f64, count: usize) -> Vec<f64> {
         let control = ErrorControl::new(1e-3, 1.0);
-        let mut memory = ControlMemory::starting(first);
+        let mut memory = ControlHistory::starting(first);
         let mut steps = Vec::new();
         for _ in 0..count {
             let (mut step, mut rejected) = (memory.next_step, false);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_step_shortened_to_land_does_not_make_the_next_one_small() {
         let control = ErrorControl::new(1e-3, 1.0);
-        let mut memory = ControlMemory::starting(0.8);
+        let mut memory = ControlHistory::starting(0.8);
         memory.propose(0.8, 0.64, false, false, &control);
         let proposed = memory.next_step;
         memory.propose(1e-5, 1e-10, true, false, &control);

@@ -122,7 +122,7 @@ fn weigh_states(
     rates: impl Iterator<Item = f64>,
     worst: &mut Error,
 ) {
-    for (i, rate) in rates.enumerate().filter(|(i, _)| !work.forgetful_states[*i]) {
+    for (i, rate) in rates.enumerate().filter(|(i, _)| !work.fading_states[*i]) {
         let scale = work.state_scales[i];
         let tolerance =
             (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
@@ -133,7 +133,7 @@ fn weigh_states(
 /// Part of the time in which the motion changes by a scale that is used to difference accelerations.
 const PROBE: f64 = 1e-3;
 /// Part of the horizon that the first step does not exceed.
-const LARGEST_START: f64 = 0.01;
+const MAX_START: f64 = 0.01;
 /// Part of the step that its estimate allows: what happens next is not known yet.
 const CAUTION: f64 = 0.5;
 
@@ -198,7 +198,7 @@ impl Integration<'_> {
         let speed = self.largest_rate(&state.now.velocity);
         let change = self.largest_rate(&now.acceleration).sqrt();
         let pace = self.largest_state_rate(&now.internal_rates, &now.internal_states);
-        let distance = PROBE / speed.max(change).max(pace).max(PROBE / (LARGEST_START * control.horizon));
+        let distance = PROBE / speed.max(change).max(pace).max(PROBE / (MAX_START * control.horizon));
         let settings = Settings { step: jerk_distance(distance), ..self.settings };
         let (shape, state) = (&self.work.shape, &self.state);
         now.velocity.copy_from_slice(&state.base_velocity);
@@ -217,7 +217,7 @@ impl Integration<'_> {
             .map(|(second, first)| if *first == 0.0 { 0.0 } else { constant * second * second / first });
         weigh_states(&self.work, &now.internal_states, control, thirds, &mut error);
         let error = error.size;
-        let step = CAUTION / error.sqrt().max(CAUTION / (LARGEST_START * control.horizon));
+        let step = CAUTION / error.sqrt().max(CAUTION / (MAX_START * control.horizon));
         Ok(control.clamp(step))
     }
 

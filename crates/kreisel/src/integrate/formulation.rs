@@ -11,7 +11,7 @@ use super::state::{MatrixPoint, State};
 use super::updated_lagrangian::{LocalCoordinates, UpdatedLagrangian};
 use crate::constrained::{Copies, Layout};
 use crate::dae::{Couplings, Dae, Shape};
-use crate::solve::newton::{Memory, Newton, NewtonFailure, NonlinearSystem};
+use crate::solve::newton::{ContractionHistory, Newton, NewtonFailure, NonlinearSystem};
 
 /// What a method needs beside trial values and workspace.
 pub(super) enum Formulation {
@@ -104,7 +104,7 @@ impl Formulation {
         newton: &mut Newton,
         step: Step<'_>,
         base_velocity: &[f64],
-        memory: Memory,
+        memory: ContractionHistory,
     ) -> Result<(), NewtonFailure> {
         if let Some(force_level) = self.force_level() {
             if base_velocity.len() != step.trial.values.velocity.len() {

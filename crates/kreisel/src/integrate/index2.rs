@@ -17,11 +17,11 @@
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
-use crate::constrained::{Copies, Kind, Layout, Part};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind};
 use crate::constrained::{comply, place_values, view};
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
-use crate::solve::kernel::{Target, add_product_transposed};
+use crate::solve::kernel::{BlockTarget, add_product_transposed};
 use crate::solve::newton::{NonlinearSystem, largest_ratio};
 
 /// One product of two blocks and where it goes in the Newton matrix.
@@ -107,7 +107,7 @@ impl StabilizerProducts {
     ) {
         for product in products {
             let (left, right) = (view(left, product.left), view(base_gradient, product.right));
-            let target = Target { values: place_values(out, product.place), stride: left.rows.max(1) };
+            let target = BlockTarget { values: place_values(out, product.place), stride: left.rows.max(1) };
             add_product_transposed(target, factor, left, right);
         }
     }
@@ -141,15 +141,15 @@ impl Index2<'_> {
 
     /// Adds the rows h (γ' B + Z T) of the hidden constraints.
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, step, part) = (&*self.work, self.coefficients.step, Part::FIRST);
+        let (work, step, part) = (&*self.work, self.coefficients.step, CopyIndex::FIRST);
         let factor = step * self.coefficients.velocity;
         let (of_gradient, of_rate) = match work.moved {
             true => (Some(&work.operators), None),
             false => (None, Some(&work.operators)),
         };
-        work.layout.add_rows(Kind::Stabilizer, &work.tangent.gradient, of_gradient, factor, part, out);
+        work.layout.add_rows(RowKind::Stabilizer, &work.tangent.gradient, of_gradient, factor, part, out);
         if exact {
-            work.layout.add_rows(Kind::Stabilizer, &work.tangent.gradient_rate, of_rate, step, part, out);
+            work.layout.add_rows(RowKind::Stabilizer, &work.tangent.gradient_rate, of_rate, step, part, out);
         }
     }
 
@@ -159,11 +159,11 @@ impl Index2<'_> {
         let inverse_scale = 1.0 / self.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         comply(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
-        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, hidden);
-        work.layout.scatter(Kind::Stabilizer, 0, hidden, out);
+        work.layout.scatter(RowKind::Stabilizer, 0, hidden, out);
         work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
@@ -190,7 +190,14 @@ impl Index2<'_> {
         }
         self.add_hidden_rows(exact, out);
         work.add_nonholonomic_rows(&self.coefficients, matrix, out);
-        work.layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        work.layout.add_columns(
+            RowKind::Nonholonomic,
+            &work.shape,
+            &work.tangent,
+            1.0,
+            CopyIndex::FIRST,
+            out,
+        );
         let (products, base) = (self.products, &work.base_gradient);
         StabilizerProducts::add(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
         let factor = self.coefficients.step * self.coefficients.velocity;
@@ -205,7 +212,7 @@ impl Index2<'_> {
         if !work.compliance.is_empty() {
             let (holonomic, nonholonomic) = (&work.compliance, work.nonholonomic_compliance());
             work.layout.subtract_crossed_compliance(holonomic, out);
-            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::FIRST, out);
+            work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::FIRST, out);
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &[]);
@@ -257,7 +264,7 @@ impl NonlinearSystem for Index2<'_> {
         trial.increment.iter_mut().zip(&work.scratch).for_each(|(sum, x)| *sum += fraction * x);
         // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         let changes = &mut work.constraint_scratch;
-        work.layout.gather(Kind::Stabilizer, 0, increment, changes);
+        work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
         trial.changed = true;
         trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
@@ -265,7 +272,7 @@ impl NonlinearSystem for Index2<'_> {
             trial.values.velocity[i] += fraction * coefficients.velocity * y;
             trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
-        work.layout.gather(Kind::Holonomic, 0, increment, changes);
+        work.layout.gather(RowKind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial
             .values
@@ -288,7 +295,7 @@ impl NonlinearSystem for Index2<'_> {
     fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
         let work = &mut *self.work;
         let changes = &mut work.constraint_scratch;
-        work.layout.gather(Kind::Stabilizer, 0, increment, changes);
+        work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
         work.scratch.fill(0.0);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         let of_stabilizers = largest_ratio(&work.scratch, tolerances);

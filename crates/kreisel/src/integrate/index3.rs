@@ -17,7 +17,7 @@ use super::force_level::ForceLevel;
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
-use crate::constrained::{Kind, Part, comply};
+use crate::constrained::{CopyIndex, RowKind, comply};
 use crate::dae::{Dae, TangentOperators};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -44,7 +44,7 @@ impl Index3<'_> {
         out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.work;
         comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, &mut work.violation);
-        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
         work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(self.trial, &self.coefficients, out);
     }
@@ -83,14 +83,21 @@ impl Index3<'_> {
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
         work.add_nonholonomic_rows(coefficients, matrix, out);
-        work.layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::FIRST, out);
+        work.layout.add_columns(
+            RowKind::Nonholonomic,
+            &work.shape,
+            &work.tangent,
+            1.0,
+            CopyIndex::FIRST,
+            out,
+        );
         work.add_states(coefficients, velocity_operators, out);
         if !work.compliance.is_empty() {
-            work.layout.subtract_compliance(Kind::Holonomic, &work.compliance, Part::FIRST, out);
+            work.layout.subtract_compliance(RowKind::Holonomic, &work.compliance, CopyIndex::FIRST, out);
             work.layout.subtract_compliance(
-                Kind::Nonholonomic,
+                RowKind::Nonholonomic,
                 work.nonholonomic_compliance(),
-                Part::FIRST,
+                CopyIndex::FIRST,
                 out,
             );
         }
@@ -128,7 +135,7 @@ impl NonlinearSystem for Index3<'_> {
             Some(force_level) => {
                 work.differentiate_forces(self.dae, self.trial, coefficients, matrix);
                 let inertia = coefficients.acceleration / coefficients.scale;
-                work.layout.add_nodes(&force_level.mass, None, inertia, Part::FIRST, out);
+                work.layout.add_nodes(&force_level.mass, None, inertia, CopyIndex::FIRST, out);
             }
         }
         self.write_matrix(None, out);
@@ -162,7 +169,7 @@ impl NonlinearSystem for Index3<'_> {
             change(0, of_nodes);
         }
         let changes = &mut self.work.constraint_scratch;
-        self.work.layout.gather(Kind::Holonomic, 0, increment, changes);
+        self.work.layout.gather(RowKind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial
             .values

@@ -46,7 +46,7 @@ impl Statistics {
     }
 
     /// The statistics with these counts.
-    pub(crate) fn of_counts(counts: [u64; Self::COUNTS]) -> Self {
+    pub(crate) fn from_counts(counts: [u64; Self::COUNTS]) -> Self {
         let [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures] =
             counts;
         Self {
@@ -64,13 +64,13 @@ impl Statistics {
     /// Work of this and another part of a run. Counts wrap, so that a part may also be taken away.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let others = other.counts();
-        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_add(others[at])))
+        Self::from_counts(std::array::from_fn(|at| self.counts()[at].wrapping_add(others[at])))
     }
 
     /// Work of this run without that of a part.
     pub(crate) fn minus(&self, other: &Self) -> Self {
         let others = other.counts();
-        Self::of_counts(std::array::from_fn(|at| self.counts()[at].wrapping_sub(others[at])))
+        Self::from_counts(std::array::from_fn(|at| self.counts()[at].wrapping_sub(others[at])))
     }
 }
 
@@ -120,7 +120,7 @@ pub struct Integration<'d> {
 }
 
 /// Unknowns up to which a condition number is found by singular values.
-const LARGEST_EXACT: usize = 60;
+const MAX_EXACT: usize = 60;
 
 /// Coordinates whose values are passed on while they are in the cache.
 const AT_A_TIME: usize = 1024;
@@ -170,8 +170,8 @@ impl<'d> Integration<'d> {
     }
 
     /// Iterations of the linear solver over couplings that come and go, so far; zero while all of them are in the factors.
-    pub fn loose_iterations(&self) -> u64 {
-        self.newton.counts().loose_iterations
+    pub fn dropped_block_iterations(&self) -> u64 {
+        self.newton.counts().dropped_block_iterations
     }
 
     /// Work so far.
@@ -207,7 +207,7 @@ impl<'d> Integration<'d> {
     /// Condition number of the scaled iteration matrix that was factored last: of the 2-norm by singular values for small
     /// systems, otherwise the estimate in the 1-norm.
     pub fn condition(&mut self) -> f64 {
-        if self.newton.matrix().pattern().row_count() > LARGEST_EXACT {
+        if self.newton.matrix().pattern().row_count() > MAX_EXACT {
             return self.condition_estimate();
         }
         let values = self.newton.matrix().to_dense().singular_values();
@@ -427,7 +427,7 @@ impl<'d> Integration<'d> {
         state.count_step(step);
         state.after_corner = false;
         state.prepared_step = step;
-        state.newton = self.newton.memory();
+        state.newton = self.newton.history();
         if state.merged.step.is_none() {
             state.merged.step = self.newton.solver_mut().merged();
         }
@@ -454,7 +454,7 @@ impl<'d> Integration<'d> {
     /// Makes the factors again that a saved state was using.
     pub(super) fn restore_factors(&mut self) {
         let Some(point) = self.state.matrix_point.clone() else {
-            return self.newton.set_memory(self.state.newton);
+            return self.newton.set_history(self.state.newton);
         };
         let coefficients = self.coefficients(point.step);
         let trial = &mut self.trial;

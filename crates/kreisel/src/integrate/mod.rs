@@ -42,7 +42,7 @@ mod state;
 mod updated_lagrangian;
 
 pub use begin::ResumeError;
-pub use control::{ControlMemory, ErrorControl};
+pub use control::{ControlHistory, ErrorControl};
 pub use error::{StartError, StateError, StepError};
 pub use guess::Guess;
 pub use integration::{Integration, Statistics, StepReport};

@@ -1,6 +1,6 @@
 //! Prepares the state for a step of a certain size: at the start, after a corner, where the size changes.
 
-use super::control::ControlMemory;
+use super::control::ControlHistory;
 use super::error::StepError;
 use super::first_order::StateParameters;
 use super::integration::Integration;
@@ -15,7 +15,7 @@ const SAME_STEP: f64 = 1e-12;
 
 /// A first acceleration that changes by less than this part is settled, and no more than this many times.
 const SETTLED: f64 = 1e-10;
-const MOST_REPETITIONS: usize = 50;
+const MAX_REPETITIONS: usize = 50;
 
 /// Values of the state that are prepared for a step of a certain size.
 #[derive(Default)]
@@ -205,7 +205,7 @@ impl Integration<'_> {
     fn settle_first_acceleration(&mut self, step: f64) -> Result<usize, StepError> {
         let alpha = self.settings.parameters.offset();
         let mut iterations = 0;
-        for _ in 0..MOST_REPETITIONS {
+        for _ in 0..MAX_REPETITIONS {
             let mut change = 0.0_f64;
             let mut size = 1.0_f64;
             let state = &mut self.state;
@@ -250,7 +250,7 @@ impl Integration<'_> {
         self.state.stabilizers.fill(0.0);
         self.state.matrix_point = None;
         self.newton.forget();
-        self.state.newton = self.newton.memory();
+        self.state.newton = self.newton.history();
         outcome.map_err(|failure| self.kkt_error(failure, self.state.prepared_step))
     }
 
@@ -259,7 +259,7 @@ impl Integration<'_> {
         let step = match self.settings.error_control {
             Some(control) => {
                 let step = self.choose_first_step(&control, time, side)?;
-                self.state.control = ControlMemory::starting(step);
+                self.state.control = ControlHistory::starting(step);
                 step
             }
             None => self.settings.step,

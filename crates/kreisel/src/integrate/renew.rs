@@ -11,7 +11,7 @@ impl Integration<'_> {
         self.use_couplings();
         self.state.matrix_point = None;
         self.state.merged.step = None;
-        self.state.newton = self.newton.memory();
+        self.state.newton = self.newton.history();
     }
 
     /// Analyses the pattern that belongs to what the system remembers.

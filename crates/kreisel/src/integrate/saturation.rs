@@ -11,7 +11,7 @@ use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 use std::sync::Arc;
 
 /// Most iterations of a step.
-const MOST_ITERATIONS: usize = 50;
+const MAX_ITERATIONS: usize = 50;
 
 /// How an iteration is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,7 +58,7 @@ pub(super) fn saturate(
     if watch.displacement != 0.0 {
         equations.correct(&vec![watch.displacement; size], 1.0);
     }
-    for _ in 0..MOST_ITERATIONS {
+    for _ in 0..MAX_ITERATIONS {
         equations.residual(residual.as_mut_slice());
         if let Some(equation) = residual.iter().position(|value| !value.is_finite()) {
             return Err(NewtonFailure::NotFinite { equation });

@@ -7,7 +7,7 @@ use super::guess::Guess;
 use super::parameters::Parameters;
 use super::settings::{IterationMatrix, Predictor, Settings};
 use super::state::{MatrixPoint, State};
-use crate::constrained::{Kind, Layout, Part, comply, coordinate_scales};
+use crate::constrained::{CopyIndex, Layout, RowKind, comply, coordinate_scales};
 use crate::dae::{
     Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
     Values,
@@ -200,7 +200,7 @@ pub(super) struct Workspace {
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
     /// Which states the step size need not follow.
-    pub forgetful_states: Vec<bool>,
+    pub fading_states: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -236,11 +236,11 @@ impl Workspace {
         let velocity_count = shape.velocity_count();
         let mut state_scales = vec![1.0; shape.state_count()];
         dae.state_scales(&mut state_scales);
-        let mut forgetful_states = vec![false; shape.state_count()];
-        dae.forgetful_states(&mut forgetful_states);
+        let mut fading_states = vec![false; shape.state_count()];
+        dae.fading_states(&mut fading_states);
         Self {
             state_scales,
-            forgetful_states,
+            fading_states,
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             moved: false,
@@ -467,7 +467,7 @@ impl Workspace {
             }
         }
         self.multiplier_tolerances(
-            Kind::Holonomic,
+            RowKind::Holonomic,
             0,
             &trial.values.multipliers,
             settings,
@@ -475,7 +475,7 @@ impl Workspace {
             out,
         );
         self.multiplier_tolerances(
-            Kind::Nonholonomic,
+            RowKind::Nonholonomic,
             0,
             &trial.values.nonholonomic_multipliers,
             settings,
@@ -488,7 +488,7 @@ impl Workspace {
     /// Tolerances of copy `which` of scaled multipliers.
     pub fn multiplier_tolerances(
         &self,
-        kind: Kind,
+        kind: RowKind,
         which: usize,
         multipliers: &[f64],
         settings: &Settings,
@@ -496,7 +496,7 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
-        let before = if kind == Kind::Nonholonomic { self.shape.constraint_count() } else { 0 };
+        let before = if kind == RowKind::Nonholonomic { self.shape.constraint_count() } else { 0 };
         let relative = settings.multiplier_slack * rtol / coefficients.scale;
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(kind, which) {
@@ -525,7 +525,7 @@ impl Workspace {
         self.nonholonomic.iter_mut().for_each(|value| *value *= coefficients.step);
         let factor = 1.0 / coefficients.scale;
         comply(&self.compliance[first..], multipliers, factor, &mut self.nonholonomic);
-        self.layout.scatter(Kind::Nonholonomic, which, &self.nonholonomic, out);
+        self.layout.scatter(RowKind::Nonholonomic, which, &self.nonholonomic, out);
     }
 
     /// Adds the rows h (γ' A + κ_q T) of the nonholonomic constraints.
@@ -535,13 +535,13 @@ impl Workspace {
         matrix: IterationMatrix,
         out: &mut BlockMatrix,
     ) {
-        let (tangent, part) = (&self.tangent, Part::FIRST);
+        let (tangent, part) = (&self.tangent, CopyIndex::FIRST);
         let factor = coefficients.step * coefficients.velocity;
-        self.layout.add_rows(Kind::Nonholonomic, &tangent.nonholonomic, None, factor, part, out);
+        self.layout.add_rows(RowKind::Nonholonomic, &tangent.nonholonomic, None, factor, part, out);
         if matrix.is_complete() {
             let (operators, factor) = (Some(&self.operators), coefficients.step);
             self.layout.add_rows(
-                Kind::Nonholonomic,
+                RowKind::Nonholonomic,
                 &tangent.nonholonomic_stiffness,
                 operators,
                 factor,
@@ -559,7 +559,7 @@ impl Workspace {
         factor: f64,
         multipliers: &mut [f64],
     ) {
-        self.layout.gather(Kind::Nonholonomic, which, increment, &mut self.nonholonomic_scratch);
+        self.layout.gather(RowKind::Nonholonomic, which, increment, &mut self.nonholonomic_scratch);
         multipliers
             .iter_mut()
             .zip(&self.nonholonomic_scratch)

@@ -11,7 +11,7 @@
 use super::error::StepError;
 use super::integration::Integration;
 use super::settings::Method;
-use crate::constrained::{COMPLIANCE, ClosureFailure, Goal, Miss, POSITION_TOLERANCE, misses, named};
+use crate::constrained::{COMPLIANCE, ClosureFailure, ClosureGoal, Miss, POSITION_TOLERANCE, misses, named};
 
 /// Redundant constraints that give way by more than this part of the machine's length contradict each other: reactions
 /// would have to throw it ten times as far in one step.
@@ -104,7 +104,7 @@ impl Integration<'_> {
     fn missed_at(&mut self, time: f64) -> Vec<Miss> {
         let mut configuration = self.state.now.configuration.clone();
         let extent = configuration.iter().fold(self.work.length, |extent, value| extent.max(value.abs()));
-        let goal = Goal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
+        let goal = ClosureGoal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
         let mut change = vec![0.0; self.work.shape.velocity_count()];
         self.kkt.set_states(&self.state.now.internal_states, &self.state.now.memory);
         let outcome = self.kkt.project_position(self.dae, goal, &mut configuration, &mut change);

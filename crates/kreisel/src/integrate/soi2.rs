@@ -23,7 +23,7 @@ use super::force_level::ForceLevel;
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
-use crate::constrained::{Kind, Part, comply};
+use crate::constrained::{CopyIndex, RowKind, comply};
 use crate::dae::{Couplings, Dae, Point, Reactions, Shape, Tangent};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -150,7 +150,7 @@ impl Soi2<'_> {
         hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
         let inverse_scale = 1.0 / self.coefficients.scale;
         comply(&work.compliance, &trial.values.multipliers, inverse_scale, hidden);
-        work.layout.scatter(Kind::Holonomic, 1, hidden, out);
+        work.layout.scatter(RowKind::Holonomic, 1, hidden, out);
     }
 
     /// Adds the derivatives of E(λ, ψ) in the first rows of the nodes.
@@ -158,13 +158,13 @@ impl Soi2<'_> {
         let (work, coefficients) = (&*self.work, &self.coefficients);
         let (layout, factor) = (&work.layout, 1.0 / coefficients.scale);
         let inertia = factor * coefficients.acceleration;
-        layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(0, 0), out);
-        layout.add_columns(Kind::Holonomic, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
-        layout.add_columns(Kind::Nonholonomic, &work.shape, &work.tangent, 1.0, Part::new(0, 0), out);
+        layout.add_nodes(&self.force_level.mass, None, inertia, CopyIndex::new(0, 0), out);
+        layout.add_columns(RowKind::Holonomic, &work.shape, &work.tangent, 1.0, CopyIndex::new(0, 0), out);
+        layout.add_columns(RowKind::Nonholonomic, &work.shape, &work.tangent, 1.0, CopyIndex::new(0, 0), out);
         if exact {
-            layout.add_nodes(&work.tangent.dynamic, None, factor, Part::new(0, 0), out);
+            layout.add_nodes(&work.tangent.dynamic, None, factor, CopyIndex::new(0, 0), out);
             for column in 0..2 {
-                let part = Part::new(0, column);
+                let part = CopyIndex::new(0, column);
                 layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), factor, part, out);
             }
         }
@@ -175,21 +175,21 @@ impl Soi2<'_> {
         let (work, coefficients) = (&*self.work, &self.coefficients);
         let (layout, shape, factor) = (&work.layout, &work.shape, 1.0 / coefficients.scale);
         let inertia = factor * coefficients.acceleration;
-        layout.add_nodes(&self.force_level.mass, None, inertia, Part::new(1, 1), out);
+        layout.add_nodes(&self.force_level.mass, None, inertia, CopyIndex::new(1, 1), out);
         if !exact && shape.reactions == Reactions::Gradient {
-            layout.add_columns(Kind::Holonomic, shape, &work.tangent, 1.0, Part::new(1, 1), out);
-            layout.add_columns(Kind::Nonholonomic, shape, &work.tangent, 1.0, Part::new(1, 1), out);
+            layout.add_columns(RowKind::Holonomic, shape, &work.tangent, 1.0, CopyIndex::new(1, 1), out);
+            layout.add_columns(RowKind::Nonholonomic, shape, &work.tangent, 1.0, CopyIndex::new(1, 1), out);
             return;
         }
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = coefficients.force_weights(self.settings.iteration_matrix);
         self.dae.tangent(&values.force_point(self.trial), weights, tangent);
-        for kind in [Kind::Holonomic, Kind::Nonholonomic] {
-            layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 1), out);
+        for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
+            layout.add_columns(kind, shape, tangent, 1.0, CopyIndex::new(1, 1), out);
             if shape.reactions == Reactions::General {
-                layout.add_columns(kind, shape, tangent, 1.0, Part::new(1, 0), out);
-                layout.add_columns(kind, shape, &work.tangent, -1.0, Part::new(1, 0), out);
+                layout.add_columns(kind, shape, tangent, 1.0, CopyIndex::new(1, 0), out);
+                layout.add_columns(kind, shape, &work.tangent, -1.0, CopyIndex::new(1, 0), out);
             }
         }
         if shape.reactions == Reactions::General && !work.internal_rates.is_empty() {
@@ -199,9 +199,9 @@ impl Soi2<'_> {
         }
         if exact {
             for (tangent, factor) in [(&*tangent, factor), (&work.tangent, -factor)] {
-                layout.add_nodes(&tangent.dynamic, None, factor, Part::new(1, 0), out);
+                layout.add_nodes(&tangent.dynamic, None, factor, CopyIndex::new(1, 0), out);
                 for column in 0..2 {
-                    let part = Part::new(1, column);
+                    let part = CopyIndex::new(1, column);
                     layout.add_nodes(&tangent.stiffness, Some(&work.operators), factor, part, out);
                 }
             }
@@ -214,11 +214,11 @@ impl Soi2<'_> {
         let (layout, operators) = (&work.layout, Some(&work.operators));
         let (gradient, rate) = (&work.tangent.gradient, &work.tangent.gradient_rate);
         let factor = h * self.coefficients.velocity;
-        layout.add_rows(Kind::Holonomic, gradient, None, factor, Part::new(1, 0), out);
+        layout.add_rows(RowKind::Holonomic, gradient, None, factor, CopyIndex::new(1, 0), out);
         for column in 0..2 {
-            layout.add_rows(Kind::Holonomic, gradient, operators, 1.0, Part::new(0, column), out);
+            layout.add_rows(RowKind::Holonomic, gradient, operators, 1.0, CopyIndex::new(0, column), out);
             if exact {
-                layout.add_rows(Kind::Holonomic, rate, operators, h, Part::new(1, column), out);
+                layout.add_rows(RowKind::Holonomic, rate, operators, h, CopyIndex::new(1, column), out);
             }
         }
     }
@@ -244,21 +244,28 @@ impl Soi2<'_> {
         tangent.clear();
         let weights = self.coefficients.force_weights(self.settings.iteration_matrix);
         self.dae.tangent(&values.nonholonomic_point(self.trial), weights, tangent);
-        layout.add_rows(Kind::Nonholonomic, &work.tangent.nonholonomic, None, factor, Part::new(0, 0), out);
+        layout.add_rows(
+            RowKind::Nonholonomic,
+            &work.tangent.nonholonomic,
+            None,
+            factor,
+            CopyIndex::new(0, 0),
+            out,
+        );
         for column in 0..2 {
             layout.add_rows(
-                Kind::Nonholonomic,
+                RowKind::Nonholonomic,
                 &tangent.nonholonomic,
                 None,
                 factor,
-                Part::new(1, column),
+                CopyIndex::new(1, column),
                 out,
             );
             if exact {
                 for (row, tangent) in [(0, &work.tangent), (1, &*tangent)] {
-                    let part = Part::new(row, column);
+                    let part = CopyIndex::new(row, column);
                     layout.add_rows(
-                        Kind::Nonholonomic,
+                        RowKind::Nonholonomic,
                         &tangent.nonholonomic_stiffness,
                         operators,
                         h,
@@ -278,7 +285,7 @@ impl NonlinearSystem for Soi2<'_> {
         self.work.evaluate_forces(self.dae, self.base, self.trial);
         let (work, trial) = (&mut *self.work, &*self.trial);
         comply(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
-        work.layout.scatter(Kind::Holonomic, 0, &work.violation, out);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
         work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, &self.coefficients, out);
         work.state_rows(trial, &self.coefficients, out);
         work.scratch.copy_from_slice(&work.equilibrium);
@@ -312,10 +319,10 @@ impl NonlinearSystem for Soi2<'_> {
         let work = &*self.work;
         if !work.compliance.is_empty() {
             let (holonomic, nonholonomic) = (&work.compliance, work.nonholonomic_compliance());
-            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(0, 1), out);
-            work.layout.subtract_compliance(Kind::Holonomic, holonomic, Part::new(1, 0), out);
-            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::new(0, 0), out);
-            work.layout.subtract_compliance(Kind::Nonholonomic, nonholonomic, Part::new(1, 1), out);
+            work.layout.subtract_compliance(RowKind::Holonomic, holonomic, CopyIndex::new(0, 1), out);
+            work.layout.subtract_compliance(RowKind::Holonomic, holonomic, CopyIndex::new(1, 0), out);
+            work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::new(0, 0), out);
+            work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::new(1, 1), out);
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &self.force_level.base_velocity);
@@ -339,7 +346,7 @@ impl NonlinearSystem for Soi2<'_> {
         let factor = fraction * coefficients.scale;
         for (which, multipliers) in [(0, &mut trial.values.multipliers), (1, &mut trial.multiplier_changes)] {
             let changes = &mut work.constraint_scratch;
-            work.layout.gather(Kind::Holonomic, which, increment, changes);
+            work.layout.gather(RowKind::Holonomic, which, increment, changes);
             multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
         }
         work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
@@ -351,8 +358,8 @@ impl NonlinearSystem for Soi2<'_> {
         let (work, settings, coefficients) = (&*self.work, self.settings, &self.coefficients);
         work.tolerances(settings, self.trial, coefficients, out);
         let changes = &self.trial.multiplier_changes;
-        work.multiplier_tolerances(Kind::Holonomic, 1, changes, settings, coefficients, out);
+        work.multiplier_tolerances(RowKind::Holonomic, 1, changes, settings, coefficients, out);
         let changes = &self.trial.nonholonomic_multiplier_changes;
-        work.multiplier_tolerances(Kind::Nonholonomic, 1, changes, settings, coefficients, out);
+        work.multiplier_tolerances(RowKind::Nonholonomic, 1, changes, settings, coefficients, out);
     }
 }

@@ -1,11 +1,11 @@
 //! What a restart needs, and its form in bytes.
 
-use super::control::ControlMemory;
+use super::control::ControlHistory;
 use super::error::StateError;
 use super::guess::Guess;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
-use crate::solve::newton::Memory;
+use crate::solve::newton::ContractionHistory;
 
 /// State of an integration between two steps.
 ///
@@ -26,7 +26,7 @@ pub struct State {
     /// How many steps of the last size were taken one after the other, wherever the clock was set in between.
     pub equal_steps: u64,
     /// What the control of the step size remembers.
-    pub control: ControlMemory,
+    pub control: ControlHistory,
     /// Whether the method started here at a corner of the inputs, and has not taken a step since.
     pub after_corner: bool,
     /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
@@ -70,7 +70,7 @@ pub struct State {
     /// How the linear solvers order their work, which decides the rounding.
     pub merged: Merged,
     /// What Newton's iteration remembers of the steps before.
-    pub newton: Memory,
+    pub newton: ContractionHistory,
     /// Where the matrix in use was evaluated; absent before the first.
     pub matrix_point: Option<MatrixPoint>,
 }
@@ -161,7 +161,7 @@ impl State {
         let mut writer = Writer(Vec::new());
         writer.0.extend_from_slice(MAGIC);
         writer.0.extend_from_slice(&VERSION.to_le_bytes());
-        let ControlMemory { next_step, last_error, last_ratio } = self.control;
+        let ControlHistory { next_step, last_error, last_ratio } = self.control;
         let clock = [self.now.time, self.step, self.prepared_step, self.origin];
         let numbers = clock.into_iter().chain([next_step, last_error, last_ratio]);
         numbers.chain(self.newton.numbers()).for_each(|value| writer.number(value));
@@ -201,12 +201,12 @@ impl State {
             step: reader.number()?,
             prepared_step: reader.number()?,
             origin: reader.number()?,
-            control: ControlMemory {
+            control: ControlHistory {
                 next_step: reader.number()?,
                 last_error: reader.number()?,
                 last_ratio: reader.number()?,
             },
-            newton: Memory::from_numbers(reader.some_numbers()?),
+            newton: ContractionHistory::from_numbers(reader.some_numbers()?),
             count: reader.whole()?,
             equal_steps: reader.whole()?,
             after_corner: reader.flag()?,
@@ -351,7 +351,7 @@ mod tests {
             count: 7,
             equal_steps: 9,
             after_corner: true,
-            control: ControlMemory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
+            control: ControlHistory { next_step: 2e-3, last_error: 0.5, last_ratio: 1.1 },
             base_velocity: vec![-0.0],
             earliest_algorithmic_acceleration: vec![0.5],
             earliest_multipliers: vec![-2.0],

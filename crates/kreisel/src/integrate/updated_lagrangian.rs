@@ -21,7 +21,7 @@ use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial};
 use super::settings::Parametrization;
 use super::state::State;
-use crate::constrained::Part;
+use crate::constrained::CopyIndex;
 use crate::dae::{Couplings, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
@@ -268,8 +268,20 @@ impl NonlinearSystem for UpdatedLagrangian<'_> {
                 [coefficients.acceleration, coefficients.velocity].map(|weight| weight / coefficients.scale);
             let LocalCoordinates { velocity_operators, acceleration_operators, .. } = &*local;
             let layout = &work.layout;
-            layout.add_nodes(&work.tangent.dynamic, Some(acceleration_operators), mass, Part::FIRST, out);
-            layout.add_nodes(&local.damping.dynamic, Some(velocity_operators), damping, Part::FIRST, out);
+            layout.add_nodes(
+                &work.tangent.dynamic,
+                Some(acceleration_operators),
+                mass,
+                CopyIndex::FIRST,
+                out,
+            );
+            layout.add_nodes(
+                &local.damping.dynamic,
+                Some(velocity_operators),
+                damping,
+                CopyIndex::FIRST,
+                out,
+            );
             work.tangent.dynamic.fill(0.0);
         } else {
             work.tangent.dynamic.values_mut().iter_mut().for_each(|m| *m *= coefficients.acceleration);

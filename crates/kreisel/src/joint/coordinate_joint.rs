@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Joint, evaluate_apart};
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{
-    Coordinate, FramePair, LocalGradient, LocalTangent, MOST_ROWS, Motion, NodeId, PlainPair, Relative,
+    Coordinate, FramePair, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, PlainPair, Relative,
     pair_between,
 };
 use crate::lie::{Pose, Vector3, Vector6};
@@ -55,19 +55,19 @@ pub struct Row {
     /// The coordinates with their factors.
     pub terms: SmallVec<[Term; 1]>,
     /// f(t); constant if it does not lead anything.
-    pub target: Target,
+    pub target: RowTarget,
 }
 
 /// The right side of a row.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum RowTarget {
     /// A number.
     Constant(f64),
     /// A function of time.
     Law(Arc<dyn TimeLaw>),
 }
 
-impl PartialEq for Target {
+impl PartialEq for RowTarget {
     /// Functions are the same only if they are one.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -86,17 +86,17 @@ impl Row {
 
     /// A row that keeps one coordinate of the first pair at a value.
     pub fn keep(coordinate: Coordinate, value: f64) -> Self {
-        Self { terms: smallvec![Term::new(coordinate)], target: Target::Constant(value) }
+        Self { terms: smallvec![Term::new(coordinate)], target: RowTarget::Constant(value) }
     }
 
     fn locks_translation(&self, axis: usize) -> bool {
-        matches!(self.target, Target::Constant(0.0))
+        matches!(self.target, RowTarget::Constant(0.0))
             && matches!(self.terms.as_slice(), [term] if term.coordinate == Coordinate::Translation(axis))
     }
 
     /// A row that leads one coordinate of the first pair.
     pub fn lead(coordinate: Coordinate, law: Arc<dyn TimeLaw>) -> Self {
-        Self { terms: smallvec![Term::new(coordinate)], target: Target::Law(law) }
+        Self { terms: smallvec![Term::new(coordinate)], target: RowTarget::Law(law) }
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct KnownRows(VecDeque<Arc<[Row]>>);
 
 impl KnownRows {
     /// As many as a machine usually has kinds of joints.
-    const MOST: usize = 8;
+    const MAX: usize = 8;
 
     /// Gives a joint the rows of an earlier one where they are the same: those of a thousand hinges then stay in the cache.
     pub fn share(&mut self, joint: &mut CoordinateJoint) {
@@ -129,7 +129,7 @@ impl KnownRows {
             joint.rows = Arc::clone(rows);
             return;
         }
-        self.0.truncate(Self::MOST - 1);
+        self.0.truncate(Self::MAX - 1);
         self.0.push_front(Arc::clone(&joint.rows));
     }
 }
@@ -148,7 +148,7 @@ pub struct CoordinateJoint {
 impl CoordinateJoint {
     /// A joint of rows between pairs of frames on these nodes.
     pub fn new(nodes: Vec<NodeId>, pairs: Vec<FramePair>, rows: Vec<Row>) -> Self {
-        debug_assert!(rows.len() <= MOST_ROWS, "a joint has at most {MOST_ROWS} equations");
+        debug_assert!(rows.len() <= MAX_ROWS, "a joint has at most {MAX_ROWS} equations");
         let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
         let plain = rows.iter().all(single) && pairs.len() <= 2;
         Self {
@@ -191,7 +191,7 @@ impl CoordinateJoint {
         Self::new(
             nodes,
             pairs,
-            vec![Row { terms: terms.into_iter().collect(), target: Target::Constant(value) }],
+            vec![Row { terms: terms.into_iter().collect(), target: RowTarget::Constant(value) }],
         )
     }
 
@@ -207,8 +207,8 @@ impl CoordinateJoint {
 
     fn target(&self, row: &Row, time: f64) -> [f64; 3] {
         match &row.target {
-            Target::Constant(value) => [*value, 0.0, 0.0],
-            Target::Law(law) => law.at(time),
+            RowTarget::Constant(value) => [*value, 0.0, 0.0],
+            RowTarget::Law(law) => law.at(time),
         }
     }
 
@@ -487,11 +487,11 @@ impl Joint for CoordinateJoint {
     }
 
     fn is_rheonomic(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.target, Target::Law(_)))
+        self.rows.iter().any(|row| matches!(row.target, RowTarget::Law(_)))
     }
 
-    fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
-        let (mut first, mut second) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+    fn time_derivatives(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
+        let (mut first, mut second) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
         for (index, row) in self.rows.iter().enumerate() {
             let target = self.target(row, at.time);
             (first[index], second[index]) = (-target[1], -target[2]);
@@ -525,8 +525,8 @@ impl Joint for CoordinateJoint {
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let laws = self.rows.iter().filter_map(|row| match &row.target {
-            Target::Law(law) => Some(law),
-            Target::Constant(_) => None,
+            RowTarget::Law(law) => Some(law),
+            RowTarget::Constant(_) => None,
         });
         laws.flat_map(|law| law.corners(from, to)).collect()
     }
@@ -553,6 +553,6 @@ mod tests {
         // Bars of all lengths are not remembered for ever.
         (0..100).for_each(|length| drop(joint(far(f64::from(length)))));
         assert!(!Arc::ptr_eq(&first, &joint(ball())));
-        assert!(known.0.len() <= KnownRows::MOST);
+        assert!(known.0.len() <= KnownRows::MAX);
     }
 }

@@ -16,7 +16,7 @@ use super::coordinate_joint::TimeLaw;
 use super::{Joint, lower_pair};
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{
-    Frame, LocalGradient, LocalTangent, MOST_ROWS, Motion, NodeId, NodeMotion, Relative, join,
+    Frame, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, NodeMotion, Relative, join,
 };
 use crate::lie::{Matrix6, Pose, UnitQuaternion, Vector3, Vector6};
 
@@ -153,9 +153,9 @@ impl Joint for GuidedBody {
         true
     }
 
-    fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn time_derivatives(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
         let (relative, guide) = self.relative(at);
-        let (mut first, mut second) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+        let (mut first, mut second) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
         for (index, coordinate) in lower_pair::FIXED.iter().enumerate() {
             let gradient = guide_part(&coordinate.gradient(&relative));
             let change = guide_part(&coordinate.rate_gradient(&relative));

@@ -6,7 +6,7 @@
 
 use smallvec::smallvec;
 
-use super::coordinate_joint::{Row, Target, Term};
+use super::coordinate_joint::{Row, RowTarget, Term};
 use crate::kinematics::Coordinate::{self, Angle, Direction, Distance, Translation};
 
 /// z axes stay parallel: two rotations locked.
@@ -69,7 +69,7 @@ pub fn screw(lead: f64, start: [f64; 2]) -> Vec<Row> {
     let turn = Term { factor: -pitch, start: angle, ..Term::new(Angle) };
     rows.push(Row {
         terms: smallvec![advance, turn],
-        target: Target::Constant(displacement - pitch * angle),
+        target: RowTarget::Constant(displacement - pitch * angle),
     });
     rows
 }

@@ -16,24 +16,24 @@ mod rolling;
 mod velocity_coupling;
 
 pub(crate) use coordinate_joint::KnownRows;
-pub use coordinate_joint::{CoordinateJoint, CoupledCoordinate, Row, Target, Term, TimeLaw};
+pub use coordinate_joint::{CoordinateJoint, CoupledCoordinate, Row, RowTarget, Term, TimeLaw};
 pub use guided_body::{Guide, GuidedBody, Turn};
 pub use knife_edge::KnifeEdge;
 pub use lock::Lock;
 pub use rolling::{Rolling, Wheel};
 pub use velocity_coupling::{Rate, RateTerm, VelocityCoupling};
 
-use crate::kinematics::{LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeId};
+use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId};
 use crate::lie::{Pose, Vector6};
 
 /// What holds: equations between nodes that reactions keep.
 ///
 /// The derivatives have defaults by differences of [`Joint::violation`] and [`Joint::gradient`].
 pub trait Joint: Send + Sync {
-    /// Nodes in the order of this joint's local columns, [`MOST_NODES`] at most; the ground is no node.
+    /// Nodes in the order of this joint's local columns, [`MAX_NODES`] at most; the ground is no node.
     fn nodes(&self) -> &[NodeId];
 
-    /// Number of equations, [`MOST_ROWS`] at most.
+    /// Number of equations, [`MAX_ROWS`] at most.
     fn size(&self) -> usize;
 
     /// Violation Φ of each equation.
@@ -98,12 +98,12 @@ pub trait Joint: Send + Sync {
 
     /// Partial time derivatives of each equation: Φ_t, and that of B v + Φ_t at fixed q and v, which is Φ_tt
     /// where B does not depend on time.
-    fn time_derivatives(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn time_derivatives(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
         let _ = at;
-        ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
+        ([0.0; MAX_ROWS], [0.0; MAX_ROWS])
     }
 
-    /// Number of nonholonomic equations, [`MOST_ROWS`] at most: conditions on velocities that no condition on positions
+    /// Number of nonholonomic equations, [`MAX_ROWS`] at most: conditions on velocities that no condition on positions
     /// implies.
     fn nonholonomic_count(&self) -> usize {
         0
@@ -120,9 +120,9 @@ pub trait Joint: Send + Sync {
     }
 
     /// b and its time derivative in each nonholonomic equation κ = A(q) V + b(t).
-    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
         let _ = at;
-        ([0.0; MOST_ROWS], [0.0; MOST_ROWS])
+        ([0.0; MAX_ROWS], [0.0; MAX_ROWS])
     }
 
     /// Adds D(Aᵀψ): how the reaction wrenches change with the configuration.
@@ -197,7 +197,7 @@ fn evaluate_apart<J: Joint + ?Sized>(
 mod differences {
     //! Derivatives by central differences, for joints that give none.
 
-    use super::MOST_NODES;
+    use super::MAX_NODES;
     use crate::kinematics::LocalGradient;
     use crate::kinematics::{LocalTangent, Motion, NodeMotion, shift_pose};
 
@@ -212,7 +212,7 @@ mod differences {
     ) -> LocalGradient {
         let moved_gradient = |distance: f64| {
             let count = at.nodes.len();
-            let mut nodes: [NodeMotion; MOST_NODES] = std::array::from_fn(|i| at.nodes[i.min(count - 1)]);
+            let mut nodes: [NodeMotion; MAX_NODES] = std::array::from_fn(|i| at.nodes[i.min(count - 1)]);
             shift_pose(&mut nodes[node], direction, distance);
             let mut gradient = LocalGradient::zeros();
             gradient_at(&Motion { nodes: &nodes[..count], ..*at }, &mut gradient);

@@ -37,10 +37,10 @@ pub struct Rolling {
 }
 
 /// Smallest sine of the angle between disc and plane, against division by zero where the disc lies flat.
-const FLATTEST: f64 = 1e-12;
+const MIN_SINE: f64 = 1e-12;
 
 /// Where the wheel touches, and how that changes.
-struct Contact {
+struct RollingContact {
     /// r, from the centre to the point that touches.
     arm: Vector3,
     /// ∂r/∂n.
@@ -58,21 +58,21 @@ impl Rolling {
         Self { nodes, pair, wheel, radius }
     }
 
-    fn contact(&self, relative: &Relative) -> Contact {
+    fn contact(&self, relative: &Relative) -> RollingContact {
         let (axis, up): (Vector3, Vector3) = (relative.rotation.column(2).into(), Vector3::z());
         if self.wheel == Wheel::Sphere {
-            return Contact { arm: -self.radius * up, arm_by_axis: Matrix3::zeros(), axis, sine: 1.0 };
+            return RollingContact { arm: -self.radius * up, arm_by_axis: Matrix3::zeros(), axis, sine: 1.0 };
         }
         // Entries of the same row of R, so that nothing cancels near a flat disc.
-        let sine = relative.rotation[(2, 0)].hypot(relative.rotation[(2, 1)]).max(FLATTEST);
+        let sine = relative.rotation[(2, 0)].hypot(relative.rotation[(2, 1)]).max(MIN_SINE);
         let uphill = up - axis.z * axis;
         let turned = (axis * up.transpose() + axis.z * Matrix3::identity()) / sine;
         let arm_by_axis = self.radius * (turned - axis.z / sine.powi(3) * uphill * up.transpose());
-        Contact { arm: -self.radius / sine * uphill, arm_by_axis, axis, sine }
+        RollingContact { arm: -self.radius / sine * uphill, arm_by_axis, axis, sine }
     }
 
     /// Gradient of κ along a direction in the plane: that of d, and (r × e)·ω.
-    fn nonholonomic_row(relative: &Relative, contact: &Contact, direction: usize) -> PairVector {
+    fn nonholonomic_row(relative: &Relative, contact: &RollingContact, direction: usize) -> PairVector {
         let mut row = relative.translation_gradient(direction);
         let lever = contact.arm.cross(&Vector3::ith(direction, 1.0));
         let mut first = row.fixed_rows_mut::<3>(0);
@@ -83,7 +83,7 @@ impl Rolling {
     }
 
     /// Derivative of Aᵀw for weights w on the two directions, by the frames' twists.
-    fn nonholonomic_matrix(relative: &Relative, contact: &Contact, weights: &Vector3) -> PairMatrix {
+    fn nonholonomic_matrix(relative: &Relative, contact: &RollingContact, weights: &Vector3) -> PairMatrix {
         let mut matrix = PairMatrix::zeros();
         relative.add_translation_hessian(weights, &mut matrix);
         let rotation = &relative.rotation;
@@ -100,7 +100,7 @@ impl Rolling {
     }
 
     /// n_z/s of a disc: Φ = d_z − ρ s changes with n_z by ρ times it.
-    fn tilt(contact: &Contact) -> f64 {
+    fn tilt(contact: &RollingContact) -> f64 {
         contact.axis.z / contact.sine
     }
 }

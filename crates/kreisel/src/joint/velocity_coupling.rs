@@ -9,7 +9,7 @@ use super::Joint;
 use super::coordinate_joint::TimeLaw;
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{
-    Coordinate, FramePair, LocalGradient, LocalTangent, MOST_ROWS, Motion, NodeId, Relative,
+    Coordinate, FramePair, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, Relative,
 };
 use crate::lie::{Pose, Vector3, skew};
 
@@ -127,9 +127,9 @@ impl Joint for VelocityCoupling {
         }
     }
 
-    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MOST_ROWS], [f64; MOST_ROWS]) {
+    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
         let [value, rate, _] = self.target.at(at.time);
-        let (mut values, mut rates) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+        let (mut values, mut rates) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
         (values[0], rates[0]) = (-value, -rate);
         (values, rates)
     }

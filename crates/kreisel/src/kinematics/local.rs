@@ -1,6 +1,6 @@
 //! What an element sees and what it fills: a few nodes in body twists.
 
-use super::{MOST_NODES, NodeMotion};
+use super::{MAX_NODES, NodeMotion};
 use crate::dae::TangentWeights;
 use crate::lie::{Matrix6, Vector6, se3};
 
@@ -30,13 +30,13 @@ impl<'a> Motion<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LocalForces {
     /// The wrenches.
-    pub wrenches: [Vector6; MOST_NODES],
+    pub wrenches: [Vector6; MAX_NODES],
 }
 
 impl LocalForces {
     /// No forces.
     pub fn zeros() -> Self {
-        Self { wrenches: [Vector6::zeros(); MOST_NODES] }
+        Self { wrenches: [Vector6::zeros(); MAX_NODES] }
     }
 }
 
@@ -47,16 +47,16 @@ pub struct LocalTangent {
     /// Whether mass or damping were asked for: otherwise they hold zeros.
     dynamic: bool,
     /// ∂r/∂q at fixed twists.
-    stiffness: [Matrix6; MOST_NODES * MOST_NODES],
+    stiffness: [Matrix6; MAX_NODES * MAX_NODES],
     /// ∂r/∂V̇; block (i, j) at `i · n + j`.
-    mass: [Matrix6; MOST_NODES * MOST_NODES],
-    damping: [Matrix6; MOST_NODES * MOST_NODES],
+    mass: [Matrix6; MAX_NODES * MAX_NODES],
+    damping: [Matrix6; MAX_NODES * MAX_NODES],
 }
 
 impl LocalTangent {
     /// Zero derivatives for a number of nodes.
     pub fn zeros(node_count: usize) -> Self {
-        let zeros = [Matrix6::zeros(); MOST_NODES * MOST_NODES];
+        let zeros = [Matrix6::zeros(); MAX_NODES * MAX_NODES];
         Self { node_count, dynamic: false, stiffness: zeros, mass: zeros, damping: zeros }
     }
 
@@ -108,19 +108,19 @@ impl LocalTangent {
 }
 
 /// Most equations that one joint may have.
-pub const MOST_ROWS: usize = 6;
+pub const MAX_ROWS: usize = 6;
 
 /// Derivatives of a joint's equations with respect to the body twists of its nodes: rows × nodes.
 #[derive(Clone, Debug)]
 pub struct LocalGradient {
     /// `rows[r][n]` is the derivative of equation r by the twist of node n.
-    pub rows: [[Vector6; MOST_NODES]; MOST_ROWS],
+    pub rows: [[Vector6; MAX_NODES]; MAX_ROWS],
 }
 
 impl LocalGradient {
     /// Zero derivatives.
     pub fn zeros() -> Self {
-        Self { rows: [[Vector6::zeros(); MOST_NODES]; MOST_ROWS] }
+        Self { rows: [[Vector6::zeros(); MAX_NODES]; MAX_ROWS] }
     }
 
     /// Zero derivatives again in the first rows and nodes.

@@ -239,8 +239,8 @@ pub(crate) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option
         return se3::log(&first.inverse().compose(second)).ok();
     }
     let turn = so3::log(&so3::compose(&first.rotation.inverse(), &second.rotation));
-    let way = first.rotation.inverse_transform_vector(&(second.position - first.position));
-    Some(join(&turn, &way))
+    let offset = first.rotation.inverse_transform_vector(&(second.position - first.position));
+    Some(join(&turn, &offset))
 }
 
 /// Adds ∂(Pᵀ f)/∂q at a fixed wrench f.

@@ -85,10 +85,10 @@ impl<'a> PlainPair<'a> {
     }
 
     #[inline]
-    fn turn(&self, entries: [(usize, usize); 2]) -> Turn {
+    fn turn(&self, entries: [(usize, usize); 2]) -> CosineAngle {
         let [s, c] = entries.map(|entry| self.cosine(entry));
         let square = s * s + c * c;
-        Turn {
+        CosineAngle {
             entries,
             first: [c / square, -s / square],
             pure: 2.0 * s * c / (square * square),
@@ -228,7 +228,7 @@ impl<'a> PlainPair<'a> {
 }
 
 /// An angle θ = atan2(s, c) of two cosines, with its derivatives by them.
-struct Turn {
+struct CosineAngle {
     entries: [(usize, usize); 2],
     /// ∂θ/∂s and ∂θ/∂c.
     first: [f64; 2],
@@ -238,7 +238,7 @@ struct Turn {
     mixed: f64,
 }
 
-impl Turn {
+impl CosineAngle {
     /// D(∇θ) = θ_s D(∇s) + θ_c D(∇c) + θ_ss ∇s∇sᵀ + θ_cc ∇c∇cᵀ + θ_sc (∇s∇cᵀ + ∇c∇sᵀ), in the blocks (1,1), (1,2) and
     /// (2,2) of turns.
     #[inline]

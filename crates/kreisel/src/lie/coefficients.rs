@@ -16,12 +16,12 @@ use super::{LieError, Vector3};
 
 /// The pair α, β of an operator I − α θ̃ + β θ̃², or of its derivative.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Coefficients {
+pub(super) struct OperatorCoefficients {
     pub alpha: f64,
     pub beta: f64,
 }
 
-impl Coefficients {
+impl OperatorCoefficients {
     /// Those of the transposed operator: θ̃ is skew and θ̃² symmetric.
     #[inline]
     pub(super) fn transposed(self) -> Self {
@@ -139,9 +139,9 @@ fn precise_square(theta: &Vector3) -> (f64, f64) {
 
 /// α and β of T.
 #[inline]
-pub(super) fn tangent_value(s: f64) -> Coefficients {
+pub(super) fn tangent_value(s: f64) -> OperatorCoefficients {
     if s < SHORT_LIMIT {
-        return Coefficients {
+        return OperatorCoefficients {
             alpha: polynomial::<SHORT>(&ALPHA[0], s),
             beta: polynomial::<SHORT>(&BETA[0], s),
         };
@@ -150,36 +150,39 @@ pub(super) fn tangent_value(s: f64) -> Coefficients {
     let half_sine = (0.5 * angle).sin();
     let alpha = 2.0 * half_sine * half_sine / s;
     let beta = if s < SERIES_LIMIT { series(&BETA[0], s) } else { (angle - angle.sin()) / (angle * s) };
-    Coefficients { alpha, beta }
+    OperatorCoefficients { alpha, beta }
 }
 
 /// Slopes α₁ and β₁ of T.
 #[inline]
-pub(super) fn tangent_slope(s: f64) -> Coefficients {
+pub(super) fn tangent_slope(s: f64) -> OperatorCoefficients {
     if s < SERIES_LIMIT {
-        return Coefficients { alpha: series(&ALPHA[1], s), beta: series(&BETA[1], s) };
+        return OperatorCoefficients { alpha: series(&ALPHA[1], s), beta: series(&BETA[1], s) };
     }
-    let Coefficients { alpha, beta } = tangent_value(s);
+    let OperatorCoefficients { alpha, beta } = tangent_value(s);
     let angle = s.sqrt();
-    Coefficients { alpha: (angle.sin() / angle - 2.0 * alpha) / s, beta: (alpha - 3.0 * beta) / s }
+    OperatorCoefficients { alpha: (angle.sin() / angle - 2.0 * alpha) / s, beta: (alpha - 3.0 * beta) / s }
 }
 
 /// Curvatures α₂ and β₂ of T.
-fn tangent_curvature(s: f64) -> Coefficients {
+fn tangent_curvature(s: f64) -> OperatorCoefficients {
     if s < SERIES_LIMIT {
-        return Coefficients { alpha: series(&ALPHA[2], s), beta: series(&BETA[2], s) };
+        return OperatorCoefficients { alpha: series(&ALPHA[2], s), beta: series(&BETA[2], s) };
     }
     let slope = tangent_slope(s);
     let angle = s.sqrt();
     let (sine, cosine) = angle.sin_cos();
     let sinc_slope = (cosine - sine / angle) / s;
-    Coefficients { alpha: (sinc_slope - 4.0 * slope.alpha) / s, beta: (slope.alpha - 5.0 * slope.beta) / s }
+    OperatorCoefficients {
+        alpha: (sinc_slope - 4.0 * slope.alpha) / s,
+        beta: (slope.alpha - 5.0 * slope.beta) / s,
+    }
 }
 
 /// α₃ and β₃ of T, with f₃ = f₂′(φ)/φ.
-fn tangent_third(s: f64) -> Coefficients {
+fn tangent_third(s: f64) -> OperatorCoefficients {
     if s < SERIES_LIMIT {
-        return Coefficients { alpha: series(&ALPHA[3], s), beta: series(&BETA[3], s) };
+        return OperatorCoefficients { alpha: series(&ALPHA[3], s), beta: series(&BETA[3], s) };
     }
     let curvature = tangent_curvature(s);
     let angle = s.sqrt();
@@ -187,7 +190,7 @@ fn tangent_third(s: f64) -> Coefficients {
     let sinc = sine / angle;
     let sinc_slope = (cosine - sinc) / s;
     let sinc_curvature = -(sinc + 3.0 * sinc_slope) / s;
-    Coefficients {
+    OperatorCoefficients {
         alpha: (sinc_curvature - 6.0 * curvature.alpha) / s,
         beta: (curvature.alpha - 7.0 * curvature.beta) / s,
     }
@@ -195,13 +198,13 @@ fn tangent_third(s: f64) -> Coefficients {
 
 /// Value, slope, curvature and what follows of T's coefficients.
 #[inline]
-pub(super) fn tangent_long_jet(s: f64) -> [Coefficients; 4] {
+pub(super) fn tangent_long_jet(s: f64) -> [OperatorCoefficients; 4] {
     [tangent_value(s), tangent_slope(s), tangent_curvature(s), tangent_third(s)]
 }
 
 /// Value, slope and curvature of T's coefficients.
 #[inline]
-pub(super) fn tangent_jet(s: f64) -> [Coefficients; 3] {
+pub(super) fn tangent_jet(s: f64) -> [OperatorCoefficients; 3] {
     [tangent_value(s), tangent_slope(s), tangent_curvature(s)]
 }
 
@@ -271,18 +274,18 @@ fn closed_inverse_beta(s: f64) -> Result<f64, LieError> {
 
 /// α = −1/2 and β = (1 − φ/2 cot φ/2)/φ² of T⁻¹.
 #[inline]
-pub(super) fn inverse_tangent_value(s: f64) -> Result<Coefficients, LieError> {
+pub(super) fn inverse_tangent_value(s: f64) -> Result<OperatorCoefficients, LieError> {
     let beta = if s < SERIES_LIMIT {
         2.0 / (FULL_TURN - s) + series(&INVERSE_BETA[0], s)
     } else {
         closed_inverse_beta(s)?
     };
-    Ok(Coefficients { alpha: -0.5, beta })
+    Ok(OperatorCoefficients { alpha: -0.5, beta })
 }
 
 /// Value, slope and curvature of the coefficients of T⁻¹.
 #[inline]
-pub(super) fn inverse_tangent_jet(s: f64) -> Result<[Coefficients; 3], LieError> {
+pub(super) fn inverse_tangent_jet(s: f64) -> Result<[OperatorCoefficients; 3], LieError> {
     let [value, slope, curvature] = if s < SERIES_LIMIT {
         let pole = 2.0 / (FULL_TURN - s);
         [
@@ -297,9 +300,9 @@ pub(super) fn inverse_tangent_jet(s: f64) -> Result<[Coefficients; 3], LieError>
         [c, c1, (2.0 * c * c + c1 * (2.0 * c * s - 5.0)) / s]
     };
     Ok([
-        Coefficients { alpha: -0.5, beta: value },
-        Coefficients { alpha: 0.0, beta: slope },
-        Coefficients { alpha: 0.0, beta: curvature },
+        OperatorCoefficients { alpha: -0.5, beta: value },
+        OperatorCoefficients { alpha: 0.0, beta: slope },
+        OperatorCoefficients { alpha: 0.0, beta: curvature },
     ])
 }
 

@@ -5,28 +5,28 @@
 //! as the dual vector Ω + ε U with ε² = 0. All formulas below are derivatives of
 //! P(θ) w = w − α θ × w + β θ × (θ × w), and f₁ = f′(φ)/φ gives ∂f/∂θ = f₁ θᵀ.
 
-use super::coefficients::Coefficients;
+use super::coefficients::OperatorCoefficients;
 use super::{Matrix3, Vector3, skew};
 
 /// P(θ) w.
 #[inline]
-pub(super) fn multiply(value: Coefficients, theta: &Vector3, w: &Vector3) -> Vector3 {
+pub(super) fn multiply(value: OperatorCoefficients, theta: &Vector3, w: &Vector3) -> Vector3 {
     let theta_w = theta.cross(w);
     w - value.alpha * theta_w + value.beta * theta.cross(&theta_w)
 }
 
 /// P(θ)ᵀ w = P(−θ) w.
 #[inline]
-pub(super) fn transpose_multiply(value: Coefficients, theta: &Vector3, w: &Vector3) -> Vector3 {
+pub(super) fn transpose_multiply(value: OperatorCoefficients, theta: &Vector3, w: &Vector3) -> Vector3 {
     let theta_w = theta.cross(w);
     w + value.alpha * theta_w + value.beta * theta.cross(&theta_w)
 }
 
 /// P(θ).
 #[inline]
-pub(super) fn matrix(value: Coefficients, theta: &Vector3) -> Matrix3 {
+pub(super) fn matrix(value: OperatorCoefficients, theta: &Vector3) -> Matrix3 {
     let [x, y, z] = [theta.x, theta.y, theta.z];
-    let Coefficients { alpha, beta } = value;
+    let OperatorCoefficients { alpha, beta } = value;
     // θ̃² = θ θᵀ − φ² I; its diagonal is written without the cancellation.
     let [xy, xz, yz] = [beta * x * y, beta * x * z, beta * y * z];
     Matrix3::new(
@@ -45,8 +45,8 @@ pub(super) fn matrix(value: Coefficients, theta: &Vector3) -> Matrix3 {
 /// Derivative of P(θ) in the direction u, times w.
 #[inline]
 pub(super) fn slope_multiply(
-    value: Coefficients,
-    slope: Coefficients,
+    value: OperatorCoefficients,
+    slope: OperatorCoefficients,
     theta: &Vector3,
     u: &Vector3,
     w: &Vector3,
@@ -62,8 +62,8 @@ pub(super) fn slope_multiply(
 /// −α ũ + β (ũ θ̃ + θ̃ ũ) + (θ·u) (−α₁ θ̃ + β₁ θ̃²).
 #[inline]
 pub(super) fn slope_matrix(
-    value: Coefficients,
-    slope: Coefficients,
+    value: OperatorCoefficients,
+    slope: OperatorCoefficients,
     theta: &Vector3,
     u: &Vector3,
 ) -> Matrix3 {
@@ -82,7 +82,12 @@ pub(super) fn slope_matrix(
 
 /// ∂(P(θ) w)/∂θ.
 #[inline]
-pub(super) fn derivative(value: Coefficients, slope: Coefficients, theta: &Vector3, w: &Vector3) -> Matrix3 {
+pub(super) fn derivative(
+    value: OperatorCoefficients,
+    slope: OperatorCoefficients,
+    theta: &Vector3,
+    w: &Vector3,
+) -> Matrix3 {
     let theta_w = theta.cross(w);
     let radial = slope.beta * theta.cross(&theta_w) - slope.alpha * theta_w - 2.0 * value.beta * w;
     let mut out = skew(&(value.alpha * w)) + radial * theta.transpose() + value.beta * theta * w.transpose();
@@ -95,7 +100,7 @@ pub(super) fn derivative(value: Coefficients, slope: Coefficients, theta: &Vecto
 
 /// Derivative of ∂(P(θ) w)/∂θ in the direction u.
 pub(super) fn second_derivative(
-    [value, slope, curvature]: [Coefficients; 3],
+    [value, slope, curvature]: [OperatorCoefficients; 3],
     theta: &Vector3,
     w: &Vector3,
     u: &Vector3,
@@ -120,12 +125,12 @@ pub(super) fn second_derivative(
 ///
 /// With c = b × a and Q = a bᵀ + b aᵀ − 2 (a·b) I the number is a·b − α θ·c + β q, q = ½ θᵀ Q θ.
 pub(super) fn form_hessian(
-    [value, slope, curvature]: [Coefficients; 3],
+    [value, slope, curvature]: [OperatorCoefficients; 3],
     theta: &Vector3,
     a: &Vector3,
     b: &Vector3,
 ) -> Matrix3 {
-    let Form { c, q_matrix } = Form::of(a, b);
+    let RadialForm { c, q_matrix } = RadialForm::of(a, b);
     let (theta_c, q_theta) = (theta.dot(&c), q_matrix * theta);
     let q = 0.5 * theta.dot(&q_theta);
     // Half of each symmetric pair x yᵀ + y xᵀ with θ as one of the two.
@@ -137,12 +142,12 @@ pub(super) fn form_hessian(
 
 /// Derivative of [`form_hessian`] in the direction u.
 pub(super) fn form_third(
-    [_, slope, curvature, third]: [Coefficients; 4],
+    [_, slope, curvature, third]: [OperatorCoefficients; 4],
     theta: &Vector3,
     [a, b]: [&Vector3; 2],
     u: &Vector3,
 ) -> Matrix3 {
-    let Form { c, q_matrix } = Form::of(a, b);
+    let RadialForm { c, q_matrix } = RadialForm::of(a, b);
     let (theta_u, theta_c, u_c) = (theta.dot(u), theta.dot(&c), u.dot(&c));
     let (q_theta, q_u) = (q_matrix * theta, q_matrix * u);
     let (q, q_rate) = (0.5 * theta.dot(&q_theta), theta.dot(&q_u));
@@ -163,12 +168,12 @@ pub(super) fn form_third(
 }
 
 /// What a·P(θ) b is made of.
-struct Form {
+struct RadialForm {
     c: Vector3,
     q_matrix: Matrix3,
 }
 
-impl Form {
+impl RadialForm {
     fn of(a: &Vector3, b: &Vector3) -> Self {
         let q_matrix = pair(a, b) - Matrix3::from_diagonal_element(2.0 * a.dot(b));
         Self { c: b.cross(a), q_matrix }

@@ -4,7 +4,7 @@
 //! Every operator here is that of SO(3) at the dual vector Ω + ε U, ε² = 0, so the lower left blocks
 //! are derivatives of the SO(3) operators and share their coefficients.
 
-use super::coefficients::{self, Coefficients};
+use super::coefficients::{self, OperatorCoefficients};
 use super::{LieError, Matrix3, Matrix6, Pose, Vector3, Vector6, radial, skew, so3};
 
 /// The rotational and the translational half of a twist.
@@ -73,13 +73,13 @@ pub fn adjoint(pose: &Pose) -> Matrix6 {
     block_lower(&rotation, &(skew(&pose.position) * rotation))
 }
 
-fn operator([value, slope]: [Coefficients; 2], v: &Vector6) -> Matrix6 {
+fn operator([value, slope]: [OperatorCoefficients; 2], v: &Vector6) -> Matrix6 {
     let (omega, u) = halves(v);
     block_lower(&radial::matrix(value, &omega), &radial::slope_matrix(value, slope, &omega, &u))
 }
 
 #[inline]
-fn operator_multiply([value, slope]: [Coefficients; 2], v: &Vector6, w: &Vector6) -> Vector6 {
+fn operator_multiply([value, slope]: [OperatorCoefficients; 2], v: &Vector6, w: &Vector6) -> Vector6 {
     let ((omega, u), (w1, w2)) = (halves(v), halves(w));
     let translational =
         radial::slope_multiply(value, slope, &omega, &u, &w1) + radial::multiply(value, &omega, &w2);
@@ -87,7 +87,7 @@ fn operator_multiply([value, slope]: [Coefficients; 2], v: &Vector6, w: &Vector6
 }
 
 /// Derivative of (P(Ω) w₁, ∂(P(Ω) w₁)/∂Ω·U + P(Ω) w₂) by v = (Ω, U).
-fn operator_derivative(jet: [Coefficients; 3], v: &Vector6, w: &Vector6) -> Matrix6 {
+fn operator_derivative(jet: [OperatorCoefficients; 3], v: &Vector6, w: &Vector6) -> Matrix6 {
     let ((omega, u), (w1, w2)) = (halves(v), halves(w));
     let [value, slope, _] = jet;
     let lower =
@@ -139,7 +139,7 @@ pub fn inverse_tangent_derivative(v: &Vector6, w: &Vector6) -> Result<Matrix6, L
 #[derive(Clone, Copy, Debug)]
 pub struct InverseTangent {
     twist: Vector6,
-    jet: [Coefficients; 3],
+    jet: [OperatorCoefficients; 3],
 }
 
 impl InverseTangent {
@@ -170,14 +170,14 @@ impl InverseTangent {
     /// T⁻ᵀ(v) w.
     #[inline]
     pub fn transpose_multiply(&self, w: &Vector6) -> Vector6 {
-        let [value, slope, _] = self.jet.map(Coefficients::transposed);
+        let [value, slope, _] = self.jet.map(OperatorCoefficients::transposed);
         exchanged(&operator_multiply([value, slope], &self.twist, &exchanged(w)))
     }
 
     /// ∂(T⁻ᵀ(v) w)/∂v.
     #[inline]
     pub fn transpose_derivative(&self, w: &Vector6) -> Matrix6 {
-        let jet = self.jet.map(Coefficients::transposed);
+        let jet = self.jet.map(OperatorCoefficients::transposed);
         let swapped = operator_derivative(jet, &self.twist, &exchanged(w));
         Matrix6::from_fn(|row, column| swapped[((row + 3) % 6, column)])
     }
@@ -185,12 +185,12 @@ impl InverseTangent {
 
 /// T(v) at one twist, with its transpose and derivatives up to the second, sharing their coefficients.
 #[derive(Clone, Copy, Debug)]
-pub struct Tangent {
+pub struct TangentOperator {
     twist: Vector6,
-    jet: [Coefficients; 4],
+    jet: [OperatorCoefficients; 4],
 }
 
-impl Tangent {
+impl TangentOperator {
     /// The operator at a twist.
     #[inline]
     pub fn at(v: &Vector6) -> Self {
@@ -199,7 +199,7 @@ impl Tangent {
 
     /// Value, slope and curvature of the coefficients.
     #[inline]
-    fn short_jet(&self) -> [Coefficients; 3] {
+    fn short_jet(&self) -> [OperatorCoefficients; 3] {
         [self.jet[0], self.jet[1], self.jet[2]]
     }
 
@@ -224,7 +224,7 @@ impl Tangent {
     /// ∂(Tᵀ(v) n)/∂v.
     #[inline]
     pub fn transpose_derivative(&self, n: &Vector6) -> Matrix6 {
-        let jet = self.short_jet().map(Coefficients::transposed);
+        let jet = self.short_jet().map(OperatorCoefficients::transposed);
         let swapped = operator_derivative(jet, &self.twist, &exchanged(n));
         Matrix6::from_fn(|row, column| swapped[((row + 3) % 6, column)])
     }
@@ -382,7 +382,7 @@ mod tests {
         let w = Vector6::new(0.3, -1.1, 0.7, 0.5, 0.9, -0.4);
         let n = Vector6::new(-0.8, 0.2, 0.6, 1.2, -0.3, 0.9);
         for v in sweep().filter(|v| v.norm() < 20.0) {
-            let tangent = Tangent::at(&v);
+            let tangent = TangentOperator::at(&v);
             assert_eq!(tangent.matrix(), tangent_operator(&v));
             assert_eq!(tangent.derivative(&w), tangent_derivative(&v, &w));
             let (hessian, transposed) = (tangent.hessian(&w, &n), tangent.transpose_derivative(&n));

@@ -243,7 +243,7 @@ impl BeamEntry {
     }
 
     /// Words that name its nodes, to suggest in place of an unknown one.
-    pub fn words(&self) -> Vec<String> {
+    pub fn station_names(&self) -> Vec<String> {
         let nodes = (0..self.node_count()).map(|index| format!("{}.node-{index}", self.name));
         [format!("{}.start", self.name), format!("{}.end", self.name)].into_iter().chain(nodes).collect()
     }

@@ -6,7 +6,7 @@
 //! | 4 bytes | version of the format |
 //! | section | the header as JSON: program, model, texts, arguments, how far the run was |
 //! | section | state of the integration, work so far, corners of the inputs ahead, events |
-//! | section | the books of the recorder: energy, turns, extremes |
+//! | section | the sums of the recorder: energy, turns, extremes |
 //! | section | where the result files stood |
 //! | 32 bytes | SHA-256 of all that comes before |
 //!
@@ -35,7 +35,7 @@ const MAGIC: &[u8; 8] = b"KREISELC";
 const VERSION: u32 = 2;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
-const LARGEST: u64 = 4_000_000_000;
+const MAX_SIZE: u64 = 4_000_000_000;
 
 /// Which run a checkpoint belongs to, and how far it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl CheckpointHeader {
 pub struct Checkpoint {
     header: CheckpointHeader,
     run: Vec<u8>,
-    books: Vec<u8>,
+    recorder: Vec<u8>,
     files: Vec<u8>,
 }
 
@@ -196,7 +196,7 @@ impl Checkpoint {
             opened => opened.map_err(io)?,
         };
         let mut bytes = Vec::new();
-        file.take(LARGEST).read_to_end(&mut bytes).map_err(io)?;
+        file.take(MAX_SIZE).read_to_end(&mut bytes).map_err(io)?;
         let is_open = ["trajectory.partial.csv", "trajectory.partial.vtkhdf"]
             .iter()
             .any(|name| folder.join(name).exists());
@@ -225,9 +225,9 @@ impl Checkpoint {
         let mut reader = Reader(content.get(MAGIC.len() + 4..).ok_or_else(|| damaged(Damaged))?);
         let mut section = || reader.section().map_err(damaged);
         let header = serde_json::from_slice(section()?).map_err(|_| damaged(Damaged))?;
-        let [run, books, files] = [section()?, section()?, section()?].map(<[u8]>::to_vec);
+        let [run, recorder, files] = [section()?, section()?, section()?].map(<[u8]>::to_vec);
         reader.end().map_err(damaged)?;
-        Ok(Self { header, run, books, files })
+        Ok(Self { header, run, recorder, files })
     }
 
     /// The checkpoint as bytes.
@@ -236,7 +236,7 @@ impl Checkpoint {
         let mut out = Writer::default();
         out.0.extend_from_slice(MAGIC);
         out.0.extend_from_slice(&VERSION.to_le_bytes());
-        for part in [&header, &self.run, &self.books, &self.files] {
+        for part in [&header, &self.run, &self.recorder, &self.files] {
             out.section(part);
         }
         let hash = Sha256::digest(&out.0);
@@ -287,9 +287,9 @@ fn summary(folder: &Path) -> Option<RunSummary> {
 }
 
 /// Takes what is written to it for the records of a run that goes nowhere.
-struct Nowhere;
+pub(super) struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn push(&mut self, _: &Record) -> Result<(), WriteError> {
         Ok(())
     }
@@ -302,17 +302,17 @@ impl Machine {
         let mut run = self.start(plan)?;
         run.restore(&mut Reader(&checkpoint.run))?;
         // Nothing of the folder is touched before all is known to fit.
-        let mut books = Recorder::new(self, plan.output_step, Nowhere);
-        restore_books(&mut books, checkpoint)?;
+        let mut recorder = Recorder::new(self, plan.output_step, NullSink);
+        restore_recorder(&mut recorder, checkpoint)?;
         Ok(run)
     }
 }
 
-fn restore_books<S: Sink>(
+fn restore_recorder<S: Sink>(
     recorder: &mut Recorder<'_, S>,
     checkpoint: &Checkpoint,
 ) -> Result<(), CheckpointError> {
-    let restored = recorder.restore(&mut Reader(&checkpoint.books));
+    let restored = recorder.restore(&mut Reader(&checkpoint.recorder));
     Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
 }
 
@@ -327,7 +327,7 @@ impl<'m> Recorder<'m, ResultFiles> {
         let mut reader = Reader(&checkpoint.files);
         let files = ResultFiles::resume(folder, checkpoint.header.model.clone(), machine, &mut reader)?;
         let mut recorder = Self::new(machine, plan.output_step, files);
-        restore_books(&mut recorder, checkpoint)?;
+        restore_recorder(&mut recorder, checkpoint)?;
         Ok(recorder)
     }
 
@@ -335,11 +335,12 @@ impl<'m> Recorder<'m, ResultFiles> {
     pub fn write_checkpoint(&mut self, run: &Run, header: &mut CheckpointHeader) -> Result<(), WriteError> {
         header.time = run.integration().values().time;
         header.steps = run.statistics().steps;
-        let [mut saved, mut books, mut files] = [(); 3].map(|()| Writer::default());
+        let [mut saved, mut recorder, mut files] = [(); 3].map(|()| Writer::default());
         run.save(&mut saved);
-        self.save(&mut books);
+        self.save(&mut recorder);
         self.sink_mut().save(&mut files)?;
-        let checkpoint = Checkpoint { header: header.clone(), run: saved.0, books: books.0, files: files.0 };
+        let checkpoint =
+            Checkpoint { header: header.clone(), run: saved.0, recorder: recorder.0, files: files.0 };
         self.sink_mut().folder().write_checkpoint(&checkpoint.to_bytes())
     }
 }

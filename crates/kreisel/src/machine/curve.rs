@@ -41,7 +41,7 @@ pub(crate) struct Attitude {
 pub(crate) type PieceFrames = [Pose; 2];
 
 /// A point of the axis with its tangents before and behind it, which differ at a corner.
-struct Station {
+struct AxisPoint {
     point: Vector3,
     tangents: [Vector3; 2],
     /// Length from the start.
@@ -76,27 +76,27 @@ pub(crate) fn frames(
 }
 
 /// Elements are shared out among the straight pieces by length, at least one each.
-fn lines(points: &[Vector3], elements: usize, order: usize) -> Result<Vec<Station>, CurveError> {
+fn lines(points: &[Vector3], elements: usize, order: usize) -> Result<Vec<AxisPoint>, CurveError> {
     let pieces = points.len() - 1;
     if elements < pieces {
         return Err(CurveError::TooFewElements { pieces });
     }
     let lengths: Vec<f64> = points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).collect();
     let counts = shared_out(&lengths, elements).into_iter().map(|count| order * count);
-    let mut stations: Vec<Station> = Vec::with_capacity(order * elements + 1);
+    let mut stations: Vec<AxisPoint> = Vec::with_capacity(order * elements + 1);
     let mut start = 0.0;
     for (piece, (&length, count)) in lengths.iter().zip(counts).enumerate() {
         let tangent = (points[piece + 1] - points[piece]) / length;
         if let Some(corner) = stations.last_mut() {
             corner.tangents[1] = tangent;
         } else {
-            stations.push(Station { point: points[0], tangents: [tangent; 2], length: 0.0 });
+            stations.push(AxisPoint { point: points[0], tangents: [tangent; 2], length: 0.0 });
         }
         for k in 1..=count {
             let along = length * k as f64 / count as f64;
             // The last station of a piece is the given point to the last digit.
             let point = if k == count { points[piece + 1] } else { points[piece] + along * tangent };
-            stations.push(Station { point, tangents: [tangent; 2], length: start + along });
+            stations.push(AxisPoint { point, tangents: [tangent; 2], length: start + along });
         }
         start += length;
     }
@@ -117,7 +117,7 @@ fn shared_out(lengths: &[f64], whole: usize) -> Vec<usize> {
 }
 
 /// From the first point through the second to the third.
-fn arc(points: &[Vector3], elements: usize) -> Result<Vec<Station>, CurveError> {
+fn arc(points: &[Vector3], elements: usize) -> Result<Vec<AxisPoint>, CurveError> {
     let &[a, b, c] = points else { return Err(CurveError::NotThreePoints { found: points.len() }) };
     let (to_b, to_c) = (b - a, c - a);
     let normal = to_b.cross(&to_c);
@@ -139,7 +139,7 @@ fn arc(points: &[Vector3], elements: usize) -> Result<Vec<Station>, CurveError> 
         let radius = so3::exp(&(angle * axis)) * start;
         let point = if k == elements { c } else { centre + radius };
         let tangent = axis.cross(&radius) / start.norm();
-        Station { point, tangents: [tangent; 2], length: angle * start.norm() }
+        AxisPoint { point, tangents: [tangent; 2], length: angle * start.norm() }
     };
     Ok((0..=elements).map(station).collect())
 }
@@ -198,7 +198,7 @@ impl<'a> Spline<'a> {
 }
 
 /// Stations at equal distances along the curve.
-fn spline(points: &[Vector3], elements: usize) -> Vec<Station> {
+fn spline(points: &[Vector3], elements: usize) -> Vec<AxisPoint> {
     let spline = Spline::new(points);
     let lengths: Vec<f64> = (0..spline.chords.len()).map(|interval| spline.length(interval, 1.0)).collect();
     let whole: f64 = lengths.iter().sum();
@@ -226,13 +226,13 @@ fn spline(points: &[Vector3], elements: usize) -> Vec<Station> {
             k if k == elements => points[points.len() - 1],
             _ => point,
         };
-        Station { point, tangents: [slope.normalize(); 2], length: wanted }
+        AxisPoint { point, tangents: [slope.normalize(); 2], length: wanted }
     };
     (0..=elements).map(station).collect()
 }
 
 /// Frames with x along the tangents.
-fn oriented(stations: &[Station], attitude: &Attitude) -> Result<Vec<PieceFrames>, CurveError> {
+fn oriented(stations: &[AxisPoint], attitude: &Attitude) -> Result<Vec<PieceFrames>, CurveError> {
     let whole = stations.last().map_or(1.0, |station| station.length);
     let mut carried = upright(&stations[0].tangents[1], attitude.up, 0.0)?;
     let mut tangent = stations[0].tangents[1];

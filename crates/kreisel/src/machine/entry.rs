@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::sensor::SensorFrame;
-use super::shape::Shape;
+use super::shape::Solid;
 use crate::element::{SignalFunction, StateId};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
@@ -24,7 +24,7 @@ pub struct BodyEntry {
     /// Inertia about the centre of mass in body axes, in kg m².
     pub inertia: Matrix3,
     /// What it looks like, if the model says so.
-    pub shape: Option<Shape>,
+    pub shape: Option<Solid>,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
     /// Markers: name and pose in body axes.

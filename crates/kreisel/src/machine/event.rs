@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::configuration::ParameterChange;
-use super::ledger::EnergyLedger;
-use super::sensor::{Measurement, Moment, Sensor};
+use super::balance::EnergyBalance;
+use super::sensor::{Measurement, Reading, Sensor};
+use super::variant::ParameterChange;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
 use crate::integrate::{Ends, Interval};
@@ -95,7 +95,7 @@ pub struct EventRecord {
 
 /// What is known of an event at the last accepted step.
 #[derive(Clone, Debug, Default)]
-struct Watched {
+struct WatchedEvent {
     value: f64,
     /// Sign on whose side the expression is; 0 if it has not left zero yet.
     side: f64,
@@ -107,7 +107,7 @@ struct Watched {
 
 /// The passage on which a step is to land, between the ends of steps from the same start.
 #[derive(Clone, Copy, Debug)]
-struct Target {
+struct EventTarget {
     event: usize,
     /// Sign of the expression before the passage.
     from: f64,
@@ -121,8 +121,8 @@ struct Target {
 pub(super) struct EventWatch<'m> {
     system: &'m System,
     events: &'m [Event],
-    watched: Vec<Watched>,
-    target: Option<Target>,
+    watched: Vec<WatchedEvent>,
+    target: Option<EventTarget>,
     sample: Values,
     /// Events that happened.
     pub records: Vec<EventRecord>,
@@ -143,7 +143,7 @@ const CLOSE: f64 = 0.1;
 /// Part of a bracket that a guess keeps from its ends.
 const MARGIN: f64 = 1e-3;
 
-impl Watched {
+impl WatchedEvent {
     /// Takes up a value; its side counts only where it is not rounding.
     fn take(&mut self, value: f64) {
         self.value = value;
@@ -163,7 +163,7 @@ impl<'m> EventWatch<'m> {
         Self {
             system,
             events,
-            watched: vec![Watched::default(); events.len()],
+            watched: vec![WatchedEvent::default(); events.len()],
             target: None,
             sample: Values::default(),
             records: Vec::new(),
@@ -227,15 +227,15 @@ impl<'m> EventWatch<'m> {
 
     /// Angles and rates of the signals of an event.
     fn angles_at(&self, index: usize, point: &Point, since: f64) -> Vec<[f64; 2]> {
-        let ledger = EnergyLedger::default();
-        let moment = Moment::new(self.system, *point, &ledger);
+        let balance = EnergyBalance::default();
+        let reading = Reading::new(self.system, *point, &balance);
         let mut values = Vec::new();
         let inputs = self.events[index].inputs.iter().enumerate();
         let angle = |(slot, input): (usize, &Option<EventInput>)| match input {
             Some(input) if input.sensor.counts_turns() => {
                 values.clear();
-                input.sensor.read(&moment, self.near(index, slot, point.time - since), &mut values);
-                [values[0], input.sensor.coordinate_rate(&moment)]
+                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
+                [values[0], input.sensor.coordinate_rate(&reading)]
             }
             _ => [0.0; 2],
         };
@@ -248,15 +248,15 @@ impl<'m> EventWatch<'m> {
     }
 
     fn value_at(&self, index: usize, point: &Point, since: f64) -> f64 {
-        let ledger = EnergyLedger::default();
-        let moment = Moment::new(self.system, *point, &ledger);
+        let balance = EnergyBalance::default();
+        let reading = Reading::new(self.system, *point, &balance);
         let event = &self.events[index];
         let mut values = Vec::new();
         let variable = |(slot, input): (usize, &Option<EventInput>)| match input {
             None => point.time,
             Some(input) => {
                 values.clear();
-                input.sensor.read(&moment, self.near(index, slot, point.time - since), &mut values);
+                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
                 values[input.component]
             }
         };
@@ -309,7 +309,7 @@ impl<'m> EventWatch<'m> {
             let present = self.pending_values(0..self.events.len(), pending, time);
             values.iter_mut().zip(present).for_each(|(values, value)| values[part] = value);
         }
-        let mut earliest: Option<(f64, Target)> = None;
+        let mut earliest: Option<(f64, EventTarget)> = None;
         for (index, values) in values.iter().enumerate() {
             let Some(target) = self.bracket(index, pending, [start, end], values) else { continue };
             let time = self.locate(target, pending);
@@ -330,10 +330,10 @@ impl<'m> EventWatch<'m> {
         pending: &mut dyn Interval,
         [start, end]: [f64; 2],
         values: &[f64; PARTS + 1],
-    ) -> Option<Target> {
+    ) -> Option<EventTarget> {
         let (side, direction) = (self.watched[index].side, self.events[index].direction);
         let [first, last] = [[start, values[0]], [end, values[PARTS]]];
-        let target = |from, before, after| Target { event: index, from, before, after, reached: false };
+        let target = |from, before, after| EventTarget { event: index, from, before, after, reached: false };
         if self.passes(index, last[1]) {
             return Some(target(side, first, last));
         }
@@ -376,7 +376,7 @@ impl<'m> EventWatch<'m> {
         is_away(self, value).then_some([time(part), value])
     }
 
-    fn locate(&mut self, target: Target, pending: &mut dyn Interval) -> f64 {
+    fn locate(&mut self, target: EventTarget, pending: &mut dyn Interval) -> f64 {
         let (mut low, mut high) = (target.before[0], target.after[0]);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -394,7 +394,7 @@ impl<'m> EventWatch<'m> {
     }
 
     /// Improves the end of a step that was computed to land on a passage.
-    fn approach(&mut self, mut target: Target, pending: &mut dyn Interval, end: f64) -> Option<f64> {
+    fn approach(&mut self, mut target: EventTarget, pending: &mut dyn Interval, end: f64) -> Option<f64> {
         let value = self.pending_value(target.event, pending, end);
         let passed = target.from * value < 0.0;
         *(if passed { &mut target.after } else { &mut target.before }) = [end, value];
@@ -461,7 +461,7 @@ impl<'m> EventWatch<'m> {
     }
 }
 
-impl Target {
+impl EventTarget {
     /// Whether a time is within the bracket.
     fn holds(&self, time: f64) -> bool {
         (self.before[0]..=self.after[0]).contains(&time)
@@ -479,7 +479,7 @@ fn through(values: &[f64; PARTS + 1], part: f64) -> f64 {
 }
 
 /// A guess kept from the ends of its bracket.
-fn inside(time: f64, target: Target) -> f64 {
+fn inside(time: f64, target: EventTarget) -> f64 {
     let ([low, _], [high, _]) = (target.before, target.after);
     let margin = MARGIN * (high - low);
     time.max(low + margin).min(high - margin)

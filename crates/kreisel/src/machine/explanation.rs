@@ -10,10 +10,10 @@ use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError};
 const ROUNDING: f64 = 1e-6;
 
 /// Most names in one warning.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Most bodies in the report of assembly.
-const MOST_MOVED: usize = 5;
+const MAX_MOVED: usize = 5;
 
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run.
@@ -30,7 +30,9 @@ impl Machine {
     pub fn start_warnings(&self, run: &Run) -> Vec<String> {
         let integration = run.integration();
         let mut warnings = self.consistency_warnings(integration.start_report());
-        warnings.extend(self.mobility_warnings(&Mobility::of(&self.system, integration.redundancy())));
+        warnings.extend(
+            self.mobility_warnings(&Mobility::from_redundancy(&self.system, integration.redundancy())),
+        );
         warnings
     }
 
@@ -43,7 +45,7 @@ impl Machine {
             _ => &[],
         };
         // Misses are in words, the part's name between backticks.
-        let names = misses.iter().take(MOST_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
+        let names = misses.iter().take(MAX_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
         let places = names.filter_map(|name| self.places.get(name).map(|place| (name, place)));
         places.map(|(name, place)| format!("{place}: `{name}`")).collect()
     }
@@ -98,8 +100,8 @@ impl Machine {
             })
             .collect();
         moved.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let more = moved.len().saturating_sub(MOST_MOVED);
-        let mut words: Vec<String> = moved.into_iter().take(MOST_MOVED).map(|(_, words)| words).collect();
+        let more = moved.len().saturating_sub(MAX_MOVED);
+        let mut words: Vec<String> = moved.into_iter().take(MAX_MOVED).map(|(_, words)| words).collect();
         if more > 0 {
             words.push(format!("{more} more by less"));
         }
@@ -116,7 +118,7 @@ impl Machine {
     pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.joints.is_empty() {
-            let counts = self.system.touch_counts();
+            let counts = self.system.part_counts();
             let free = self.bodies.iter().filter(|body| {
                 let (elements, joints) = counts[body.node.0];
                 // The body itself is one element.
@@ -130,10 +132,10 @@ impl Machine {
             warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
         }
         if !mobility.shared.is_empty() {
-            let names: Vec<String> = (mobility.shared.iter().take(MOST_NAMES))
+            let names: Vec<String> = (mobility.shared.iter().take(MAX_NAMES))
                 .map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint)))
                 .collect();
-            let more = if mobility.shared.len() > MOST_NAMES { ", …" } else { "" };
+            let more = if mobility.shared.len() > MAX_NAMES { ", …" } else { "" };
             warnings.push(format!(
                 "reactions are shared arbitrarily among {}{more}; of all that give this motion the smallest are shown",
                 names.join(", ")

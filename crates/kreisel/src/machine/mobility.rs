@@ -27,11 +27,11 @@ impl Mobility {
 
     /// Analyses a machine at a configuration.
     pub fn new(system: &System, time: f64, configuration: &[f64]) -> Self {
-        Self::of(system, &Redundancy::find(system, time, configuration))
+        Self::from_redundancy(system, &Redundancy::find(system, time, configuration))
     }
 
     /// Counts by joint what an analysis found.
-    pub fn of(system: &System, redundancy: &Redundancy) -> Self {
+    pub fn from_redundancy(system: &System, redundancy: &Redundancy) -> Self {
         let shape = system.shape();
         let (first_nonholonomic, idle) = (shape.constraint_count(), &redundancy.idle);
         // What is switched off follows from nothing; it only takes no freedom.

@@ -2,19 +2,18 @@
 //!
 //! The document layer ([`crate::model`]) knows no mechanics and the [`System`] knows no names; here they
 //! meet. Each kind of part is one file in [`part`]: a table of its keys and a function that adds it to the
-//! [`Assembler`].
+//! [`MachineBuilder`].
 
-mod assembler;
+mod appearance;
+mod balance;
 pub mod beam;
+mod builder;
 mod checkpoint;
-mod configuration;
 mod curve;
 mod entry;
 mod event;
 mod explanation;
 mod files;
-mod ledger;
-mod looks;
 mod mobility;
 mod modes;
 pub mod part;
@@ -28,8 +27,10 @@ mod statics;
 mod stepper;
 mod stiffness;
 pub mod stl;
+mod variant;
 
-pub use assembler::Assembler;
+pub use balance::EnergyBalance;
+pub use builder::MachineBuilder;
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use entry::{
     Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
@@ -37,7 +38,6 @@ pub use entry::{
 };
 pub use event::{Direction, Event, EventRecord};
 pub use files::ResultFiles;
-pub use ledger::EnergyLedger;
 pub use mobility::Mobility;
 pub use modes::{About, MachineModes};
 pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory};
@@ -95,7 +95,7 @@ pub struct Machine {
     /// What happens where an expression of the motion passes zero.
     pub events: Vec<Event>,
     /// What events may change, and into what.
-    configurations: configuration::Configurations,
+    variants: variant::Variants,
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
@@ -151,7 +151,7 @@ impl Machine {
         functions: Functions,
     ) -> Result<Self, ModelErrors> {
         let document = &*settings.laid_over(document);
-        Assembler::read(document, functions)?.finish(document)
+        MachineBuilder::read(document, functions)?.finish(document)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

@@ -5,7 +5,7 @@ use super::{Machine, RunError};
 use crate::dae::{Equation, Values};
 use crate::kinematics::NodeId;
 use crate::lie::Group;
-use crate::modes::{Linearized, Mode, ModesError, Settings};
+use crate::modes::{Linearized, Mode, ModeSettings, ModesError};
 use crate::results::NodeState;
 
 /// The state about which a machine is linearised.
@@ -35,11 +35,11 @@ pub struct MachineModes {
 const AT_REST: f64 = 1e-6 * 9.81;
 
 /// Largest displacement in a picture of a mode, in lengths of the machine and rad.
-const SHOWN: f64 = 0.1;
+const SHOWN_DISPLACEMENT: f64 = 0.1;
 
 impl Machine {
     /// Linearises about a state and finds the slowest modes.
-    pub fn modes(&self, about: About, settings: Settings) -> Result<MachineModes, RunError> {
+    pub fn modes(&self, about: About, settings: ModeSettings) -> Result<MachineModes, RunError> {
         let mut warnings = Vec::new();
         let (linearized, configuration) = match about {
             About::Static => {
@@ -51,7 +51,7 @@ impl Machine {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
                 let integration = self.start_with(self.settings.integration(step))?;
                 let state = integration.values();
-                warnings.extend(self.unrest(&state.acceleration));
+                warnings.extend(self.acceleration_warning(&state.acceleration));
                 (Linearized::at(&self.system, &state.point())?, state.configuration.clone())
             }
         };
@@ -59,7 +59,7 @@ impl Machine {
         Ok(MachineModes { linearized, modes, configuration, warnings })
     }
 
-    fn unrest(&self, acceleration: &[f64]) -> Option<String> {
+    fn acceleration_warning(&self, acceleration: &[f64]) -> Option<String> {
         let largest = acceleration.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
         (size > AT_REST).then(|| {
@@ -95,7 +95,7 @@ impl Machine {
         let shape = self.system.shape();
         let rest = Values::zeros(&shape);
         let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
-        let amplitude = SHOWN / largest(modes, &direction);
+        let amplitude = SHOWN_DISPLACEMENT / largest(modes, &direction);
         let increment: Vec<f64> = direction.iter().map(|value| amplitude * value).collect();
         let mut displaced = modes.configuration.clone();
         shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::Machine;
-use super::ledger::EnergyLedger;
-use super::sensor::{Moment, Sensor, SignalId};
+use super::balance::EnergyBalance;
+use super::sensor::{Reading, Sensor, SignalId};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Point, Values};
 use crate::integrate::{Ends, Interval, Observer};
@@ -41,7 +41,7 @@ pub struct Recorder<'m, S> {
     /// How many output times were recorded.
     count: u64,
     last_time: f64,
-    ledger: EnergyLedger,
+    balance: EnergyBalance,
     /// Stored energy at the last accepted step, in J.
     energy: f64,
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
@@ -99,7 +99,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             output_step,
             count: 0,
             last_time: f64::NEG_INFINITY,
-            ledger: EnergyLedger::default(),
+            balance: EnergyBalance::default(),
             energy: 0.0,
             angles: vec![0.0; machine.sensors.len()],
             extremes: Extremes::default(),
@@ -112,7 +112,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         }
     }
 
-    /// Saves the books, without the sink.
+    /// Saves the sums, without the sink.
     pub(super) fn save(&self, out: &mut Writer) {
         let Extremes {
             largest_energy,
@@ -127,7 +127,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             [largest_energy, largest_energy_balance, largest_position_residual, largest_velocity_residual];
         let all = clock
             .into_iter()
-            .chain(self.ledger.numbers())
+            .chain(self.balance.numbers())
             .chain(extremes)
             .chain(self.solver)
             .chain(self.conditions.unwrap_or_default());
@@ -135,13 +135,13 @@ impl<'m, S: Sink> Recorder<'m, S> {
         out.numbers(&self.angles);
     }
 
-    /// Takes up saved books.
+    /// Takes up saved sums.
     pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
         self.count = reader.whole()?;
         let has_conditions = reader.flag()?;
         let mut next = || reader.number();
         [self.start_time, self.last_time, self.energy] = [next()?, next()?, next()?];
-        self.ledger = EnergyLedger::of_numbers([next()?, next()?, next()?, next()?, next()?]);
+        self.balance = EnergyBalance::from_numbers([next()?, next()?, next()?, next()?, next()?]);
         self.extremes = Extremes {
             largest_energy: next()?,
             largest_energy_balance: next()?,
@@ -177,14 +177,14 @@ impl<'m, S: Sink> Recorder<'m, S> {
     /// Value of a signal at a state that was just booked; `scratch` is overwritten.
     pub fn value(&self, signal: SignalId, state: &Values, scratch: &mut Vec<f64>) -> f64 {
         let point = Self::point_before(state);
-        value(self.machine, signal, (&point, &self.ledger, self.solver, &self.angles), scratch)
+        value(self.machine, signal, (&point, &self.balance, self.solver, &self.angles), scratch)
     }
 
     /// All that signals need to be read later, at a state that was just booked.
     pub fn snapshot(&self, state: &Values) -> Snapshot {
         Snapshot {
             state: state.clone(),
-            ledger: self.ledger,
+            balance: self.balance,
             solver: self.solver,
             angles: self.angles.clone(),
         }
@@ -221,10 +221,10 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
-        self.ledger = EnergyLedger::new(system.energies(&point).total(), system.power(&point));
+        self.balance = EnergyBalance::new(system.energies(&point).total(), system.power(&point));
         self.angles = self.angles_near(state, |_, _| 0.0);
         self.judge(&point);
-        self.record(&point, state.time, &self.ledger.clone(), &self.angles.clone())
+        self.record(&point, state.time, &self.balance.clone(), &self.angles.clone())
     }
 
     /// The motion at an accepted step with the inputs as they are just before: they may jump at its end.
@@ -237,8 +237,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
         Point { time: state.time.next_up(), ..state.point() }
     }
 
-    /// Books a step and records the output times within it.
-    fn book(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
+    /// Adds a step and records the output times within it.
+    fn add_step(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
         let report = last.report();
         self.solver[0] = report.step;
         self.solver[1] += report.iterations as f64;
@@ -259,15 +259,15 @@ impl<'m, S: Sink> Recorder<'m, S> {
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
         while let Some(time) = self.next_within(end, step) {
             let part = ((time - start) / step).clamp(0.0, 1.0);
-            let ledger = self.ledger.within(step, power, part);
+            let balance = self.balance.within(step, power, part);
             let near: Vec<f64> = self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
             let mut sample = std::mem::take(&mut self.sample);
             last.at(time, &mut sample);
-            let recorded = self.record(&sample.point(), time, &ledger, &near);
+            let recorded = self.record(&sample.point(), time, &balance, &near);
             self.sample = sample;
             recorded?;
         }
-        self.ledger.book(step, power);
+        self.balance.add_step(step, power);
         self.angles = angles;
         let to = last.ends().to;
         self.judge(&Self::point_before(to));
@@ -290,8 +290,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     fn record_state(&mut self, state: &Values) -> Result<(), WriteError> {
-        let (ledger, near) = (self.ledger, std::mem::take(&mut self.angles));
-        let recorded = self.record(&Self::point_before(state), state.time, &ledger, &near);
+        let (balance, near) = (self.balance, std::mem::take(&mut self.angles));
+        let recorded = self.record(&Self::point_before(state), state.time, &balance, &near);
         self.angles = near;
         recorded
     }
@@ -300,15 +300,15 @@ impl<'m, S: Sink> Recorder<'m, S> {
         &mut self,
         point: &Point,
         time: f64,
-        ledger: &EnergyLedger,
+        balance: &EnergyBalance,
         near: &[f64],
     ) -> Result<(), WriteError> {
         let system = &self.machine.system;
-        let moment = Moment { solver: self.solver, ..Moment::new(system, *point, ledger) };
+        let reading = Reading { solver: self.solver, ..Reading::new(system, *point, balance) };
         (self.solver[1], self.solver[2]) = (0.0, 0.0);
         self.values.clear();
         for (sensor, &near) in self.machine.sensors.iter().zip(near) {
-            sensor.read(&moment, near, &mut self.values);
+            sensor.read(&reading, near, &mut self.values);
         }
         self.nodes.clear();
         self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), point)));
@@ -319,12 +319,12 @@ impl<'m, S: Sink> Recorder<'m, S> {
 
     /// Value of every angle with the turns nearest to a guess; zero for other sensors.
     fn angles_near(&self, state: &Values, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-        let moment = Moment::new(&self.machine.system, state.point(), &self.ledger);
+        let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
         let mut value = Vec::new();
         let read = |(index, sensor): (usize, &Sensor)| {
             value.clear();
             if sensor.counts_turns() {
-                sensor.read(&moment, guess(index, self.angles[index]), &mut value);
+                sensor.read(&reading, guess(index, self.angles[index]), &mut value);
             }
             value.first().copied().unwrap_or(0.0)
         };
@@ -332,9 +332,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     fn rates(&self, state: &Values) -> Vec<f64> {
-        let moment = Moment::new(&self.machine.system, state.point(), &self.ledger);
+        let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
         let rate =
-            |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&moment) } else { 0.0 };
+            |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&reading) } else { 0.0 };
         self.machine.sensors.iter().map(rate).collect()
     }
 
@@ -346,7 +346,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
         largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
-        largest(&mut extremes.largest_energy_balance, self.ledger.balance(energies.total()));
+        largest(&mut extremes.largest_energy_balance, self.balance.defect(energies.total()));
         largest(&mut extremes.largest_position_residual, position);
         largest(&mut extremes.largest_velocity_residual, velocity);
     }
@@ -373,7 +373,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
         } else {
             let (system, point) = (&self.machine.system, Self::point_after(at));
             let energy = system.energies(&point).total();
-            self.ledger.jump(energy - self.energy, system.power(&point));
+            self.balance.jump(energy - self.energy, system.power(&point));
             self.energy = energy;
         }
     }
@@ -382,7 +382,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
         if self.failure.is_some() {
             return Control::Stop;
         }
-        let outcome = self.book(last);
+        let outcome = self.add_step(last);
         self.keep_failure(outcome)
     }
 }
@@ -391,7 +391,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     state: Values,
-    ledger: EnergyLedger,
+    balance: EnergyBalance,
     solver: [f64; 4],
     angles: Vec<f64>,
 }
@@ -410,21 +410,21 @@ impl Snapshot {
     /// Value of a signal of the machine that was run.
     pub fn value(&self, machine: &Machine, signal: SignalId) -> f64 {
         let point = Recorder::<Trajectory>::point_before(&self.state);
-        value(machine, signal, (&point, &self.ledger, self.solver, &self.angles), &mut Vec::new())
+        value(machine, signal, (&point, &self.balance, self.solver, &self.angles), &mut Vec::new())
     }
 }
 
-type Books<'a> = (&'a Point<'a>, &'a EnergyLedger, [f64; 4], &'a [f64]);
+type StepNumbers<'a> = (&'a Point<'a>, &'a EnergyBalance, [f64; 4], &'a [f64]);
 
 fn value(
     machine: &Machine,
     signal: SignalId,
-    (point, ledger, solver, angles): Books,
+    (point, balance, solver, angles): StepNumbers,
     scratch: &mut Vec<f64>,
 ) -> f64 {
-    let moment = Moment { solver, ..Moment::new(&machine.system, *point, ledger) };
+    let reading = Reading { solver, ..Reading::new(&machine.system, *point, balance) };
     scratch.clear();
-    machine.sensors[signal.sensor].read(&moment, angles[signal.sensor], scratch);
+    machine.sensors[signal.sensor].read(&reading, angles[signal.sensor], scratch);
     scratch[signal.component]
 }
 

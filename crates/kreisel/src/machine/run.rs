@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use super::configuration::Configurations;
 use super::event::{EventRecord, EventWatch};
 use super::recorder::{Recorder, Trajectory};
 use super::sensor::{Measurement, Sensor};
 use super::settings::{RunPlan, SettingsError};
+use super::variant::Variants;
 use super::{Extremes, InputEntry, Machine};
 use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
@@ -32,7 +32,7 @@ pub struct Run<'m> {
     /// Whether it has been announced that the run starts.
     begun: bool,
     events: EventWatch<'m>,
-    configurations: &'m Configurations,
+    variants: &'m Variants,
     /// Work before a checkpoint from which the run went on.
     earlier: Statistics,
 }
@@ -94,7 +94,7 @@ impl Machine {
             slack: SAME_TIME * plan.integration.step,
             begun: false,
             events: EventWatch::new(&self.system, &self.events),
-            configurations: &self.configurations,
+            variants: &self.variants,
             earlier: Statistics::default(),
         };
         run.extend(plan.end_time);
@@ -175,7 +175,7 @@ impl<'m> Run<'m> {
             *count = reader.whole().map_err(StateError::from)?;
         }
         // To take the state up again is no work of the run.
-        self.earlier = Statistics::of_counts(counts).minus(&self.integration.statistics());
+        self.earlier = Statistics::from_counts(counts).minus(&self.integration.statistics());
         self.begun = reader.flag().map_err(StateError::from)?;
         self.corners = reader.numbers().map_err(StateError::from)?;
         self.events.restore(reader).map_err(StateError::from)?;
@@ -271,7 +271,7 @@ impl<'m> Run<'m> {
         }
         let corner = self.corners.last().copied().filter(|corner| *corner <= time + self.slack);
         let end = corner.unwrap_or(time);
-        let mut watch = Watch { observer, events: &mut self.events, stopped: false };
+        let mut watch = EventObserver { observer, events: &mut self.events, stopped: false };
         if corner.is_some() || (self.corner_at_ends[1] && end >= self.end_time) {
             self.integration.run_to_corner(end, &mut watch)?;
         } else {
@@ -315,12 +315,12 @@ impl<'m> Run<'m> {
         if !self.events.changes() {
             return None;
         }
-        let (system, events, configurations) = (self.system, &self.events, self.configurations);
+        let (system, events, variants) = (self.system, &self.events, self.variants);
         let outcome = self.integration.change_memory(|at, memory| {
             events.last().try_for_each(|event| {
                 for &setting in &event.settings {
-                    let configuration = configurations.after(system.configuration(memory), setting);
-                    system.configure(configuration, memory);
+                    let variant = variants.after(system.variant(memory), setting);
+                    system.set_variant(variant, memory);
                 }
                 let mut switches = event.switches.iter();
                 switches.try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
@@ -331,14 +331,14 @@ impl<'m> Run<'m> {
 }
 
 /// Shows steps to an observer and to the events.
-struct Watch<'a, 'm> {
+struct EventObserver<'a, 'm> {
     observer: &'a mut dyn Observer,
     events: &'a mut EventWatch<'m>,
     /// Whether the observer ended the run.
     stopped: bool,
 }
 
-impl Observer for Watch<'_, '_> {
+impl Observer for EventObserver<'_, '_> {
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         self.events.accepted(last);
         self.stopped = self.observer.accepted(last) == Control::Stop;

@@ -10,8 +10,8 @@
 //!
 //! and they are shown in the axes of a third frame, which is F if nothing else is asked for.
 
+use super::balance::EnergyBalance;
 use super::beam::StrainPoint;
-use super::ledger::EnergyLedger;
 use crate::dae::Point;
 use crate::element::StateId;
 use crate::element::beam::BeamStrain;
@@ -211,38 +211,38 @@ pub struct SignalId {
 
 /// The moment at which sensors read.
 #[derive(Clone, Copy)]
-pub struct Moment<'a> {
+pub struct Reading<'a> {
     /// The equations of the machine.
     pub system: &'a System,
     /// The motion.
     pub point: Point<'a>,
     /// Work and losses up to here.
-    pub ledger: &'a EnergyLedger,
+    pub balance: &'a EnergyBalance,
     /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record;
     /// condition number of the iteration matrix, 0 where it is not known.
     pub solver: [f64; 4],
 }
 
 /// Sums the elements of a contact.
-fn read_contact(at: &Moment, elements: &[usize], quantity: ContactQuantity, out: &mut Vec<f64>) {
-    let touches = elements.iter().filter_map(|&element| at.system.touch(element, &at.point));
+fn read_contact(at: &Reading, elements: &[usize], quantity: ContactQuantity, out: &mut Vec<f64>) {
+    let touches = elements.iter().filter_map(|&element| at.system.contact(element, &at.point));
     match quantity {
         ContactQuantity::Force => {
-            let force: Vector3 = touches.map(|touch| touch.force).sum();
+            let force: Vector3 = touches.map(|contact| contact.force).sum();
             out.extend_from_slice(force.as_slice());
         }
-        ContactQuantity::NormalForce => out.push(touches.map(|touch| touch.normal_force).sum()),
+        ContactQuantity::NormalForce => out.push(touches.map(|contact| contact.normal_force).sum()),
         ContactQuantity::Depth => {
-            let deepest = touches.map(|touch| touch.depth).reduce(f64::max);
+            let deepest = touches.map(|contact| contact.depth).reduce(f64::max);
             out.push(deepest.unwrap_or(0.0));
         }
     }
 }
 
-impl<'a> Moment<'a> {
+impl<'a> Reading<'a> {
     /// A moment of which nothing is known of the solver.
-    pub fn new(system: &'a System, point: Point<'a>, ledger: &'a EnergyLedger) -> Self {
-        Self { system, point, ledger, solver: [0.0; 4] }
+    pub fn new(system: &'a System, point: Point<'a>, balance: &'a EnergyBalance) -> Self {
+        Self { system, point, balance, solver: [0.0; 4] }
     }
 }
 
@@ -322,7 +322,7 @@ impl Sensor {
     }
 
     /// Adds the values at a moment; `near` is the angle that an angle is nearest to.
-    pub fn read(&self, at: &Moment, near: f64, out: &mut Vec<f64>) {
+    pub fn read(&self, at: &Reading, near: f64, out: &mut Vec<f64>) {
         match &self.measurement {
             Measurement::Frame { quantity, of, relative_to, axes } => {
                 read_frame(*quantity, [of, relative_to, axes].map(|frame| frame.motion(at)), out);
@@ -347,11 +347,11 @@ impl Sensor {
             }
             Measurement::Contact { elements, quantity, .. } => read_contact(at, elements, *quantity, out),
             Measurement::ContactGroup { group, quantity } => {
-                let touch = at.system.crowd_touch(group, &at.point);
+                let contact = at.system.group_contact(group, &at.point);
                 out.push(match quantity {
-                    GroupQuantity::Contacts => touch.touching as f64,
-                    GroupQuantity::NormalForce => touch.normal_force,
-                    GroupQuantity::Depth => touch.depth,
+                    GroupQuantity::Contacts => contact.touching as f64,
+                    GroupQuantity::NormalForce => contact.normal_force,
+                    GroupQuantity::Depth => contact.depth,
                 });
             }
             Measurement::Within { quantity, from, to, relative_to } => {
@@ -379,8 +379,8 @@ impl Sensor {
             }
             Measurement::Energies => {
                 let energies = at.system.energies(&at.point);
-                let (work, dissipated) = (at.ledger.work, at.ledger.dissipated);
-                let (total, balance) = (energies.total(), at.ledger.balance(energies.total()));
+                let (work, dissipated) = (at.balance.work, at.balance.dissipated);
+                let (total, balance) = (energies.total(), at.balance.defect(energies.total()));
                 out.extend([energies.kinetic, energies.potential, energies.strain]);
                 out.extend([work, dissipated, total, balance]);
             }
@@ -391,7 +391,7 @@ impl Sensor {
     }
 
     /// Rate of the coordinate that the sensor measures; zero for other sensors.
-    pub fn coordinate_rate(&self, at: &Moment) -> f64 {
+    pub fn coordinate_rate(&self, at: &Reading) -> f64 {
         match &self.measurement {
             Measurement::Coordinate { nodes, frames, coordinate, .. } => {
                 coordinate.rate(&relative(at, nodes, frames))
@@ -402,7 +402,7 @@ impl Sensor {
 }
 
 /// Strain and section forces at a point of an element.
-fn section(at: &Moment, point: &StrainPoint) -> BeamStrain {
+fn section(at: &Reading, point: &StrainPoint) -> BeamStrain {
     let mut nodes = [NodeMotion::at_rest(Pose::identity()); 3];
     let touched = point.element.nodes();
     for (motion, node) in nodes.iter_mut().zip(touched) {
@@ -412,25 +412,25 @@ fn section(at: &Moment, point: &StrainPoint) -> BeamStrain {
 }
 
 /// Motion of a section within an element: H = H_A exp(ξ), V = Ad(exp(−ξ)) V_A + T(ξ) ξ̇, ξ = Σ N d.
-fn within(at: &Moment, from: &SensorFrame, to: &[(SensorFrame, f64)]) -> FrameMotion {
+fn within(at: &Reading, from: &SensorFrame, to: &[(SensorFrame, f64)]) -> FrameMotion {
     let motion = |section: &SensorFrame| {
         let node = node_motion(at, section.node);
         (node.pose.compose(&section.offset), se3::adjoint(&section.offset.inverse()) * node.velocity)
     };
     let (first, v_first) = motion(from);
     let still = Vector6::zeros();
-    let (mut way, mut way_rate) = (still, still);
+    let (mut path, mut path_rate) = (still, still);
     for (section, weight) in to {
         let (second, v_second) = motion(section);
         let screw = se3::log(&first.inverse().compose(&second)).unwrap_or(still);
         // ḋ = T⁻¹(d) (V_B − V_A) + d̂ V_A
         let rate = se3::inverse_tangent_multiply(&screw, &(v_second - v_first)).unwrap_or(still)
             + se3::hat_multiply(&screw, &v_first);
-        way += *weight * screw;
-        way_rate += *weight * rate;
+        path += *weight * screw;
+        path_rate += *weight * rate;
     }
-    let step = se3::exp(&way);
-    let velocity = se3::adjoint(&step.inverse()) * v_first + se3::tangent_multiply(&way, &way_rate);
+    let step = se3::exp(&path);
+    let velocity = se3::adjoint(&step.inverse()) * v_first + se3::tangent_multiply(&path, &path_rate);
     let pose = first.compose(&step);
     let (omega, u) = split(&velocity);
     FrameMotion {
@@ -442,12 +442,12 @@ fn within(at: &Moment, from: &SensorFrame, to: &[(SensorFrame, f64)]) -> FrameMo
     }
 }
 
-fn relative(at: &Moment, nodes: &[Option<NodeId>; 2], frames: &[Frame; 2]) -> Relative {
+fn relative(at: &Reading, nodes: &[Option<NodeId>; 2], frames: &[Frame; 2]) -> Relative {
     let motions = nodes.map(|node| node_motion(at, node));
     Relative::new(frames, [&motions[0], &motions[1]])
 }
 
-fn node_motion(at: &Moment, node: Option<NodeId>) -> NodeMotion {
+fn node_motion(at: &Reading, node: Option<NodeId>) -> NodeMotion {
     match node {
         Some(node) => at.system.motion(node, &at.point),
         None => NodeMotion::at_rest(Pose::identity()),
@@ -480,7 +480,7 @@ impl FrameQuantity {
 }
 
 impl SensorFrame {
-    fn motion(&self, at: &Moment) -> FrameMotion {
+    fn motion(&self, at: &Reading) -> FrameMotion {
         let node = node_motion(at, self.node);
         let angular_acceleration: Vector3 = node.acceleration.fixed_rows::<3>(0).into();
         FrameMotion {

@@ -10,7 +10,7 @@ use crate::lie::{Matrix3, Pose, Vector3};
 
 /// A shape on a body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct Solid {
     /// What it is.
     pub geometry: Geometry,
     /// Its frame in body axes.

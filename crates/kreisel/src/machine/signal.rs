@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Assembler;
+use super::MachineBuilder;
 use super::entry::MeasuredCoordinate;
-use crate::element::{ForceLaw, ForceValue, MOST_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
-use crate::kinematics::{Frame, FramePair, MOST_NODES, NodeId};
+use crate::element::{ForceLaw, ForceValue, MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
+use crate::kinematics::{Frame, FramePair, MAX_NODES, NodeId};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::{CornerFinder, TIME};
 use crate::model::{self, Expression, Law, MeasuredExpression, Quantities, Table};
@@ -27,21 +27,21 @@ impl SignalFunction for LawFunction {
 
 /// Where the value of a variable comes from.
 #[derive(Clone, Debug)]
-enum Source {
+enum VariableSource {
     Time,
     /// A signal of the element, by its place.
     Signal(usize),
     /// A function given from outside, of time and signals.
-    Call(Arc<dyn SignalFunction>, Vec<Source>),
+    Call(Arc<dyn SignalFunction>, Vec<VariableSource>),
 }
 
-impl Source {
+impl VariableSource {
     fn value(&self, time: f64, signals: &[f64]) -> f64 {
         match self {
             Self::Time => time,
             Self::Signal(signal) => signals[*signal],
             Self::Call(function, arguments) => {
-                let mut values = [0.0; MOST_INPUTS];
+                let mut values = [0.0; MAX_INPUTS];
                 let count = Self::read_all(arguments, time, signals, &mut values);
                 function.value(time, &values[..count])
             }
@@ -59,7 +59,7 @@ impl Source {
             Self::Time => {}
             Self::Signal(signal) => slopes[*signal] += factor,
             Self::Call(function, arguments) => {
-                let (mut values, mut by_argument) = ([0.0; MOST_INPUTS], [0.0; MOST_INPUTS]);
+                let (mut values, mut by_argument) = ([0.0; MAX_INPUTS], [0.0; MAX_INPUTS]);
                 let count = Self::read_all(arguments, time, signals, &mut values);
                 function.evaluate(time, &values[..count], &mut by_argument[..count]);
                 for (argument, slope) in arguments.iter().zip(by_argument) {
@@ -75,17 +75,17 @@ impl Source {
 struct ExpressionFunction {
     expression: Expression,
     /// What each variable is.
-    inputs: Vec<Source>,
+    inputs: Vec<VariableSource>,
     corners: CornerFinder,
 }
 
 /// Most variables of an expression, and most arguments of a function: the signals and time.
-const MOST_INPUTS: usize = MOST_SIGNALS + 1;
+const MAX_INPUTS: usize = MAX_SIGNALS + 1;
 
 impl SignalFunction for ExpressionFunction {
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64 {
-        let (mut variables, mut gradient) = ([0.0; MOST_INPUTS], [0.0; MOST_INPUTS]);
-        let count = Source::read_all(&self.inputs, time, signals, &mut variables);
+        let (mut variables, mut gradient) = ([0.0; MAX_INPUTS], [0.0; MAX_INPUTS]);
+        let count = VariableSource::read_all(&self.inputs, time, signals, &mut variables);
         let value = self.expression.value_and_gradient(&variables[..count], &mut gradient[..count]);
         slopes.fill(0.0);
         for (input, slope) in self.inputs.iter().zip(gradient) {
@@ -95,8 +95,8 @@ impl SignalFunction for ExpressionFunction {
     }
 
     fn value(&self, time: f64, signals: &[f64]) -> f64 {
-        let mut variables = [0.0; MOST_INPUTS];
-        let count = Source::read_all(&self.inputs, time, signals, &mut variables);
+        let mut variables = [0.0; MAX_INPUTS];
+        let count = VariableSource::read_all(&self.inputs, time, signals, &mut variables);
         self.expression.value(&variables[..count])
     }
 
@@ -121,7 +121,7 @@ pub(super) struct Collected {
 
 /// Collects the nodes and signals that the expressions of one force use.
 pub(super) struct SignalCollector<'a> {
-    assembler: &'a Assembler,
+    builder: &'a MachineBuilder,
     /// Words for the force in messages.
     description: String,
     nodes: Vec<NodeId>,
@@ -132,36 +132,36 @@ pub(super) struct SignalCollector<'a> {
 
 impl<'a> SignalCollector<'a> {
     /// Starts with the nodes on which the force acts.
-    pub(super) fn new(assembler: &'a Assembler, description: &str, nodes: Vec<NodeId>) -> Self {
+    pub(super) fn new(builder: &'a MachineBuilder, description: &str, nodes: Vec<NodeId>) -> Self {
         let description = description.to_string();
-        Self { assembler, description, nodes, signals: Vec::new(), names: Vec::new(), inputs: Vec::new() }
+        Self { builder, description, nodes, signals: Vec::new(), names: Vec::new(), inputs: Vec::new() }
     }
 
     /// Nodes, signals and inputs of all quantities.
     pub(super) fn finish(self) -> Collected {
-        let Self { assembler, nodes, signals, inputs, .. } = self;
-        let initial = inputs.iter().map(|&input| assembler.inputs()[input].value).collect();
+        let Self { builder, nodes, signals, inputs, .. } = self;
+        let initial = inputs.iter().map(|&input| builder.inputs()[input].value).collect();
         Collected { nodes, signals, inputs, initial }
     }
 
     /// A component of a force from what the model file says.
-    pub(super) fn quantity(&mut self, signal: &model::Signal) -> Result<Quantity, ModelError> {
+    pub(super) fn quantity(&mut self, signal: &model::SignalLaw) -> Result<Quantity, ModelError> {
         match signal {
-            model::Signal::Law(Law::Constant(value)) => Ok(Quantity::Constant(*value)),
-            model::Signal::Law(law) => Ok(Quantity::Function(Arc::new(LawFunction(law.clone())))),
-            model::Signal::Measured(measured) => self.expression(measured),
+            model::SignalLaw::Law(Law::Constant(value)) => Ok(Quantity::Constant(*value)),
+            model::SignalLaw::Law(law) => Ok(Quantity::Function(Arc::new(LawFunction(law.clone())))),
+            model::SignalLaw::Measured(measured) => self.expression(measured),
         }
     }
 
     fn expression(&mut self, measured: &MeasuredExpression) -> Result<Quantity, ModelError> {
-        let assembler = self.assembler;
+        let builder = self.builder;
         let known = |name: &str| {
-            assembler.measured(name).is_some()
-                || assembler.is_outside_quantity(name)
-                || assembler.state_named(name).is_some()
-                || refusal(assembler, name).is_some()
+            builder.measured(name).is_some()
+                || builder.is_outside_quantity(name)
+                || builder.state_named(name).is_some()
+                || refusal(builder, name).is_some()
         };
-        let candidates = || assembler.measured_names();
+        let candidates = || builder.measured_names();
         let expression = measured.compile(Quantities { known: &known, candidates: &candidates })?;
         if let Some(value) = expression.constant() {
             return Ok(Quantity::Constant(value));
@@ -175,22 +175,22 @@ impl<'a> SignalCollector<'a> {
     }
 
     /// Where the value of a name comes from.
-    fn source(&mut self, name: &str, expression: &MeasuredExpression) -> Result<Source, ModelError> {
+    fn source(&mut self, name: &str, expression: &MeasuredExpression) -> Result<VariableSource, ModelError> {
         if name == TIME {
-            return Ok(Source::Time);
+            return Ok(VariableSource::Time);
         }
-        if let Some(input) = self.assembler.inputs().iter().position(|input| input.name == name) {
-            return Ok(Source::Signal(self.input(input, expression)?));
+        if let Some(input) = self.builder.inputs().iter().position(|input| input.name == name) {
+            return Ok(VariableSource::Signal(self.input(input, expression)?));
         }
-        let Some(entry) = self.assembler.function_named(name) else {
-            return Ok(Source::Signal(self.signal(name, expression)?));
+        let Some(entry) = self.builder.function_named(name) else {
+            return Ok(VariableSource::Signal(self.signal(name, expression)?));
         };
         let arguments = entry
             .arguments
             .iter()
             .map(|argument| self.source(&argument.name, expression))
             .collect::<Result<_, _>>()?;
-        Ok(Source::Call(Arc::clone(&entry.function), arguments))
+        Ok(VariableSource::Call(Arc::clone(&entry.function), arguments))
     }
 
     /// Place of an input among the signals.
@@ -198,12 +198,12 @@ impl<'a> SignalCollector<'a> {
         let index = match self.inputs.iter().position(|known| *known == input) {
             Some(index) => index,
             None => {
-                self.check_room(&self.assembler.inputs()[input].name, expression)?;
+                self.check_room(&self.builder.inputs()[input].name, expression)?;
                 self.inputs.push(input);
                 self.inputs.len() - 1
             }
         };
-        Ok(MOST_SIGNALS - 1 - index)
+        Ok(MAX_SIGNALS - 1 - index)
     }
 
     fn refuse(&self, expression: &MeasuredExpression, requirement: String, found: String) -> ModelError {
@@ -213,10 +213,10 @@ impl<'a> SignalCollector<'a> {
     }
 
     fn check_room(&self, name: &str, expression: &MeasuredExpression) -> Result<(), ModelError> {
-        if self.signals.len() + self.inputs.len() < MOST_SIGNALS {
+        if self.signals.len() + self.inputs.len() < MAX_SIGNALS {
             return Ok(());
         }
-        let requirement = format!("of at most {MOST_SIGNALS} measured quantities");
+        let requirement = format!("of at most {MAX_SIGNALS} measured quantities");
         Err(self.refuse(expression, requirement, format!("of `{name}` as well")))
     }
 
@@ -226,14 +226,14 @@ impl<'a> SignalCollector<'a> {
             return Ok(index);
         }
         self.check_room(name, expression)?;
-        if let Some(state) = self.assembler.state_named(name) {
+        if let Some(state) = self.builder.state_named(name) {
             self.signals.push(Signal::State(state.state));
             self.names.push(name.to_string());
             return Ok(self.signals.len() - 1);
         }
         let refuse = |requirement, found| self.refuse(expression, requirement, found);
-        let Some(measured) = self.assembler.measured(name) else {
-            let hint = refusal(self.assembler, name).unwrap_or_default();
+        let Some(measured) = self.builder.measured(name) else {
+            let hint = refusal(self.builder, name).unwrap_or_default();
             let requirement = "of time, positions, velocities and states".to_string();
             return Err(refuse(requirement, format!("of `{name}`")).with_hint(hint));
         };
@@ -247,9 +247,9 @@ impl<'a> SignalCollector<'a> {
             });
             *local = Some(index);
         }
-        if nodes.len() > MOST_NODES {
+        if nodes.len() > MAX_NODES {
             let requirement =
-                format!("of quantities of at most {MOST_NODES} bodies, those it acts on included");
+                format!("of quantities of at most {MAX_NODES} bodies, those it acts on included");
             return Err(refuse(requirement, format!("of `{name}` as well"))
                 .with_hint("split the force into several that add up"));
         }
@@ -263,9 +263,9 @@ impl<'a> SignalCollector<'a> {
 }
 
 /// Why a quantity that a sensor could show cannot be used in a force, and what can.
-fn refusal(assembler: &Assembler, name: &str) -> Option<&'static str> {
+fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
     let (part, quantity) = name.split_once('.')?;
-    let is_joint = assembler.has_joint(part);
+    let is_joint = builder.has_joint(part);
     let word =
         |word: &str| quantity.split('.').any(|part| part == word || part.ends_with(&format!("-{word}")));
     if is_joint && (word("force") || word("torque")) {
@@ -274,7 +274,7 @@ fn refusal(assembler: &Assembler, name: &str) -> Option<&'static str> {
              expression of positions and velocities",
         );
     }
-    ((is_joint || assembler.has_body(part)) && word("acceleration")).then_some(
+    ((is_joint || builder.has_body(part)) && word("acceleration")).then_some(
         "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
     )
 }

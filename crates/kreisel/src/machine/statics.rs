@@ -1,15 +1,15 @@
 //! The equilibrium of a machine, recorded over the load factor.
 
 use super::recorder::{Record, Sink, node_state};
-use super::sensor::Moment;
+use super::sensor::Reading;
 use super::settings::StartFrom;
-use super::{EnergyLedger, Machine};
+use super::{EnergyBalance, Machine};
 use crate::dae::{Control, Initial};
 use crate::integrate::StartError;
 use crate::kinematics::NodeId;
 use crate::lie::Vector6;
 use crate::results::{Channel, NodeState, WriteError};
-use crate::statics::{self, Equilibrium, Settings, Solution, StaticsError};
+use crate::statics::{self, Equilibrium, Solution, StaticSettings, StaticsError};
 
 /// Reads the sensors at every equilibrium; the load factor takes the place of time.
 pub struct StaticRecorder<'m, S> {
@@ -65,12 +65,12 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
     pub fn record(&mut self, at: &Equilibrium) -> Control {
         let system = &self.machine.system;
         let point = at.point();
-        let ledger = EnergyLedger::default();
-        let moment = Moment::new(system, point, &ledger);
+        let balance = EnergyBalance::default();
+        let reading = Reading::new(system, point, &balance);
         self.values.clear();
         for (sensor, angle) in self.machine.sensors.iter().zip(&mut self.angles) {
             let first = self.values.len();
-            sensor.read(&moment, *angle, &mut self.values);
+            sensor.read(&reading, *angle, &mut self.values);
             if sensor.counts_turns() {
                 *angle = self.values.get(first).copied().unwrap_or(*angle);
             }
@@ -93,7 +93,7 @@ impl Machine {
     /// Finds the equilibrium under the loads at the start time; `watch` sees every equilibrium on the way.
     pub fn find_equilibrium(
         &self,
-        settings: &Settings,
+        settings: &StaticSettings,
         mut watch: impl FnMut(&Equilibrium) -> Control,
     ) -> StaticOutcome {
         let mut last = None;
@@ -107,7 +107,7 @@ impl Machine {
 
     /// The equilibrium under the loads at the start time.
     pub fn equilibrium(&self) -> Result<Solution, StaticsError> {
-        self.find_equilibrium(&Settings::default(), |_| Control::Continue).solution
+        self.find_equilibrium(&StaticSettings::default(), |_| Control::Continue).solution
     }
 
     /// Where a run starts: at the positions of the model, or at the equilibrium if the settings say so.

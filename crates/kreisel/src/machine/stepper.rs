@@ -5,29 +5,21 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use super::recorder::{Record, Recorder, Sink};
+use super::checkpoint::NullSink;
+use super::recorder::Recorder;
 use super::run::{Run, RunEnding, RunError};
 use super::sensor::SignalId;
 use super::settings::{RunPlan, SettingsError, StepSize};
 use super::{EventRecord, Machine};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, Statistics, StepError};
-use crate::results::{Channel, WriteError};
-
-/// Keeps no record: whoever steps a machine reads what is wanted.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
-        Ok(())
-    }
-}
+use crate::results::Channel;
 
 /// A run with what its sensors need of the past.
 struct Moving<'m> {
     run: Run<'m>,
-    /// Books work, losses and full turns; its only record is that of the start.
-    books: Recorder<'m, Nowhere>,
+    /// Adds up work, losses and full turns; its only record is that of the start.
+    recorder: Recorder<'m, NullSink>,
 }
 
 self_cell!(
@@ -89,10 +81,10 @@ impl Stepper {
         let window = plan.end_time - plan.start_time;
         let owned = Owned::try_new(machine, |machine| {
             let mut run = machine.start(&plan)?;
-            let mut books = Recorder::new(machine, Some(f64::INFINITY), Nowhere);
+            let mut recorder = Recorder::new(machine, Some(f64::INFINITY), NullSink);
             // Sensors read from the start on.
-            run.begin(&mut books).map_err(RunError::from)?;
-            Ok::<_, RunError>(Moving { run, books })
+            run.begin(&mut recorder).map_err(RunError::from)?;
+            Ok::<_, RunError>(Moving { run, recorder })
         })?;
         let signals = owned.borrow_owner().signals();
         Ok(Self { owned, signals, window, values: Vec::new() })
@@ -149,22 +141,23 @@ impl Stepper {
 
     /// Sets an input; the method starts anew if the value is another one, because forces jump.
     pub fn set_input(&mut self, input: usize, value: f64) -> Result<(), StepError> {
-        self.owned.with_dependent_mut(|machine, Moving { run, books }| {
-            run.set_input(&machine.inputs[input], value, books)
+        self.owned.with_dependent_mut(|machine, Moving { run, recorder }| {
+            run.set_input(&machine.inputs[input], value, recorder)
         })
     }
 
     /// Value of a signal at the last accepted step.
     pub fn value(&mut self, signal: SignalId) -> f64 {
         let values = &mut self.values;
-        self.owned
-            .with_dependent(|_, moving| moving.books.value(signal, moving.run.integration().values(), values))
+        self.owned.with_dependent(|_, moving| {
+            moving.recorder.value(signal, moving.run.integration().values(), values)
+        })
     }
 
     /// Steps until a time; `watch` is asked after each step whether to go on.
     pub fn advance_to(&mut self, time: f64, mut watch: impl FnMut(f64) -> bool) -> RunEnding {
         let window = self.window;
-        self.owned.with_dependent_mut(|_, Moving { run, books }| {
+        self.owned.with_dependent_mut(|_, Moving { run, recorder }| {
             let now = run.integration().values().time;
             if !time.is_finite() || time < now {
                 return RunEnding::Failed(StepError::EndBeforeNow { end: time, time: now });
@@ -173,7 +166,7 @@ impl Stepper {
             if run.end_time() < time + run.integration().settings().step {
                 run.extend(time + window);
             }
-            run.advance_to(time, &mut Watched { books, watch: &mut watch })
+            run.advance_to(time, &mut StepObserver { recorder, watch: &mut watch })
         })
     }
 }
@@ -190,19 +183,19 @@ fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
     }
 }
 
-/// Books every step and asks whether to go on.
-struct Watched<'a, 'm, W> {
-    books: &'a mut Recorder<'m, Nowhere>,
+/// Adds every step and asks whether to go on.
+struct StepObserver<'a, 'm, W> {
+    recorder: &'a mut Recorder<'m, NullSink>,
     watch: &'a mut W,
 }
 
-impl<W: FnMut(f64) -> bool> Observer for Watched<'_, '_, W> {
+impl<W: FnMut(f64) -> bool> Observer for StepObserver<'_, '_, W> {
     fn started(&mut self, at: &Values) {
-        self.books.started(at);
+        self.recorder.started(at);
     }
 
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
-        let control = self.books.accepted(last);
+        let control = self.recorder.accepted(last);
         if (self.watch)(last.ends().to.time) { control } else { Control::Stop }
     }
 }

@@ -3,7 +3,7 @@
 use crate::lie::Vector3;
 
 /// Largest file that is read, in bytes.
-pub const LARGEST: u64 = 64 << 20;
+pub const MAX_SIZE: u64 = 64 << 20;
 
 /// Bytes before the triangles of a binary file: a comment of 80 and their number.
 const HEADER: usize = 84;

@@ -31,7 +31,7 @@ use super::kind::{Occurrence, PartKind, ValueKind};
 use super::name;
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{self, Context, Definition, GivenParameter, Parameters, Scope};
+use super::scope::{self, Context, Definition, GivenParameter, ParameterValues, Scope};
 use super::source::{Place, SourceFile, Text};
 use super::value::{self, Content, Entries, Entry, Value};
 
@@ -58,7 +58,7 @@ pub struct Part {
 
 impl Part {
     /// A part of a kind that occurs once, about which nothing is said.
-    pub(crate) fn empty(kind: &'static PartKind, place: Place, parameters: Parameters) -> Self {
+    pub(crate) fn empty(kind: &'static PartKind, place: Place, parameters: ParameterValues) -> Self {
         let scope = Scope { parameters, prefix: String::new(), placement: Isometry3::identity() };
         Self {
             kind,
@@ -99,7 +99,7 @@ impl Part {
 #[derive(Clone, Debug)]
 pub struct Document {
     parts: Vec<Part>,
-    parameters: Parameters,
+    parameters: ParameterValues,
     sources: Vec<Arc<SourceFile>>,
     left_out: Vec<Place>,
     origin: Origin,
@@ -237,7 +237,7 @@ impl Document {
             full: false,
         };
         let outer = Outer {
-            parameters: &Parameters::new(),
+            parameters: &ParameterValues::new(),
             prefix: String::new(),
             placement: Isometry3::identity(),
             overrides: origin.overrides.clone(),
@@ -263,7 +263,7 @@ impl Document {
     }
 
     /// Parameters of the model itself.
-    pub fn parameters(&self) -> &Parameters {
+    pub fn parameters(&self) -> &ParameterValues {
         &self.parameters
     }
 
@@ -333,7 +333,7 @@ impl From<GivenParameter> for Override {
 
 /// What a file gets from the one that includes it.
 struct Outer<'a> {
-    parameters: &'a Parameters,
+    parameters: &'a ParameterValues,
     prefix: String,
     placement: Isometry3<f64>,
     overrides: Vec<Override>,
@@ -359,7 +359,7 @@ struct Expander<'a> {
 
 impl Expander<'_> {
     /// Adds all parts of a file; gives its parameters.
-    fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> Parameters {
+    fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> ParameterValues {
         let parameters = self.parameters(entries, &outer);
         let scope = Arc::new(Scope {
             parameters: parameters.clone(),
@@ -386,7 +386,7 @@ impl Expander<'_> {
         parameters
     }
 
-    fn parameters(&mut self, entries: &Entries, outer: &Outer<'_>) -> Parameters {
+    fn parameters(&mut self, entries: &Entries, outer: &Outer<'_>) -> ParameterValues {
         let mut definitions = BTreeMap::new();
         match entries.get("parameters").map(|entry| (&entry.value.content, entry)) {
             Some((Content::Table(table), _)) => {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::kind::{CURVE_KEYS, INTERPOLATIONS, LAW_KEYS, OUTSIDES};
+use super::kind::{CURVE_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, LAW_KEYS};
 use super::law::{Law, SmoothStart};
 use super::quantity::Dimension;
 use super::scope::MeasuredExpression;
@@ -25,7 +25,7 @@ use super::value::Content;
 
 /// A function of time, or of time and measured quantities.
 #[derive(Clone, Debug)]
-pub enum Signal {
+pub enum SignalLaw {
     /// Time alone decides.
     Law(Law),
     /// It must be compiled when all sensors are known.
@@ -129,7 +129,7 @@ fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Res
         "linear" => Interpolation::Linear,
         _ => Interpolation::Smooth,
     };
-    let outside = match choice("outside", OUTSIDES)? {
+    let outside = match choice("outside", EXTRAPOLATIONS)? {
         "continue" => Outside::Continue,
         _ => Outside::Hold,
     };
@@ -145,19 +145,19 @@ fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Res
 }
 
 /// Laws or expressions, one after the other.
-pub(crate) fn read_signals(field: Field<'_>, dimension: Dimension) -> Result<Vec<Signal>, ModelErrors> {
+pub(crate) fn read_signals(field: Field<'_>, dimension: Dimension) -> Result<Vec<SignalLaw>, ModelErrors> {
     field.array()?.iter().map(|value| read_signal(field.with_value(value), dimension)).collect()
 }
 
 /// A law if time alone decides, else an expression to be compiled later.
-pub(crate) fn read_signal(field: Field<'_>, dimension: Dimension) -> Result<Signal, ModelErrors> {
+pub(crate) fn read_signal(field: Field<'_>, dimension: Dimension) -> Result<SignalLaw, ModelErrors> {
     let Content::Text(text) = &field.value.content else {
-        return read_law(field, dimension).map(Signal::Law);
+        return read_law(field, dimension).map(SignalLaw::Law);
     };
     match field.context.law(text, dimension) {
-        Ok(law) => Ok(Signal::Law(law)),
+        Ok(law) => Ok(SignalLaw::Law(law)),
         Err(error) if matches!(error.mistake(), Mistake::UnknownName { .. }) => {
-            Ok(Signal::Measured(MeasuredExpression::new(text, field.context, dimension)?))
+            Ok(SignalLaw::Measured(MeasuredExpression::new(text, field.context, dimension)?))
         }
         Err(error) => Err(error.into()),
     }

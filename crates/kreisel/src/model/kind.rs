@@ -143,7 +143,7 @@ pub(crate) const CURVE_KEYS: &[&str] = &["points", "interpolation", "outside"];
 /// Values of `interpolation`.
 pub(crate) const INTERPOLATIONS: &[&str] = &["smooth", "linear"];
 /// Values of `outside`.
-pub(crate) const OUTSIDES: &[&str] = &["hold", "continue"];
+pub(crate) const EXTRAPOLATIONS: &[&str] = &["hold", "continue"];
 /// Keys of an orientation.
 pub(crate) const ORIENTATION_KEYS: &[&str] =
     &["quaternion", "axis", "angle", "euler", "sequence", "matrix", "z-axis", "x-axis"];

@@ -28,7 +28,7 @@ pub mod value;
 pub use document::{Document, Part};
 pub use error::{ExpressionMistake, Mistake, ModelError, ModelErrors};
 pub use expression::Expression;
-pub use function::Signal;
+pub use function::SignalLaw;
 pub use kind::{Key, Need, Occurrence, PartKind, ValueKind};
 pub use law::{Law, LawValue};
 pub use quantity::{Dimension, Unit};

@@ -205,7 +205,7 @@ impl Unit {
             let shown = text.chars().take(20).collect();
             return Err(UnitMistake { range: 0..text.len(), mistake: Mistake::BadUnit(shown), hint: None });
         }
-        let mut parser = Parser { text, position: 0 };
+        let mut parser = UnitParser { text, position: 0 };
         let unit = parser.product(0)?;
         parser.skip_blanks();
         if parser.position < text.len() {
@@ -228,12 +228,12 @@ impl Unit {
 }
 
 /// Reads a unit from left to right.
-struct Parser<'a> {
+struct UnitParser<'a> {
     text: &'a str,
     position: usize,
 }
 
-impl Parser<'_> {
+impl UnitParser<'_> {
     fn product(&mut self, depth: usize) -> Result<Unit, UnitMistake> {
         let mut unit = self.power(depth)?;
         loop {

@@ -13,13 +13,13 @@ use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::function::{Signal, read_curve, read_law, read_signal, read_signals, read_three};
+use super::function::{SignalLaw, read_curve, read_law, read_signal, read_signals, read_three};
 use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{Context, GivenParameter, Parameters, Scope, given_parameters};
+use super::scope::{Context, GivenParameter, ParameterValues, Scope, given_parameters};
 use super::source::{Place, SourceFile, Text};
 use super::table::Table;
 use super::value::{self, Content, Entries, Value};
@@ -74,10 +74,10 @@ impl<'a> PartReader<'a> {
             Occurrence::Once => format!("`[{}]`", kind.name),
         };
         let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
-        Self::of_table(part.entries(), part.context().clone(), description, kind.keys, common)
+        Self::from_table(part.entries(), part.context().clone(), description, kind.keys, common)
     }
 
-    fn of_table(
+    fn from_table(
         entries: &'a Entries,
         context: Context,
         description: String,
@@ -192,7 +192,7 @@ impl<'a> PartReader<'a> {
         self.used.borrow_mut().push(declared.name);
         let Some(entry) = self.entries.get(key) else { return Ok(None) };
         let entries = self.table_in(key, &entry.value)?;
-        Self::of_table(entries, self.context.clone(), self.description_of(key), keys, &[]).map(Some)
+        Self::from_table(entries, self.context.clone(), self.description_of(key), keys, &[]).map(Some)
     }
 
     /// Readers of the tables that a key holds; none if it is not given. Like parts they may be repeated,
@@ -211,7 +211,7 @@ impl<'a> PartReader<'a> {
             let entries = self.table_in(key, value)?;
             for context in repetitions(entries, &self.context)? {
                 let description = self.description_of(key);
-                readers.push(Self::of_table(entries, context?, description, keys, REPETITION_KEYS)?);
+                readers.push(Self::from_table(entries, context?, description, keys, REPETITION_KEYS)?);
             }
         }
         Ok(readers)
@@ -311,11 +311,11 @@ readers! {
         ValueKind::Law(dimension) => |reader, field| read_law(field, dimension);
     "Three functions of time", law3, optional_law3 -> [Law; 3]:
         ValueKind::Law3(dimension) => |reader, field| read_three(field, |part| read_law(part, dimension));
-    "A function of time and measured quantities", signal, optional_signal -> Signal:
+    "A function of time and measured quantities", signal, optional_signal -> SignalLaw:
         ValueKind::Signal(dimension) => |reader, field| read_signal(field, dimension);
-    "Three functions of time and measured quantities", signal3, optional_signal3 -> [Signal; 3]:
+    "Three functions of time and measured quantities", signal3, optional_signal3 -> [SignalLaw; 3]:
         ValueKind::Signal3(dimension) => |reader, field| read_three(field, |part| read_signal(part, dimension));
-    "Functions of time and measured quantities", signals, optional_signals -> Vec<Signal>:
+    "Functions of time and measured quantities", signals, optional_signals -> Vec<SignalLaw>:
         ValueKind::Signals(dimension) => |reader, field| read_signals(field, dimension);
     "Parameters with their numbers; the names that these use are no uses of the part",
         parameters, optional_parameters -> Vec<GivenParameter>:
@@ -378,7 +378,7 @@ fn key_faults(
 fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
     let value = value::parse_value(&SourceFile::new(format!("the default of `{}`", key.name), text))?;
     let scope =
-        Scope { parameters: Parameters::new(), prefix: String::new(), placement: Isometry3::identity() };
+        Scope { parameters: ParameterValues::new(), prefix: String::new(), placement: Isometry3::identity() };
     let context = Context::new(Arc::new(scope), None);
     let field = Field { key: key.name, value: &value, context: &context };
     match key.value {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::expression::{CONSTANTS, FUNCTIONS};
 use super::kind::{
-    COMMON_KEYS, INTERPOLATIONS, Key, Need, OUTSIDES, Occurrence, PartKind, REPETITION_KEYS, ValueKind,
+    COMMON_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind,
 };
 use super::quantity::Dimension;
 use super::reader;
@@ -51,13 +51,13 @@ fn definitions() -> Json {
     let curve = json!({
         "points": points,
         "interpolation": { "enum": INTERPOLATIONS },
-        "outside": { "enum": OUTSIDES },
+        "outside": { "enum": EXTRAPOLATIONS },
     });
     let law = json!({
         "speed": number, "start": number, "smooth-start": number, "start-time": number,
         "points": points,
         "interpolation": { "enum": INTERPOLATIONS },
-        "outside": { "enum": OUTSIDES },
+        "outside": { "enum": EXTRAPOLATIONS },
     });
     let orientation = json!({
         "quaternion": { "type": "array", "items": number, "minItems": 4, "maxItems": 4 },
@@ -228,7 +228,7 @@ fn rows(page: &mut String, parent: &str, keys: &'static [Key]) {
             Need::Default(text) => format!("`{text}`"),
         };
         let name = format!("{parent}{}", key.name);
-        page.push_str(&format!("| `{name}` | {} | {default} | {} |\n", words(key.value), key.doc));
+        page.push_str(&format!("| `{name}` | {} | {default} | {} |\n", type_text(key.value), key.doc));
         if let ValueKind::Table(keys) | ValueKind::Tables(keys) = key.value {
             rows(page, &format!("{name}."), keys);
         }
@@ -236,7 +236,7 @@ fn rows(page: &mut String, parent: &str, keys: &'static [Key]) {
 }
 
 /// What a value is, in words.
-fn words(kind: ValueKind) -> String {
+fn type_text(kind: ValueKind) -> String {
     let of = |thing: &str| match unit(kind) {
         Some(unit) if !unit.is_empty() => format!("{thing}, `{unit}`"),
         _ => thing.to_string(),

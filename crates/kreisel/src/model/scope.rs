@@ -17,13 +17,13 @@ use super::source::{Place, Text};
 use super::value::{Content, Entries, Entry};
 
 /// Values of parameters by name.
-pub type Parameters = BTreeMap<String, f64>;
+pub type ParameterValues = BTreeMap<String, f64>;
 
 /// What all parts of one file share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     /// Parameters that expressions may use.
-    pub parameters: Parameters,
+    pub parameters: ParameterValues,
     /// What stands before every name of an included file; empty for the model itself.
     pub prefix: String,
     /// Where the file's world lies in the world of the model.
@@ -342,9 +342,9 @@ fn check_parameter_name(name: &str) -> Result<(), Mistake> {
 /// Computes all parameters; they may use each other in any order, and those of the file around.
 pub(crate) fn resolve(
     definitions: &BTreeMap<String, Definition>,
-    outer: &Parameters,
+    outer: &ParameterValues,
     errors: &mut ModelErrors,
-) -> Parameters {
+) -> ParameterValues {
     let mut resolved = outer.clone();
     resolved.retain(|name, _| !definitions.contains_key(name));
     let mut waiting: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -396,7 +396,7 @@ pub(crate) fn resolve(
 fn needs(
     definition: &Definition,
     definitions: &BTreeMap<String, Definition>,
-    outer: &Parameters,
+    outer: &ParameterValues,
 ) -> Result<Vec<String>, ModelError> {
     let Definition::Expression(text) = definition else { return Ok(Vec::new()) };
     let used = std::cell::RefCell::new(Vec::new());
@@ -417,12 +417,12 @@ fn needs(
     // Names in the unit are no parameters: `m` may be both.
     let expression_part = parsed.unit.map_or(text.content(), |unit| &text.content()[..unit.start]);
     used.borrow_mut().clear();
-    let words = expression::lexer::words(expression_part, &vocabulary);
-    debug_assert!(words.is_ok(), "a part of what was read");
+    let tokens = expression::lexer::tokens(expression_part, &vocabulary);
+    debug_assert!(tokens.is_ok(), "a part of what was read");
     Ok(used.into_inner())
 }
 
-fn evaluate(definition: &Definition, known: &Parameters) -> Result<f64, ModelError> {
+fn evaluate(definition: &Definition, known: &ParameterValues) -> Result<f64, ModelError> {
     match definition {
         Definition::Number(value, _) => Ok(*value),
         Definition::Expression(text) => {

@@ -37,16 +37,16 @@ use thiserror::Error;
 
 /// How many modes, and how they are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct ModeSettings {
     /// Number of modes, the slowest first.
     pub count: usize,
     /// Most velocity coordinates for which dense matrices are used.
-    pub most_dense: usize,
+    pub max_dense: usize,
 }
 
-impl Default for Settings {
+impl Default for ModeSettings {
     fn default() -> Self {
-        Self { count: 10, most_dense: 150 }
+        Self { count: 10, max_dense: 150 }
     }
 }
 
@@ -127,14 +127,14 @@ const STILL: f64 = 1e-12;
 
 impl Linearized {
     /// The slowest modes, by |s|.
-    pub fn modes(&self, settings: Settings) -> Result<Vec<Mode>, ModesError> {
+    pub fn modes(&self, settings: ModeSettings) -> Result<Vec<Mode>, ModesError> {
         if settings.count == 0 {
             return Err(ModesError::NoModes);
         }
         if !self.is_finite() {
             return Err(ModesError::NotFinite);
         }
-        let small = self.velocity_count() <= settings.most_dense;
+        let small = self.velocity_count() <= settings.max_dense;
         let pairs = match &self.internal_states {
             Some(internal_states) => self.pairs_with(internal_states)?,
             None => match small.then(|| self.dense_pairs()).transpose()?.flatten() {

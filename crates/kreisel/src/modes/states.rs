@@ -20,7 +20,7 @@ use crate::dae::{Shape, Tangent};
 use crate::solve::block::BlockMatrix;
 
 /// Most velocity coordinates for which dense matrices are made.
-const MOST_DENSE: usize = 600;
+const MAX_DENSE: usize = 600;
 
 /// Singular values of B below this part of the largest belong to dependent constraints.
 const DEPENDENT: f64 = 1e-6;
@@ -78,7 +78,7 @@ impl StateTerms {
 impl Linearized {
     /// All eigenpairs: shapes in the velocity coordinates, followed by all states (zeros for algebraic ones).
     pub(super) fn pairs_with(&self, terms: &StateTerms) -> Result<Pairs, ModesError> {
-        if self.velocity_count() > MOST_DENSE {
+        if self.velocity_count() > MAX_DENSE {
             return Err(ModesError::TooLarge(self.velocity_count()));
         }
         let basis = match self.free_basis() {

@@ -24,12 +24,12 @@ const INDICES: u32 = 34963;
 
 /// The scene and its motion as one binary file.
 pub fn glb(recording: &Recording) -> Vec<u8> {
-    let mut writer = Writer::default();
+    let mut writer = GltfWriter::default();
     let times = writer.times(&recording.motion.times);
     let mut children = Vec::new();
     for (place, body) in recording.scene.bodies.iter().enumerate() {
         let material = writer.material(COLOURS[place % COLOURS.len()]);
-        let meshes: Vec<Mesh> = body.shapes.iter().map(|shape| Mesh::of(shape, SLICES)).collect();
+        let meshes: Vec<Mesh> = body.shapes.iter().map(|shape| Mesh::from_shape(shape, SLICES)).collect();
         let node = writer.node(&body.name, &meshes, material);
         writer.animate(recording, body.node, node, times);
         let radius = JOINT * size(recording);
@@ -70,7 +70,7 @@ fn size(recording: &Recording) -> f64 {
 }
 
 #[derive(Default)]
-struct Writer {
+struct GltfWriter {
     bytes: Vec<u8>,
     views: Vec<Value>,
     accessors: Vec<Value>,
@@ -81,7 +81,7 @@ struct Writer {
     channels: Vec<Value>,
 }
 
-impl Writer {
+impl GltfWriter {
     fn view(&mut self, bytes: impl Iterator<Item = u8>, target: Option<u32>) -> usize {
         let offset = self.bytes.len();
         self.bytes.extend(bytes);
@@ -154,9 +154,9 @@ impl Writer {
 
     fn joint(&mut self, joint: &SceneJoint, side: usize, radius: f64) -> usize {
         let geometry = SceneGeometry::Sphere { radius };
-        let shape = SceneShape { geometry, frame: joint.frames[side], made_up: true };
+        let shape = SceneShape { geometry, frame: joint.frames[side], default_shape: true };
         let material = self.material([0.03, 0.03, 0.04]);
-        self.node(&joint.name, &[Mesh::of(&shape, SLICES / 2)], material)
+        self.node(&joint.name, &[Mesh::from_shape(&shape, SLICES / 2)], material)
     }
 
     fn add_child(&mut self, node: usize, child: usize) {
@@ -167,7 +167,7 @@ impl Writer {
     }
 
     fn animate(&mut self, recording: &Recording, from: usize, node: usize, times: Option<usize>) {
-        let poses = || recording.motion.of_node(from);
+        let poses = || recording.motion.node_poses(from);
         let translations: Vec<[f32; 3]> = poses()
             .map(|pose| [pose.position.x, pose.position.y, pose.position.z].map(|x| x as f32))
             .collect();

@@ -12,7 +12,7 @@ mod recording;
 mod shape;
 mod thin;
 
-pub use motion::{Motion, MotionError};
+pub use motion::{MotionError, RecordedMotion};
 pub use page::page;
 pub use recording::Recording;
 pub(crate) use recording::read_table;
@@ -78,5 +78,5 @@ pub enum ReportError {
     },
     /// A trajectory that is none, or belongs to another scene.
     #[error(transparent)]
-    Motion(#[from] MotionError),
+    RecordedMotion(#[from] MotionError),
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Poses of all nodes at some of the output times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Motion {
+pub struct RecordedMotion {
     /// Times in s.
     pub times: Vec<f64>,
     /// Number of nodes.
@@ -46,11 +46,11 @@ pub enum MotionError {
 }
 
 /// Frames of a picture, at most, however few nodes there are.
-const MOST_FRAMES: usize = 20_000;
+const MAX_FRAMES: usize = 20_000;
 
-impl Motion {
-    /// Reads the motion of `node_count` nodes with at most `most_poses` poses, but always the first and last.
-    pub fn read(path: &Path, node_count: usize, most_poses: usize) -> Result<Self, MotionError> {
+impl RecordedMotion {
+    /// Reads the motion of `node_count` nodes with at most `max_poses` poses, but always the first and last.
+    pub fn read(path: &Path, node_count: usize, max_poses: usize) -> Result<Self, MotionError> {
         let unreadable = |error: hdf5_pure::Error| MotionError::Unreadable {
             path: path.to_owned(),
             message: error.to_string(),
@@ -79,7 +79,7 @@ impl Motion {
             return Err(MotionError::OtherScene { path, rows, times: all_times.len(), nodes: node_count });
         }
         let mut motion = Self { node_count, ..Self::default() };
-        let most = (most_poses / node_count.max(1)).clamp(2, MOST_FRAMES);
+        let most = (max_poses / node_count.max(1)).clamp(2, MAX_FRAMES);
         let last = all_times.len().saturating_sub(1);
         let stride = all_times.len().div_ceil(most - 1).max(1);
         let mut from = 0;
@@ -149,7 +149,7 @@ impl Motion {
     }
 
     /// The frames of one node.
-    pub fn of_node(&self, node: usize) -> impl Iterator<Item = &Pose> {
+    pub fn node_poses(&self, node: usize) -> impl Iterator<Item = &Pose> {
         self.poses.iter().skip(node).step_by(self.node_count.max(1))
     }
 }
@@ -174,17 +174,17 @@ mod tests {
     #[test]
     fn poses_between_two_frames_lie_on_the_way_and_outside_they_stay() {
         let turned = |x: f64| Pose::new(so3::exp(&Vector3::new(0.0, 0.0, x)), Vector3::new(x, 0.0, 0.0));
-        let motion = Motion {
+        let motion = RecordedMotion {
             times: vec![0.0, 2.0],
             node_count: 1,
             poses: vec![turned(0.0), turned(1.0)],
-            ..Motion::default()
+            ..RecordedMotion::default()
         };
         for (time, x) in [(-1.0, 0.0), (0.0, 0.0), (0.5, 0.25), (2.0, 1.0), (3.0, 1.0)] {
             let [pose] = motion.at(time)[..] else { panic!("one node") };
             assert!((pose.position.x - x).abs() < 1e-15, "{time}");
             assert!((so3::log(&pose.rotation).z - x).abs() < 1e-15, "{time}");
         }
-        assert!(Motion::default().at(0.0).is_empty());
+        assert!(RecordedMotion::default().at(0.0).is_empty());
     }
 }

@@ -5,7 +5,7 @@
 
 use super::base64::{doubles, singles};
 use super::thin::thinned;
-use super::{Motion, Recording};
+use super::{RecordedMotion, Recording};
 use crate::results::{Channel, CsvTable, RunSummary, Scene};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 /// Bytes of signals up to which nothing is thinned.
 const EXACT_BYTES: usize = 4_000_000;
 /// Bytes of signals that are aimed at beyond.
-const MOST_BYTES: usize = 8_000_000;
+const MAX_BYTES: usize = 8_000_000;
 
 /// A page that shows a recording.
 pub fn page(recording: &Recording) -> String {
@@ -49,7 +49,7 @@ struct Data<'a> {
     run: RunSummary,
     scene: &'a Scene,
     frames: Frames,
-    groups: Vec<Group>,
+    groups: Vec<SignalGroup>,
     /// Number of output times of the run.
     record_count: usize,
 }
@@ -67,17 +67,17 @@ struct Frames {
 /// Signals that share their times and, as a rule, a plot.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Group {
+struct SignalGroup {
     /// What the names have in common.
     name: String,
-    signals: Vec<Signal>,
+    signals: Vec<PlotSignal>,
     times: String,
     /// Largest error as part of a curve's range.
     error: f64,
 }
 
 #[derive(Serialize)]
-struct Signal {
+struct PlotSignal {
     name: String,
     unit: String,
     values: String,
@@ -99,7 +99,7 @@ impl<'a> Data<'a> {
     }
 }
 
-fn frames(motion: &Motion) -> Frames {
+fn frames(motion: &RecordedMotion) -> Frames {
     let numbers = motion.poses.iter().flat_map(|pose| {
         let (p, q) = (pose.position, pose.rotation);
         [p.x, p.y, p.z, q.w, q.i, q.j, q.k]
@@ -112,10 +112,10 @@ fn frames(motion: &Motion) -> Frames {
     }
 }
 
-fn groups(table: &CsvTable) -> Vec<Group> {
+fn groups(table: &CsvTable) -> Vec<SignalGroup> {
     let (rows, signals) = (table.times.len(), table.signals.len());
     let is_exact = rows * signals * 4 <= EXACT_BYTES;
-    let bytes_per_signal = MOST_BYTES / signals.max(1);
+    let bytes_per_signal = MAX_BYTES / signals.max(1);
     let mut first = 0;
     let groups = table.signals.chunk_by(|a, b| group_name(a) == group_name(b)).map(|channels| {
         let columns: Vec<&[f64]> =
@@ -124,12 +124,12 @@ fn groups(table: &CsvTable) -> Vec<Group> {
         // Each point has a time of 8 bytes and a value of 4 for each signal.
         let most = channels.len() * bytes_per_signal / (8 + 4 * channels.len());
         let curves = thinned(&table.times, &columns, if is_exact { rows } else { most });
-        let signals = channels.iter().zip(&curves.values).map(|(channel, values)| Signal {
+        let signals = channels.iter().zip(&curves.values).map(|(channel, values)| PlotSignal {
             name: channel.name.clone(),
             unit: channel.unit.clone(),
             values: singles(values.iter().copied()),
         });
-        Group {
+        SignalGroup {
             name: group_name(&channels[0]).to_owned(),
             signals: signals.collect(),
             times: doubles(curves.times.iter().copied()),
@@ -161,7 +161,7 @@ mod tests {
             summary: RunSummary::new(ModelIdentity::new("x.toml", b"")),
             scene: Scene { title: title.to_owned(), ..Scene::default() },
             table: CsvTable { times, signals, columns },
-            motion: Motion::default(),
+            motion: RecordedMotion::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A results folder, read back.
 
-use super::motion::Motion;
+use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
 use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, scene};
 use std::fs;
@@ -18,11 +18,11 @@ pub struct Recording {
     /// Every signal.
     pub table: CsvTable,
     /// Poses of the nodes, thinned.
-    pub motion: Motion,
+    pub motion: RecordedMotion,
 }
 
 /// Poses of one picture, at most: 28 bytes each on the page.
-const MOST_POSES: usize = 180_000;
+const MAX_POSES: usize = 180_000;
 
 impl Recording {
     /// Reads the folder of a run that has ended.
@@ -45,7 +45,7 @@ impl Recording {
         trajectory: &Path,
     ) -> Result<Self, ReportError> {
         let scene = read_scene(scene)?;
-        let motion = Motion::read(trajectory, scene.nodes.len(), MOST_POSES)?;
+        let motion = RecordedMotion::read(trajectory, scene.nodes.len(), MAX_POSES)?;
         Ok(Self { folder: folder.to_owned(), summary, scene, table, motion })
     }
 
@@ -56,13 +56,13 @@ impl Recording {
 }
 
 /// Largest table in bytes of which a page is made: it takes about half as much memory.
-const MOST_TABLE_BYTES: u64 = 1 << 29;
+const MAX_TABLE_BYTES: u64 = 1 << 29;
 
 /// Reads the signals of a run for a page.
 pub(crate) fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
     let size = fs::metadata(path).map_or(0, |data| data.len());
-    if size > MOST_TABLE_BYTES {
-        return Err(ReportError::TooLarge { path: path.to_owned(), size, most: MOST_TABLE_BYTES });
+    if size > MAX_TABLE_BYTES {
+        return Err(ReportError::TooLarge { path: path.to_owned(), size, most: MAX_TABLE_BYTES });
     }
     Ok(CsvTable::read(path)?)
 }
@@ -86,7 +86,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trajectory.csv");
         // A file with a hole takes no room on the disk.
-        fs::File::create(&path).unwrap().set_len(MOST_TABLE_BYTES + 1).unwrap();
+        fs::File::create(&path).unwrap().set_len(MAX_TABLE_BYTES + 1).unwrap();
         let message = read_table(&path).unwrap_err().to_string();
         assert!(message.contains("output-step") && message.contains("537 MB"), "{message}");
     }

@@ -20,13 +20,13 @@ pub const COLOURS: [[f64; 3]; 6] = [
 pub fn beam_halves(beam: &SceneBeam, slices: usize) -> Vec<(Option<usize>, Mesh)> {
     let radius = 0.25 * (beam.size[0] + beam.size[1]);
     let half = |element: &SceneElement, side: usize| {
-        let way = if side == 0 { 0.25 } else { -0.25 } * element.length;
+        let offset = if side == 0 { 0.25 } else { -0.25 } * element.length;
         let SceneFrame { rotation, .. } = element.frames[side];
         // From the axis x of the section to the axis z of a cylinder.
-        let position = placed(&element.frames[side], [way, 0.0, 0.0]);
+        let position = placed(&element.frames[side], [offset, 0.0, 0.0]);
         let frame = SceneFrame { position, rotation: turned_to_x(rotation) };
         let geometry = SceneGeometry::Cylinder { radius, length: 0.5 * element.length };
-        Mesh::of(&SceneShape { geometry, frame, made_up: true }, slices)
+        Mesh::from_shape(&SceneShape { geometry, frame, default_shape: true }, slices)
     };
     (beam.elements.iter())
         .flat_map(|element| [0, 1].map(|side| (element.nodes[side], half(element, side))))

@@ -91,7 +91,7 @@ impl OutputFolder {
         if !partial.exists() && path.exists() {
             fs::rename(&path, &partial).map_err(|source| WriteError::io(&partial, source))?;
         }
-        self.enlist(name)?;
+        self.list_file(name)?;
         let file = OpenOptions::new().read(true).write(true).open(&partial);
         file.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => WriteError::NotResumable { path: partial, reason: "it is not there" },
@@ -129,7 +129,7 @@ impl OutputFolder {
 
     /// Opens a new file that will be called `name` once the run is finished.
     pub fn create(&mut self, name: &str) -> Result<File, WriteError> {
-        self.enlist(name)?;
+        self.list_file(name)?;
         let path = self.partial_path(name);
         remove_if_there(&path)?;
         // `create_new` never follows a symbolic link that someone put in our way.
@@ -137,7 +137,7 @@ impl OutputFolder {
         file.map_err(|source| WriteError::io(&path, source))
     }
 
-    fn enlist(&mut self, name: &str) -> Result<(), WriteError> {
+    fn list_file(&mut self, name: &str) -> Result<(), WriteError> {
         check_name(name)?;
         if !self.files.iter().any(|known| known == name) {
             writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;

@@ -15,7 +15,7 @@ pub struct Mesh {
 
 impl Mesh {
     /// The surface of a shape in the axes of its body; a circle becomes a polygon of `slices` corners.
-    pub fn of(shape: &SceneShape, slices: usize) -> Self {
+    pub fn from_shape(shape: &SceneShape, slices: usize) -> Self {
         let half_sphere = |centre: f64, radius: f64, sign: f64| {
             let steps = (slices / 4).max(1);
             (0..=steps).map(move |step| {
@@ -169,7 +169,7 @@ mod tests {
     fn shape(geometry: SceneGeometry) -> SceneShape {
         let half = 0.5_f64.sqrt();
         let frame = SceneFrame { position: [1.0, 2.0, 3.0], rotation: [half, 0.0, half, 0.0] };
-        SceneShape { geometry, frame, made_up: false }
+        SceneShape { geometry, frame, default_shape: false }
     }
 
     /// Volume by the divergence theorem; negative if the triangles look inwards.
@@ -194,7 +194,7 @@ mod tests {
             (SceneGeometry::Capsule { radius: r, length: l }, PI * r * r * l + ball),
             (SceneGeometry::Frustum { radii: [r, 0.0], length: l }, PI * r * r * l / 3.0),
         ] {
-            let mesh = Mesh::of(&shape(geometry.clone()), 100);
+            let mesh = Mesh::from_shape(&shape(geometry.clone()), 100);
             // A polygon of 100 corners misses (2π/100)²/6 = 6.6e-4 of the circle, a meridian of 50 sides as much twice.
             assert!((volume(&mesh) / expected - 1.0).abs() < 3e-3, "{geometry:?}: {}", volume(&mesh));
         }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_frame_of_a_shape_places_its_surface() {
-        let mesh = Mesh::of(&shape(SceneGeometry::Cylinder { radius: 0.1, length: 2.0 }), 8);
+        let mesh = Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius: 0.1, length: 2.0 }), 8);
         let bounds = mesh.bounding_box();
         // The axis z of the shape is turned to x.
         assert!((bounds.points[0][0] - 0.0).abs() < 1e-12 && (bounds.points[7][0] - 2.0).abs() < 1e-12);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn clustering_keeps_the_bounds_within_a_cell_and_the_volume_nearly() {
-        let mesh = Mesh::of(&shape(SceneGeometry::Sphere { radius: 1.0 }), 200);
+        let mesh = Mesh::from_shape(&shape(SceneGeometry::Sphere { radius: 1.0 }), 200);
         let coarse = mesh.clustered(20);
         assert!(coarse.triangles.len() < mesh.triangles.len() / 5);
         // A corner moves by less than a cell of 0.1, inwards and outwards alike.

@@ -90,7 +90,8 @@ pub struct SceneShape {
     /// Its frame in body axes.
     pub frame: SceneFrame,
     /// Whether it was made up because the model gives no shape.
-    pub made_up: bool,
+    #[serde(rename = "made_up")]
+    pub default_shape: bool,
 }
 
 /// Geometry in the frame of a shape; axes of revolution are z.

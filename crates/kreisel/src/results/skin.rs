@@ -7,7 +7,7 @@ use super::scene::{Scene, SceneElement};
 /// Corners of a circle.
 const SLICES: usize = 8;
 /// Points that a file holds for each output time, at most; a point takes 48 bytes.
-pub const MOST_POINTS: usize = 1_000;
+pub const MAX_POINTS: usize = 1_000;
 
 /// Points on nodes, and triangles and lines between them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,17 +21,17 @@ pub struct Skin {
 }
 
 impl Skin {
-    /// Surfaces as fine as [`MOST_POINTS`] allow: shapes, boxes around them, or nothing.
-    pub fn of(scene: &Scene) -> Self {
+    /// Surfaces as fine as [`MAX_POINTS`] allow: shapes, boxes around them, or nothing.
+    pub fn from_scene(scene: &Scene) -> Self {
         let shapes = Self::with(scene, |mesh| mesh);
-        if shapes.points.len() <= MOST_POINTS {
+        if shapes.points.len() <= MAX_POINTS {
             return shapes;
         }
         let boxes = Self::with(scene, |mesh| mesh.bounding_box());
-        if boxes.points.len() <= MOST_POINTS { boxes } else { Self::of_beams(scene) }
+        if boxes.points.len() <= MAX_POINTS { boxes } else { Self::from_beams(scene) }
     }
 
-    fn of_beams(scene: &Scene) -> Self {
+    fn from_beams(scene: &Scene) -> Self {
         let ends =
             |element: &SceneElement| [0, 1].map(|side| (element.nodes[side], element.frames[side].position));
         let points: Vec<_> = scene.elements().flat_map(ends).collect();
@@ -40,10 +40,10 @@ impl Skin {
     }
 
     fn with(scene: &Scene, simplify: impl Fn(Mesh) -> Mesh) -> Self {
-        let mut skin = Self::of_beams(scene);
+        let mut skin = Self::from_beams(scene);
         for body in &scene.bodies {
             let mut whole = Mesh::default();
-            for mesh in body.shapes.iter().map(|shape| Mesh::of(shape, SLICES)) {
+            for mesh in body.shapes.iter().map(|shape| Mesh::from_shape(shape, SLICES)) {
                 let first = whole.points.len();
                 whole.points.extend(mesh.points);
                 whole

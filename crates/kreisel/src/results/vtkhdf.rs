@@ -30,7 +30,7 @@
 
 use super::channel::{self, Channel};
 use super::error::WriteError;
-use super::hdf5::image::{Address, Attribute, Element, Image, Place};
+use super::hdf5::image::{Address, Attribute, ElementType, Image, ImageOffset};
 use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::mesh::rotated;
 use super::scene::{Scene, SceneElement, SceneFrame};
@@ -50,18 +50,18 @@ pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 pub const FORMAT_VERSION: i64 = 2;
 
 /// Steps in a chunk, at most: long enough to be read fast, short enough not to bloat the file of a short run.
-const MOST_CHUNK_STEPS: u64 = 1024;
+const MAX_CHUNK_STEPS: u64 = 1024;
 /// Bytes that the filling chunks of all signals together may take.
 const SIGNAL_BYTES: u64 = 1 << 20;
 /// Steps in a chunk of a signal, at least; below, the index would outgrow the numbers.
-const LEAST_SIGNAL_STEPS: u64 = 64;
+const MIN_SIGNAL_STEPS: u64 = 64;
 /// Bytes of a chunk of node data that are aimed at.
 const NODE_CHUNK_BYTES: u64 = 1 << 16;
 /// Rows of a chunk never exceed this, so that its size in bytes fits the format's 32 bits.
-const MOST_CHUNK_ROWS: u64 = 1 << 20;
+const MAX_CHUNK_ROWS: u64 = 1 << 20;
 
 /// A group of one tree node, as we write it, holds four times as many.
-const MOST_SIGNALS: usize = 1_000_000;
+const MAX_SIGNALS: usize = 1_000_000;
 
 /// Where a node is and how it moves, at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +81,7 @@ pub struct NodeState {
 pub struct VtkHdfWriter {
     file: Hdf5File,
     path: PathBuf,
-    layout: Layout,
+    layout: TrajectoryTables,
     node_count: usize,
     skin: Skin,
     elements: Vec<SceneElement>,
@@ -126,11 +126,11 @@ impl VtkHdfWriter {
     ) -> Result<Self, WriteError> {
         check_scene(scene)?;
         channel::check(signals)?;
-        if signals.len() > MOST_SIGNALS {
-            return Err(WriteError::TooManySignals { count: signals.len(), most: MOST_SIGNALS });
+        if signals.len() > MAX_SIGNALS {
+            return Err(WriteError::TooManySignals { count: signals.len(), most: MAX_SIGNALS });
         }
-        let skin = Skin::of(scene);
-        let (image, layout) = Layout::build(scene, &skin, signals);
+        let skin = Skin::from_scene(scene);
+        let (image, layout) = TrajectoryTables::build(scene, &skin, signals);
         let file = open(image).map_err(|source| WriteError::io(path, source))?;
         Ok(Self {
             file,
@@ -277,7 +277,7 @@ fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), W
 
 /// The tables of a trajectory.
 #[derive(Debug)]
-struct Layout {
+struct TrajectoryTables {
     position: TableId,
     rotation: TableId,
     velocity: TableId,
@@ -294,12 +294,12 @@ struct Layout {
     point_offsets: TableId,
     /// Tables with the same row for each step.
     constants: Vec<TableId>,
-    step_count: Place,
+    step_count: ImageOffset,
 }
 
-impl Layout {
+impl TrajectoryTables {
     fn build(scene: &Scene, skin: &Skin, signals: &[Channel]) -> (Image, Self) {
-        let mut builder = Builder::new(scene, signals);
+        let mut builder = ImageBuilder::new(scene, signals);
         let nodes = NodeTables::build(&mut builder.image, scene.nodes.len(), skin);
         let time = builder.signal(&Channel::time());
         let signal_tables: Vec<_> = signals.iter().map(|signal| builder.signal(signal)).collect();
@@ -352,10 +352,10 @@ impl NodeTables {
         let (nodes, points) = (node_count as u64, (node_count + skin.points.len()) as u64);
         let mut table = |rows: u64, columns: u64, unit: &str| {
             let step_bytes = (rows * columns * 8).max(1);
-            let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MOST_CHUNK_STEPS);
-            let chunk_rows = (steps * rows).clamp(1, MOST_CHUNK_ROWS);
+            let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MAX_CHUNK_STEPS);
+            let chunk_rows = (steps * rows).clamp(1, MAX_CHUNK_ROWS);
             let shape = TableShape { columns: Some(columns), chunk_rows };
-            image.growing(shape, Element::Float, &[("unit", Attribute::Text(unit))])
+            image.growing(shape, ElementType::Float, &[("unit", Attribute::Text(unit))])
         };
         Self {
             position: table(nodes, 3, "m"),
@@ -372,41 +372,41 @@ impl NodeTables {
 
 struct Steps {
     group: Address,
-    count: Place,
+    count: ImageOffset,
 }
 
-struct Builder {
+struct ImageBuilder {
     image: Image,
     /// Steps in a chunk of a signal.
     signal_steps: u64,
     constants: Vec<TableId>,
 }
 
-impl Builder {
+impl ImageBuilder {
     fn new(scene: &Scene, signals: &[Channel]) -> Self {
         let units = signals.iter().map(|signal| signal.unit.as_str());
         let names = scene.nodes.iter().map(|node| node.name.as_str());
         let ours = ["m", "1", "m/s", "rad/s", "s", "1/m, 1", "Nm, N", "kreisel", env!("CARGO_PKG_VERSION")];
         let image = Image::new(signals.len() + 1, ours.into_iter().chain(units).chain(names));
         let signal_steps = SIGNAL_BYTES / (8 * (signals.len() as u64 + 1));
-        let signal_steps = signal_steps.clamp(LEAST_SIGNAL_STEPS, MOST_CHUNK_STEPS);
+        let signal_steps = signal_steps.clamp(MIN_SIGNAL_STEPS, MAX_CHUNK_STEPS);
         Self { image, signal_steps, constants: Vec::new() }
     }
 
     fn signal(&mut self, channel: &Channel) -> TableParts {
         let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
-        self.image.growing(shape, Element::Float, &[("unit", Attribute::Text(&channel.unit))])
+        self.image.growing(shape, ElementType::Float, &[("unit", Attribute::Text(&channel.unit))])
     }
 
     fn per_step(&mut self) -> TableParts {
         let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
-        self.image.growing(shape, Element::Integer { fill: 0 }, &[])
+        self.image.growing(shape, ElementType::Integer { fill: 0 }, &[])
     }
 
     /// A table that repeats one number.
     fn constant(&mut self, fill: i64, columns: Option<u64>) -> Address {
         let shape = TableShape { columns, chunk_rows: self.signal_steps };
-        let (address, table) = self.image.growing(shape, Element::Integer { fill }, &[]);
+        let (address, table) = self.image.growing(shape, ElementType::Integer { fill }, &[]);
         self.constants.push(table);
         address
     }

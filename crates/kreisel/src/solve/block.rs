@@ -35,8 +35,8 @@ pub struct BlockPattern {
     columns: Vec<u32>,
     /// Where the values of each block begin.
     value_offsets: Vec<usize>,
-    /// Which blocks are loose; empty if none is.
-    loose: Vec<bool>,
+    /// Which blocks are dropped; empty if none is.
+    dropped: Vec<bool>,
 }
 
 fn offsets(sizes: &[usize]) -> Vec<usize> {
@@ -86,29 +86,29 @@ impl BlockPattern {
             rows: by_column.iter().map(|&(_, row)| row).collect(),
             columns: by_column.iter().map(|&(column, _)| column).collect(),
             value_offsets,
-            loose: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 
-    /// Marks blocks as loose: of couplings that come and go, which a solver may meet by iteration.
-    pub fn loosen(mut self, blocks: impl IntoIterator<Item = (usize, usize)>) -> Self {
+    /// Marks blocks as dropped: of couplings that come and go, which a solver may meet by iteration.
+    pub fn with_dropped(mut self, blocks: impl IntoIterator<Item = (usize, usize)>) -> Self {
         for (row, column) in blocks {
             if let Some(block) = self.find(row, column) {
-                self.loose.resize(self.rows.len(), false);
-                self.loose[block.index()] = true;
+                self.dropped.resize(self.rows.len(), false);
+                self.dropped[block.index()] = true;
             }
         }
         self
     }
 
-    /// Whether a block is loose.
-    pub fn is_loose(&self, block: BlockId) -> bool {
-        self.loose.get(block.index()).copied().unwrap_or(false)
+    /// Whether a block is dropped.
+    pub fn is_dropped(&self, block: BlockId) -> bool {
+        self.dropped.get(block.index()).copied().unwrap_or(false)
     }
 
-    /// Number of loose blocks.
-    pub fn loose_count(&self) -> usize {
-        self.loose.iter().filter(|loose| **loose).count()
+    /// Number of dropped blocks.
+    pub fn dropped_count(&self) -> usize {
+        self.dropped.iter().filter(|dropped| **dropped).count()
     }
 
     /// Pattern in which every pair of groups meets.

@@ -11,11 +11,11 @@ const SAFETY: f64 = 2.0;
 /// Growth of C with every solve that did not measure it.
 const AGEING: f64 = 1.1;
 /// Growth of the rate with an old matrix with every solve that did not measure it.
-const ROTTING: f64 = 1.25;
+const STALE_GROWTH: f64 = 1.25;
 /// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
 /// limits how long C is believed: 1.1⁴² · 2 · 0.01 > 1, so that it is measured every 43 solves while increments stay as
 /// large.
-const TELLING: f64 = 0.01;
+const MIN_MEANINGFUL: f64 = 0.01;
 /// Part of the last rate below which a newly measured one is not believed.
 const FORGETTING: f64 = 0.3;
 /// Part of the tolerance that may be left with an old matrix. What a fresh one leaves is squared by the next increment and
@@ -23,7 +23,7 @@ const FORGETTING: f64 = 0.3;
 /// multipliers of the index-3 formulation magnify it by 1/h².
 const SHARE: f64 = 0.1;
 /// Part of the largest rate of earlier solves below which that of an old matrix is not believed in the next one.
-const FADING: f64 = 0.7;
+const RELAXING: f64 = 0.7;
 /// Most solves for which an old matrix is not tried again after it was of no use.
 const LONGEST_PAUSE: f64 = 64.0;
 
@@ -34,7 +34,7 @@ const LONGEST_TRUST: f64 = 64.0;
 
 /// What one solve tells the next; part of the state that a restart needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Memory {
+pub struct ContractionHistory {
     /// Slowest rate at which increments shrank lately with a matrix of an earlier solve.
     pub rate: f64,
     /// Constant C of the quadratic contraction with a matrix of the same solve; it grows while nobody measures it.
@@ -53,7 +53,7 @@ pub struct Memory {
     pub trust: f64,
 }
 
-impl Default for Memory {
+impl Default for ContractionHistory {
     fn default() -> Self {
         Self {
             rate: UNKNOWN_RATE,
@@ -68,7 +68,7 @@ impl Default for Memory {
     }
 }
 
-impl Memory {
+impl ContractionHistory {
     /// Its numbers, to be saved.
     pub fn numbers(&self) -> [f64; 8] {
         let Self { rate, constant, measured, spent, uses, pause, last_pause, trust } = *self;
@@ -169,9 +169,9 @@ impl Contraction {
         if let Some(previous) = self.previous_norm {
             let measured = norm / previous;
             let first = *self.first_norm.get_or_insert(previous);
-            self.constant.get_or_insert(norm.max(TELLING) / (first * first));
+            self.constant.get_or_insert(norm.max(MIN_MEANINGFUL) / (first * first));
             if self.fresh {
-                let constant = norm.max(TELLING) / (previous * previous);
+                let constant = norm.max(MIN_MEANINGFUL) / (previous * previous);
                 self.quadratic = Some(self.quadratic.map_or(constant, |largest| largest.max(constant)));
             }
             // Increments turn as they shrink, and a single pair of them can shrink by chance.
@@ -194,7 +194,7 @@ impl Contraction {
     pub fn look_ahead(&mut self, norm: f64, next: f64) {
         self.confirmed = next <= STANDING * norm;
         if let (false, Some(first)) = (self.confirmed, self.first_norm) {
-            self.constant = Some(TELLING / (first * first));
+            self.constant = Some(MIN_MEANINGFUL / (first * first));
         }
     }
 
@@ -210,12 +210,12 @@ impl Contraction {
 
     /// The rate with an old matrix for the next solve, of which `last` is what this one counted on.
     fn next_rate(&self, last: f64) -> f64 {
-        let Some(largest) = self.largest else { return (ROTTING * last).min(UNKNOWN_RATE) };
+        let Some(largest) = self.largest else { return (STALE_GROWTH * last).min(UNKNOWN_RATE) };
         // A single pair of increments says nothing about what shrinks slowly; before a first measurement nothing is known.
         let remembered = match (self.pairs > 1, last < UNKNOWN_RATE) {
-            (true, true) => FADING * last,
+            (true, true) => RELAXING * last,
             (true, false) => 0.0,
-            (false, _) => ROTTING * last,
+            (false, _) => STALE_GROWTH * last,
         };
         largest.max(remembered).min(UNKNOWN_RATE)
     }
@@ -233,87 +233,88 @@ impl Contraction {
 mod tests {
     use super::*;
 
-    fn solve(memory: &mut Memory, iterations: usize, renewed: bool) -> bool {
-        let kept = memory.is_worth_keeping();
+    fn solve(history: &mut ContractionHistory, iterations: usize, renewed: bool) -> bool {
+        let kept = history.is_worth_keeping();
         let contraction = Contraction { renewed: renewed || !kept, ..Contraction::default() };
-        memory.take(&contraction, iterations, kept, 6.0);
+        history.take(&contraction, iterations, kept, 6.0);
         kept
     }
 
     #[test]
     fn a_matrix_is_kept_until_a_solve_costs_more_than_the_mean() {
-        let mut memory = Memory::default();
-        let kept = [1, 2, 3, 3, 4].map(|iterations| solve(&mut memory, iterations, false));
+        let mut history = ContractionHistory::default();
+        let kept = [1, 2, 3, 3, 4].map(|iterations| solve(&mut history, iterations, false));
         assert_eq!(kept, [false, true, true, true, true]);
         // (6 + 1 + 2 + 3 + 3 + 4)/5 = 3.8 < 4.
-        assert!(!memory.is_worth_keeping());
+        assert!(!history.is_worth_keeping());
     }
 
     #[test]
     fn an_old_matrix_that_never_helps_is_tried_less_and_less() {
-        let mut memory = Memory::default();
-        let tries = (0..1000).filter(|_| solve(&mut memory, 3, true)).count();
+        let mut history = ContractionHistory::default();
+        let tries = (0..1000).filter(|_| solve(&mut history, 3, true)).count();
         assert!(tries < 25, "{tries}");
     }
 
     #[test]
     fn one_fast_pair_of_increments_does_not_make_an_old_matrix_better() {
-        let mut memory = Memory { rate: 0.1, uses: 1.0, ..Memory::default() };
+        let mut history = ContractionHistory { rate: 0.1, uses: 1.0, ..ContractionHistory::default() };
         let mut contraction = Contraction::default();
         contraction.measure(1e6, false);
         contraction.measure(1.0, false);
-        memory.take(&contraction, 2, true, 6.0);
-        assert_eq!(memory.rate, ROTTING * 0.1);
-        assert_eq!(memory.cautious_rate(1e-6, false), memory.rate);
+        history.take(&contraction, 2, true, 6.0);
+        assert_eq!(history.rate, STALE_GROWTH * 0.1);
+        assert_eq!(history.cautious_rate(1e-6, false), history.rate);
         // A third increment shows what is left behind the first two.
         let mut contraction = Contraction::default();
         contraction.measure(1e6, false);
         contraction.measure(1.0, false);
         contraction.measure(0.01, false);
-        memory.take(&contraction, 3, true, 6.0);
-        assert_eq!(memory.rate, FADING * (ROTTING * 0.1));
+        history.take(&contraction, 3, true, 6.0);
+        assert_eq!(history.rate, RELAXING * (STALE_GROWTH * 0.1));
     }
 
     #[test]
     fn round_off_above_the_tolerance_does_not_count_as_contraction() {
-        let mut memory = Memory { constant: 1e-12, ..Memory::default() };
+        let mut history = ContractionHistory { constant: 1e-12, ..ContractionHistory::default() };
         let mut contraction = Contraction { renewed: true, ..Contraction::default() };
         contraction.measure(1e5, true);
         contraction.measure(10.0, false);
-        assert!(memory.doubts(&contraction, 10.0));
+        assert!(history.doubts(&contraction, 10.0));
         contraction.look_ahead(10.0, 9.0);
-        memory.take(&contraction, 2, false, 6.0);
-        assert_eq!(memory.constant, SAFETY * 1e-12);
-        assert_eq!(memory.trust, 0.0);
+        history.take(&contraction, 2, false, 6.0);
+        assert_eq!(history.constant, SAFETY * 1e-12);
+        assert_eq!(history.trust, 0.0);
         // One that contracts is believed, and so are the next ones.
         contraction.constant = Some(1e-9);
         contraction.look_ahead(10.0, 1e-3);
-        memory.take(&contraction, 2, false, 6.0);
-        assert_eq!(memory.constant, SAFETY * 1e-9);
-        assert!(!memory.doubts(&contraction, 10.0));
+        history.take(&contraction, 2, false, 6.0);
+        assert_eq!(history.constant, SAFETY * 1e-9);
+        assert!(!history.doubts(&contraction, 10.0));
     }
 
     /// C has grown a hundredfold because nobody measured it; what is remembered is what it was.
     #[test]
     fn a_measurement_is_held_back_by_the_last_one_and_not_by_its_age() {
-        let mut memory = Memory { constant: 1e-4, measured: 1e-6, ..Memory::default() };
+        let mut history =
+            ContractionHistory { constant: 1e-4, measured: 1e-6, ..ContractionHistory::default() };
         let mut contraction = Contraction { renewed: true, ..Contraction::default() };
         contraction.measure(1e3, true);
         contraction.measure(0.1, false);
-        memory.take(&contraction, 2, false, 6.0);
-        assert_eq!((memory.constant, memory.measured), (FORGETTING * 1e-6, FORGETTING * 1e-6));
+        history.take(&contraction, 2, false, 6.0);
+        assert_eq!((history.constant, history.measured), (FORGETTING * 1e-6, FORGETTING * 1e-6));
         let alone = Contraction { renewed: true, ..Contraction::default() };
-        memory.take(&alone, 1, false, 6.0);
-        assert_eq!((memory.constant, memory.measured), (AGEING * FORGETTING * 1e-6, FORGETTING * 1e-6));
+        history.take(&alone, 1, false, 6.0);
+        assert_eq!((history.constant, history.measured), (AGEING * FORGETTING * 1e-6, FORGETTING * 1e-6));
     }
 
     #[test]
     fn a_first_measurement_is_not_held_back_by_what_was_assumed_before() {
-        let mut memory = Memory::default();
+        let mut history = ContractionHistory::default();
         let mut contraction = Contraction { renewed: true, ..Contraction::default() };
         contraction.measure(1e4, true);
         contraction.measure(1.0, false);
-        memory.take(&contraction, 2, false, 6.0);
-        assert_eq!(memory.constant, SAFETY * 1e-8);
+        history.take(&contraction, 2, false, 6.0);
+        assert_eq!(history.constant, SAFETY * 1e-8);
     }
 }

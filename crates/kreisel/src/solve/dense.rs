@@ -20,7 +20,7 @@ pub struct DenseLu {
 
 /// A column without a pivot: the matrix is singular to working precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Singular {
+pub struct ZeroPivot {
     /// Column, and thereby unknown, that has no pivot of its own.
     pub column: usize,
 }
@@ -53,7 +53,7 @@ impl DenseLu {
     }
 
     /// Factors the matrix; the smallest ratio of a pivot to its column tells how close it was to singular.
-    pub fn factor(&mut self) -> Result<f64, Singular> {
+    pub fn factor(&mut self) -> Result<f64, ZeroPivot> {
         match self.size {
             3 => self.factor_sized::<3>(),
             6 => self.factor_sized::<6>(),
@@ -65,7 +65,7 @@ impl DenseLu {
         }
     }
 
-    fn factor_any(&mut self) -> Result<f64, Singular> {
+    fn factor_any(&mut self) -> Result<f64, ZeroPivot> {
         let n = self.size;
         self.norm = 0.0;
         for (k, column) in self.factors.chunks_exact(n.max(1)).enumerate() {
@@ -84,7 +84,7 @@ impl DenseLu {
 
     /// [`DenseLu::factor_any`] for a size known to the compiler: whole columns are updated, with multipliers of
     /// zero for the rows that are done.
-    fn factor_sized<const N: usize>(&mut self) -> Result<f64, Singular> {
+    fn factor_sized<const N: usize>(&mut self) -> Result<f64, ZeroPivot> {
         let (columns, _) = self.factors.as_chunks_mut::<N>();
         let columns: &mut [[f64; N]; N] = columns.as_mut_array().expect("the matrix is square");
         let sums = columns.each_ref().map(|column| column.iter().map(|value| value.abs()).sum::<f64>());
@@ -93,7 +93,7 @@ impl DenseLu {
         for k in 0..N {
             let (pivot_row, pivot_size) = largest_from(&columns[k], k);
             if pivot_size.is_nan() || pivot_size <= ZERO_PIVOT * sums[k] {
-                return Err(Singular { column: k });
+                return Err(ZeroPivot { column: k });
             }
             smallest_ratio = smallest_ratio.min(pivot_size / sums[k]);
             self.exchanges[k] = pivot_row;
@@ -119,14 +119,14 @@ impl DenseLu {
         Ok(smallest_ratio)
     }
 
-    fn eliminate(&mut self, k: usize) -> Result<f64, Singular> {
+    fn eliminate(&mut self, k: usize) -> Result<f64, ZeroPivot> {
         let n = self.size;
         let (done, rest) = self.factors.split_at_mut((k + 1) * n);
         let column = &mut done[k * n..];
         let (pivot_row, pivot_size) = largest_from(column, k);
         let original = self.inverse_pivots[k];
         if pivot_size.is_nan() || pivot_size <= ZERO_PIVOT * original {
-            return Err(Singular { column: k });
+            return Err(ZeroPivot { column: k });
         }
         self.exchanges[k] = pivot_row;
         column.swap(k, pivot_row);
@@ -270,7 +270,7 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
     use proptest::prelude::*;
 
-    fn factored(matrix: &DMatrix<f64>) -> Result<DenseLu, Singular> {
+    fn factored(matrix: &DMatrix<f64>) -> Result<DenseLu, ZeroPivot> {
         let mut lu = DenseLu::new(matrix.nrows());
         lu.matrix_mut().copy_from_slice(matrix.as_slice());
         lu.factor()?;
@@ -322,6 +322,6 @@ mod tests {
     #[test]
     fn a_singular_matrix_names_the_column_without_pivot() {
         let matrix = DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 3.0, 2.0, 4.0, 1.0, 1.0, 2.0, 5.0]);
-        assert_eq!(factored(&matrix).unwrap_err(), Singular { column: 1 });
+        assert_eq!(factored(&matrix).unwrap_err(), ZeroPivot { column: 1 });
     }
 }

@@ -2,7 +2,7 @@
 
 /// A dense block to be read: its values and its number of rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
+pub struct DenseBlock<'a> {
     /// Values, column by column.
     pub values: &'a [f64],
     /// Number of rows.
@@ -11,7 +11,7 @@ pub struct Block<'a> {
 
 /// A part of a dense block to be written: values from its first entry on, and the distance of columns.
 #[derive(Debug)]
-pub struct Target<'a> {
+pub struct BlockTarget<'a> {
     /// Values from the part's first entry on.
     pub values: &'a mut [f64],
     /// Number of rows of the whole block.
@@ -32,7 +32,7 @@ fn add_scaled<const ROWS: usize>(target: &mut [f64; ROWS], factor: f64, column: 
 }
 
 /// `target = a`.
-pub fn copy(target: Target, a: Block) {
+pub fn copy(target: BlockTarget, a: DenseBlock) {
     match a.rows {
         0 => {}
         3 => copy_sized::<3>(target, a),
@@ -47,7 +47,7 @@ pub fn copy(target: Target, a: Block) {
 }
 
 /// [`copy`] for a number of rows known to the compiler.
-fn copy_sized<const ROWS: usize>(target: Target, a: Block) {
+fn copy_sized<const ROWS: usize>(target: BlockTarget, a: DenseBlock) {
     let (columns, _) = a.values.as_chunks::<ROWS>();
     for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
         let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
@@ -56,7 +56,7 @@ fn copy_sized<const ROWS: usize>(target: Target, a: Block) {
 }
 
 /// `target += factor · a`.
-pub fn add(target: Target, factor: f64, a: Block) {
+pub fn add(target: BlockTarget, factor: f64, a: DenseBlock) {
     match a.rows {
         0 => {}
         3 => add_sized::<3>(target, factor, a),
@@ -71,7 +71,7 @@ pub fn add(target: Target, factor: f64, a: Block) {
 }
 
 /// [`add`] for a number of rows known to the compiler.
-fn add_sized<const ROWS: usize>(target: Target, factor: f64, a: Block) {
+fn add_sized<const ROWS: usize>(target: BlockTarget, factor: f64, a: DenseBlock) {
     let (columns, _) = a.values.as_chunks::<ROWS>();
     for (target, column) in target.values.chunks_mut(target.stride).zip(columns) {
         let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
@@ -80,7 +80,7 @@ fn add_sized<const ROWS: usize>(target: Target, factor: f64, a: Block) {
 }
 
 /// `target += factor · aᵀ`.
-pub fn add_transposed(target: Target, factor: f64, a: Block) {
+pub fn add_transposed(target: BlockTarget, factor: f64, a: DenseBlock) {
     for (row, target) in target.values.chunks_mut(target.stride).take(a.rows).enumerate() {
         for (target, value) in target.iter_mut().zip(a.values[row..].iter().step_by(a.rows)) {
             *target += factor * value;
@@ -89,7 +89,7 @@ pub fn add_transposed(target: Target, factor: f64, a: Block) {
 }
 
 /// `target += factor · a b`, where `a` has as many columns as `b` rows; further rows of `b` do not count.
-pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
+pub fn add_product(target: BlockTarget, factor: f64, a: DenseBlock, b: DenseBlock) {
     if a.rows == 0 || b.rows == 0 {
         return;
     }
@@ -110,7 +110,7 @@ pub fn add_product(target: Target, factor: f64, a: Block, b: Block) {
 }
 
 /// [`add_product`] for a number of rows known to the compiler: a column of the sum stays in registers.
-fn add_product_sized<const ROWS: usize>(target: Target, factor: f64, a: Block, b: Block) {
+fn add_product_sized<const ROWS: usize>(target: BlockTarget, factor: f64, a: DenseBlock, b: DenseBlock) {
     let (a_columns, _) = a.values.as_chunks::<ROWS>();
     for (target, b_column) in target.values.chunks_mut(target.stride).zip(b.values.chunks_exact(b.rows)) {
         let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
@@ -126,7 +126,7 @@ fn add_product_sized<const ROWS: usize>(target: Target, factor: f64, a: Block, b
 }
 
 /// `target += factor · a bᵀ`, where `a` and `b` have the same number of columns.
-pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
+pub fn add_product_transposed(target: BlockTarget, factor: f64, a: DenseBlock, b: DenseBlock) {
     if a.rows == 0 || b.rows == 0 {
         return;
     }
@@ -146,7 +146,12 @@ pub fn add_product_transposed(target: Target, factor: f64, a: Block, b: Block) {
 }
 
 /// [`add_product_transposed`] for a number of rows known to the compiler.
-fn add_product_transposed_sized<const ROWS: usize>(target: Target, factor: f64, a: Block, b: Block) {
+fn add_product_transposed_sized<const ROWS: usize>(
+    target: BlockTarget,
+    factor: f64,
+    a: DenseBlock,
+    b: DenseBlock,
+) {
     let (a_columns, _) = a.values.as_chunks::<ROWS>();
     for (row, target) in target.values.chunks_mut(target.stride).take(b.rows).enumerate() {
         let Some(target) = target.first_chunk_mut::<ROWS>() else { return };
@@ -175,20 +180,20 @@ mod tests {
             let (a, b, bt) = (numbered(m, k), numbered(k, n), numbered(n, k));
             let block = |m: &DMatrix<f64>| (m.as_slice().to_vec(), m.nrows());
             let stride = m + 2;
-            let check = |name: &str, expected: DMatrix<f64>, apply: &dyn Fn(Target)| {
+            let check = |name: &str, expected: DMatrix<f64>, apply: &dyn Fn(BlockTarget)| {
                 let (rows, columns) = expected.shape();
                 let mut whole = numbered(stride.max(rows + 2), columns);
                 let before = whole.clone();
                 let stride = whole.nrows();
-                apply(Target { values: &mut whole.as_mut_slice()[1..], stride });
+                apply(BlockTarget { values: &mut whole.as_mut_slice()[1..], stride });
                 let part = whole.view((1, 0), (rows, columns)) - before.view((1, 0), (rows, columns));
                 assert!((part - expected).amax() < 1e-12, "{name} {m} {n} {k}");
             };
             let ((av, ar), (bv, br), (tv, tr)) = (block(&a), block(&b), block(&bt));
             let (ab, bb, tb) = (
-                Block { values: &av, rows: ar },
-                Block { values: &bv, rows: br },
-                Block { values: &tv, rows: tr },
+                DenseBlock { values: &av, rows: ar },
+                DenseBlock { values: &bv, rows: br },
+                DenseBlock { values: &tv, rows: tr },
             );
             check("sum", 2.0 * &a, &|t| add(t, 2.0, ab));
             check("transposed sum", 2.0 * a.transpose(), &|t| add_transposed(t, 2.0, ab));

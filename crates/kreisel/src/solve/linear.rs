@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::balance::Balanced;
 use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
-use super::kernel::{self, Block, Target};
-use super::loose::LooseSolver;
+use super::dropped::DroppedBlockSolver;
+use super::kernel::{self, BlockTarget, DenseBlock};
 use super::sparse_lu::{SparseLu, SparseLuError};
 
 /// What a group of unknowns is.
@@ -22,7 +22,7 @@ pub enum Role {
     /// after a primary they touch.
     Multiplier,
     /// Unknowns that belong to a multiplier, the first one they meet, and have a diagonal block of their own: stabilizers.
-    Stabilizer,
+    Paired,
 }
 
 /// How good the factors are.
@@ -34,9 +34,9 @@ pub struct Health {
     pub fallback_used: bool,
 }
 
-impl From<super::sparse_lu::Health> for Health {
-    fn from(health: super::sparse_lu::Health) -> Self {
-        let super::sparse_lu::Health { smallest_pivot_ratio, fallback_used, .. } = health;
+impl From<super::sparse_lu::SparseLuHealth> for Health {
+    fn from(health: super::sparse_lu::SparseLuHealth) -> Self {
+        let super::sparse_lu::SparseLuHealth { smallest_pivot_ratio, fallback_used, .. } = health;
         Self { smallest_pivot_ratio, fallback_used }
     }
 }
@@ -51,7 +51,7 @@ pub struct SingularMatrix {
 /// Factors of a sparse block matrix.
 #[derive(Clone, Debug)]
 pub struct LinearSolver {
-    kind: Kind,
+    kind: LuFactors,
     /// Largest sum of absolute values in a column of the matrix that was factored last.
     norm: f64,
     /// The matrix that was factored instead of the given one, if that one looked singular.
@@ -59,16 +59,16 @@ pub struct LinearSolver {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum LuFactors {
     Dense(DenseLu),
     Sparse { lu: Box<SparseLu>, adapted: bool },
-    Loose(Box<LooseSolver>),
+    Dropped(Box<DroppedBlockSolver>),
 }
 
 /// Largest number of unknowns for which dense factors are faster, by measurement on chains.
-const LARGEST_DENSE: usize = 24;
-/// Loose blocks from which on iteration is faster than filled factors: a heap of about twenty balls.
-const MANY_LOOSE: usize = 100;
+const MAX_DENSE: usize = 24;
+/// Dropped blocks from which on iteration is faster than filled factors: a heap of about twenty balls.
+const MANY_DROPPED: usize = 100;
 
 /// Below this pivot ratio dense factors, which are not refined, have lost too many digits.
 const DOUBTFUL_RATIO: f64 = 1e-10;
@@ -77,25 +77,25 @@ impl LinearSolver {
     /// Analyses a square pattern whose groups have these roles.
     pub fn new(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
         let size = pattern.row_count();
-        if size > LARGEST_DENSE
+        if size > MAX_DENSE
             && let Ok(lu) = SparseLu::new(Arc::clone(pattern), roles)
         {
             return Self {
-                kind: Kind::Sparse { lu: Box::new(lu), adapted: false },
+                kind: LuFactors::Sparse { lu: Box::new(lu), adapted: false },
                 norm: 0.0,
                 balanced: None,
             };
         }
-        Self { kind: Kind::Dense(DenseLu::new(size)), norm: 0.0, balanced: None }
+        Self { kind: LuFactors::Dense(DenseLu::new(size)), norm: 0.0, balanced: None }
     }
 
-    /// The same where loose blocks may be met by iteration, if there are many of them: for time steps, in which inertia outweighs
+    /// The same where dropped blocks may be met by iteration, if there are many of them: for time steps, in which inertia outweighs
     /// them as a rule.
-    pub fn with_loose(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
-        if pattern.loose_count() >= MANY_LOOSE
-            && let Ok(solver) = LooseSolver::new(pattern, roles)
+    pub fn with_dropped_blocks(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
+        if pattern.dropped_count() >= MANY_DROPPED
+            && let Ok(solver) = DroppedBlockSolver::new(pattern, roles)
         {
-            return Self { kind: Kind::Loose(Box::new(solver)), norm: 0.0, balanced: None };
+            return Self { kind: LuFactors::Dropped(Box::new(solver)), norm: 0.0, balanced: None };
         }
         Self::new(pattern, roles)
     }
@@ -106,7 +106,7 @@ impl LinearSolver {
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         self.balanced = None;
         let plain = self.factor_given(matrix);
-        let dense = matches!(self.kind, Kind::Dense(_));
+        let dense = matches!(self.kind, LuFactors::Dense(_));
         if plain.is_ok_and(|health| !dense || health.smallest_pivot_ratio >= DOUBTFUL_RATIO) {
             return plain;
         }
@@ -128,7 +128,7 @@ impl LinearSolver {
         matrix: &BlockMatrix,
         rhs: &mut [f64],
     ) -> Result<Health, SingularMatrix> {
-        if let Kind::Sparse { lu, adapted: true } = &mut self.kind
+        if let LuFactors::Sparse { lu, adapted: true } = &mut self.kind
             && let Ok(health) = lu.factor_and_solve(matrix, rhs)
         {
             self.balanced = None;
@@ -141,9 +141,9 @@ impl LinearSolver {
 
     fn factor_given(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
-            Kind::Dense(lu) => factor_dense(lu, matrix),
-            Kind::Loose(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
-            Kind::Sparse { lu, adapted } => {
+            LuFactors::Dense(lu) => factor_dense(lu, matrix),
+            LuFactors::Dropped(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
+            LuFactors::Sparse { lu, adapted } => {
                 // At first, parts that are singular by themselves (massless ones) join their neighbours.
                 let factored = if *adapted { lu.factor(matrix) } else { lu.adapt_and_factor(matrix) };
                 *adapted = true;
@@ -156,8 +156,8 @@ impl LinearSolver {
     /// factorisation and for dense factors.
     pub fn merged(&self) -> Option<Vec<usize>> {
         match &self.kind {
-            Kind::Sparse { lu, adapted: true } => Some(lu.merged()),
-            Kind::Loose(solver) => solver.merged(),
+            LuFactors::Sparse { lu, adapted: true } => Some(lu.merged()),
+            LuFactors::Dropped(solver) => solver.merged(),
             _ => None,
         }
     }
@@ -165,12 +165,12 @@ impl LinearSolver {
     /// Lets the same parts join their neighbours as in another solver of the same pattern; false if there are no such parts.
     pub fn merge(&mut self, parts: &[usize]) -> bool {
         match &mut self.kind {
-            Kind::Sparse { lu, adapted } => {
+            LuFactors::Sparse { lu, adapted } => {
                 *adapted = true;
                 lu.merge(parts).unwrap_or(false)
             }
-            Kind::Loose(solver) => solver.merge(parts),
-            Kind::Dense(_) => parts.is_empty(),
+            LuFactors::Dropped(solver) => solver.merge(parts),
+            LuFactors::Dense(_) => parts.is_empty(),
         }
     }
 
@@ -180,19 +180,19 @@ impl LinearSolver {
             balanced.scale_right_side(rhs);
         }
         match &mut self.kind {
-            Kind::Dense(lu) => lu.solve(rhs),
-            Kind::Sparse { lu, .. } => lu.solve(rhs),
-            Kind::Loose(solver) => solver.solve(rhs),
+            LuFactors::Dense(lu) => lu.solve(rhs),
+            LuFactors::Sparse { lu, .. } => lu.solve(rhs),
+            LuFactors::Dropped(solver) => solver.solve(rhs),
         }
         if let Some(balanced) = &self.balanced {
             balanced.scale_solution(rhs);
         }
     }
 
-    /// Iterations over loose blocks that the last solve took; none if all blocks are in the factors.
+    /// Iterations over dropped blocks that the last solve took; none if all blocks are in the factors.
     pub fn iterations(&self) -> usize {
         match &self.kind {
-            Kind::Loose(solver) => solver.iterations,
+            LuFactors::Dropped(solver) => solver.iterations,
             _ => 0,
         }
     }
@@ -201,10 +201,10 @@ impl LinearSolver {
     /// that this would be, because they run over whole columns.
     pub fn factor_price(&self) -> f64 {
         match &self.kind {
-            Kind::Dense(lu) => lu.size() as f64 / 5.0,
-            Kind::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
+            LuFactors::Dense(lu) => lu.size() as f64 / 5.0,
+            LuFactors::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
             // Each iteration solves with the factors, which costs more than to make them.
-            Kind::Loose(_) => 1.0,
+            LuFactors::Dropped(_) => 1.0,
         }
     }
 
@@ -213,9 +213,9 @@ impl LinearSolver {
         self.norm = column_norm(self.balanced.as_ref().map_or(matrix, |balanced| &balanced.matrix));
         let size = matrix.pattern().row_count();
         match &mut self.kind {
-            Kind::Dense(lu) => lu.condition_estimate(),
-            Kind::Sparse { lu, .. } => self.norm * inverse_norm(|x| lu.solve(x), size),
-            Kind::Loose(solver) => self.norm * inverse_norm(|x| solver.solve(x), size),
+            LuFactors::Dense(lu) => lu.condition_estimate(),
+            LuFactors::Sparse { lu, .. } => self.norm * inverse_norm(|x| lu.solve(x), size),
+            LuFactors::Dropped(solver) => self.norm * inverse_norm(|x| solver.solve(x), size),
         }
     }
 }
@@ -230,9 +230,9 @@ fn factor_dense(lu: &mut DenseLu, matrix: &BlockMatrix) -> Result<Health, Singul
         if rows.is_empty() || columns.is_empty() {
             continue;
         }
-        let block = Block { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
+        let block = DenseBlock { values: &matrix.values()[pattern.value_range(block)], rows: rows.len() };
         let first = columns.start * size + rows.start;
-        kernel::copy(Target { values: &mut dense[first..], stride: size }, block);
+        kernel::copy(BlockTarget { values: &mut dense[first..], stride: size }, block);
     }
     match lu.factor() {
         Ok(smallest_pivot_ratio) => Ok(Health { smallest_pivot_ratio, fallback_used: false }),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::block::{BlockMatrix, BlockPattern};
 use super::contraction::Contraction;
-pub use super::contraction::Memory;
+pub use super::contraction::ContractionHistory;
 use super::linear::{LinearSolver, Role};
 
 /// Equations F(x) = 0 together with the unknowns they are asked at.
@@ -110,8 +110,8 @@ pub struct NewtonCounts {
     pub matrices: u64,
     /// Steps halved by the line search.
     pub cuts: u64,
-    /// Iterations of the linear solver over loose blocks.
-    pub loose_iterations: u64,
+    /// Iterations of the linear solver over dropped blocks.
+    pub dropped_block_iterations: u64,
 }
 
 /// Why a solve ended without a solution.
@@ -155,7 +155,7 @@ const HOPELESS: f64 = 0.7;
 /// Sufficient decrease of the residual's norm, the usual constant of Armijo's rule.
 const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// After this many halvings a line search gives up.
-const MOST_CUTS: u32 = 10;
+const MAX_CUTS: u32 = 10;
 /// Increments of fewer tolerances than this are near the solution.
 const NEAR: f64 = 10.0;
 /// A matrix that costs fewer iterations than this is renewed in every step: what is saved does not make up for the larger
@@ -164,7 +164,7 @@ const CHEAP: f64 = 4.0;
 
 /// Where the factors for an increment come from.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum MatrixSource {
     /// They are those of an earlier matrix.
     Kept,
     /// The matrix was renewed with the residual.
@@ -184,7 +184,7 @@ pub struct Newton {
     next: Vec<f64>,
     tolerances: Vec<f64>,
     has_factors: bool,
-    memory: Memory,
+    history: ContractionHistory,
     counts: NewtonCounts,
 }
 
@@ -193,14 +193,14 @@ impl Newton {
     pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Self {
         let size = pattern.row_count();
         Self {
-            solver: LinearSolver::with_loose(&pattern, roles),
+            solver: LinearSolver::with_dropped_blocks(&pattern, roles),
             matrix: BlockMatrix::zeros(pattern),
             residual: vec![0.0; size],
             increment: vec![0.0; size],
             next: vec![0.0; size],
             tolerances: vec![0.0; size],
             has_factors: false,
-            memory: Memory::default(),
+            history: ContractionHistory::default(),
             counts: NewtonCounts::default(),
         }
     }
@@ -228,7 +228,7 @@ impl Newton {
     /// Forgets the factors: the equations are no longer those they were made for.
     pub fn forget(&mut self) {
         self.has_factors = false;
-        self.memory = Memory::default();
+        self.history = ContractionHistory::default();
     }
 
     /// Forgets the factors alone: the next solve makes its own.
@@ -242,23 +242,23 @@ impl Newton {
     }
 
     /// What the next solve needs to know of the ones before.
-    pub fn memory(&self) -> Memory {
-        self.memory
+    pub fn history(&self) -> ContractionHistory {
+        self.history
     }
 
     /// Takes up what a saved state remembers.
-    pub fn set_memory(&mut self, memory: Memory) {
-        self.memory = memory;
+    pub fn set_history(&mut self, history: ContractionHistory) {
+        self.history = history;
     }
 
     /// Makes the factors that a saved state was using, and takes up its memory.
     pub fn restore<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        memory: Memory,
+        history: ContractionHistory,
     ) -> Result<(), NewtonFailure> {
         self.refresh(system)?;
-        self.memory = memory;
+        self.history = history;
         Ok(())
     }
 
@@ -316,15 +316,15 @@ impl Newton {
     fn solve_increment<S: NonlinearSystem + ?Sized>(
         &mut self,
         system: &mut S,
-        source: Source,
+        source: MatrixSource,
     ) -> Result<f64, NewtonFailure> {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
         match source {
-            Source::Kept => self.solver.solve(&mut self.increment),
-            Source::AtHand => self.factor()?,
-            Source::New => self.refresh(system)?,
+            MatrixSource::Kept => self.solver.solve(&mut self.increment),
+            MatrixSource::AtHand => self.factor()?,
+            MatrixSource::New => self.refresh(system)?,
         }
-        self.counts.loose_iterations += self.solver.iterations() as u64;
+        self.counts.dropped_block_iterations += self.solver.iterations() as u64;
         system.tolerances(&mut self.tolerances);
         let norm = system.size(&self.increment, &self.tolerances);
         if norm.is_finite() {
@@ -344,7 +344,7 @@ impl Newton {
 
     /// Whether it does.
     fn keeps(&self, refresh: Refresh) -> bool {
-        self.may_keep(refresh) && (refresh == Refresh::WhenSlow || self.memory.is_worth_keeping())
+        self.may_keep(refresh) && (refresh == Refresh::WhenSlow || self.history.is_worth_keeping())
     }
 
     /// Whether a matrix of another point is to be renewed after an increment that shrank at this rate.
@@ -373,9 +373,9 @@ impl Newton {
         while iterations < settings.max_iterations {
             let fresh = renew;
             let source = match (renew, std::mem::take(&mut at_hand)) {
-                (false, _) => Source::Kept,
-                (true, true) => Source::AtHand,
-                (true, false) => Source::New,
+                (false, _) => MatrixSource::Kept,
+                (true, true) => MatrixSource::AtHand,
+                (true, false) => MatrixSource::New,
             };
             norm = self.solve_increment(system, source)?;
             if renew {
@@ -392,18 +392,18 @@ impl Newton {
             iterations += 1;
             self.counts.iterations += 1;
             let rate = match rate {
-                Some(measured) => self.memory.cautious_rate(measured, contraction.renewed),
-                None => self.memory.expected_rate(norm, contraction.renewed),
+                Some(measured) => self.history.cautious_rate(measured, contraction.renewed),
+                None => self.history.expected_rate(norm, contraction.renewed),
             };
             let converged = match settings.stop {
                 Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= contraction.share(),
                 Stop::SmallIncrement => norm <= contraction.share(),
             };
             if converged {
-                if self.memory.doubts(&contraction, norm) && self.evaluate(system).is_ok() {
+                if self.history.doubts(&contraction, norm) && self.evaluate(system).is_ok() {
                     contraction.look_ahead(norm, self.size_of_next(system));
                 }
-                self.memory.take(&contraction, iterations, kept, self.solver.factor_price());
+                self.history.take(&contraction, iterations, kept, self.solver.factor_price());
                 return Ok(iterations);
             }
             let outcome = if settings.line_search {
@@ -462,7 +462,7 @@ impl Newton {
         for cut in 0.. {
             let new_merit = match self.evaluate(system) {
                 Ok(merit) => merit,
-                Err(failure) if cut == MOST_CUTS => return Err(failure),
+                Err(failure) if cut == MAX_CUTS => return Err(failure),
                 Err(_) => f64::INFINITY,
             };
             // Increments near the tolerance are round-off to the residual: no descent can be asked of them.
@@ -477,7 +477,7 @@ impl Newton {
             if stale {
                 return Ok(None);
             }
-            if cut == MOST_CUTS {
+            if cut == MAX_CUTS {
                 return Err(NewtonFailure::NotConverged { iterations: 0, norm, worst: self.worst() });
             }
             fraction *= 0.5;

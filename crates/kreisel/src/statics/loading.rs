@@ -2,13 +2,13 @@
 
 use super::newton::{Failure, Solved};
 use super::problem::Problem;
-use super::{Ending, Equilibrium, Found, Settings, StaticsError};
+use super::{Ending, Equilibrium, LoadingResult, StaticSettings, StaticsError};
 use crate::dae::Control;
 
 /// Smallest load step, in units of the target.
-const LEAST_STEP: f64 = 1e-5;
+const MIN_STEP: f64 = 1e-5;
 /// A step that turned a node by more, in rad, may have jumped to another equilibrium and is shortened.
-const MOST_TURN: f64 = 1.5;
+const MAX_TURN: f64 = 1.5;
 /// A step that took no more iterations lets the next one grow.
 const FEW_ITERATIONS: usize = 6;
 /// Displacements per load have grown to this multiple of those at first where a limit point is near.
@@ -18,9 +18,9 @@ const LIMIT_GROWTH: f64 = 5.0;
 pub(super) fn load(
     problem: &mut Problem,
     start: Equilibrium,
-    settings: &Settings,
+    settings: &StaticSettings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
-) -> Result<Found, StaticsError> {
+) -> Result<LoadingResult, StaticsError> {
     let mut now = start;
     problem.evaluate(&now).map_err(|equation| StaticsError::NotFinite {
         load_factor: 0.0,
@@ -45,7 +45,7 @@ pub(super) fn load(
         let mut goal: f64 = if reached + 1.001 * step >= 1.0 { 1.0 } else { reached + step };
         let guess = Equilibrium { load_factor: goal * target, ..now.clone() };
         let mut outcome = problem
-            .newton(&guess, None, settings.tolerance, settings.most_iterations)
+            .newton(&guess, None, settings.tolerance, settings.max_iterations)
             .and_then(|solved| problem.with_new_couplings(solved, settings));
         if outcome.is_err() && !is_equilibrium {
             // There is no equilibrium to start from: look for one at the full load.
@@ -56,7 +56,7 @@ pub(super) fn load(
                 .and_then(|solved| problem.with_new_couplings(solved, settings))
                 .or(outcome);
         }
-        let turned = |solved: &Solved| is_equilibrium && problem.largest_turn(&solved.motion) > MOST_TURN;
+        let turned = |solved: &Solved| is_equilibrium && problem.largest_turn(&solved.motion) > MAX_TURN;
         match outcome {
             Ok(solved) if !turned(&solved) => {
                 problem.statistics.steps += 1;
@@ -80,10 +80,10 @@ pub(super) fn load(
             outcome => {
                 problem.statistics.rejected += 1;
                 step = (goal - reached) * 0.25;
-                if step < LEAST_STEP || !is_loaded || !is_equilibrium {
+                if step < MIN_STEP || !is_loaded || !is_equilibrium {
                     let failure = outcome.err().unwrap_or(Failure::NotConverged {
-                        iterations: settings.most_iterations,
-                        correction: MOST_TURN,
+                        iterations: settings.max_iterations,
+                        correction: MAX_TURN,
                     });
                     return Err(explain(problem, &now, failure, first_slope, step * target));
                 }
@@ -93,8 +93,12 @@ pub(super) fn load(
 }
 
 /// The equilibrium without loads.
-fn unloaded(problem: &mut Problem, start: &Equilibrium, settings: &Settings) -> Result<Solved, Failure> {
-    problem.newton(start, None, settings.tolerance, settings.most_iterations)
+fn unloaded(
+    problem: &mut Problem,
+    start: &Equilibrium,
+    settings: &StaticSettings,
+) -> Result<Solved, Failure> {
+    problem.newton(start, None, settings.tolerance, settings.max_iterations)
 }
 
 pub(super) fn accept(problem: &Problem, mut solved: Solved) -> Solved {
@@ -102,8 +106,8 @@ pub(super) fn accept(problem: &Problem, mut solved: Solved) -> Solved {
     solved
 }
 
-fn found(equilibrium: Equilibrium, ending: Ending, corrections: Vec<f64>) -> Found {
-    Found { equilibrium, ending, limit_points: Vec::new(), corrections }
+fn found(equilibrium: Equilibrium, ending: Ending, corrections: Vec<f64>) -> LoadingResult {
+    LoadingResult { equilibrium, ending, limit_points: Vec::new(), corrections }
 }
 
 /// Size and direction of the displacement per load at an equilibrium.

@@ -11,9 +11,9 @@
 //! with the exact tangent; a step is accepted if the next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
 //!
-//! - [`Settings::target`] is reached in load steps that fit themselves to the iteration.
+//! - [`StaticSettings::target`] is reached in load steps that fit themselves to the iteration.
 //! - [`PathSettings`] follow the path of equilibria by its arc length, through points where no further load can be borne.
-//! - [`Settings::spin`] turns everything about an axis: the equilibrium of a rotor with its centrifugal forces.
+//! - [`StaticSettings::spin`] turns everything about an axis: the equilibrium of a rotor with its centrifugal forces.
 
 mod error;
 mod free;
@@ -32,7 +32,7 @@ use problem::Problem;
 
 /// How an equilibrium is looked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct StaticSettings {
     /// Load factor to be reached; 1 means the loads as they are.
     pub target: f64,
     /// Number of load steps to begin with; more are taken where the iteration needs them.
@@ -40,20 +40,20 @@ pub struct Settings {
     /// Corrections below this part of the system's length (and of 1 rad) end an iteration.
     pub tolerance: f64,
     /// Most iterations of one load step.
-    pub most_iterations: usize,
+    pub max_iterations: usize,
     /// Follows the path by its arc length instead of the load.
     pub path: Option<PathSettings>,
     /// Twist (angular velocity, velocity of the origin) in world axes with which the whole machine moves steadily.
     pub spin: Vector6,
 }
 
-impl Default for Settings {
+impl Default for StaticSettings {
     fn default() -> Self {
         Self {
             target: 1.0,
             load_steps: 1,
             tolerance: 1e-8,
-            most_iterations: 30,
+            max_iterations: 30,
             path: None,
             spin: Vector6::zeros(),
         }
@@ -64,12 +64,12 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSettings {
     /// Most points on the path.
-    pub most_points: usize,
+    pub max_points: usize,
 }
 
 impl Default for PathSettings {
     fn default() -> Self {
-        Self { most_points: 200 }
+        Self { max_points: 200 }
     }
 }
 
@@ -103,7 +103,7 @@ pub enum Ending {
 
 /// Work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct StaticStatistics {
     /// Load steps, or points on a path.
     pub steps: usize,
     /// Load steps that were tried in vain and shortened.
@@ -122,7 +122,7 @@ pub struct Solution {
     /// Why the search ended.
     pub ending: Ending,
     /// Work.
-    pub statistics: Statistics,
+    pub statistics: StaticStatistics,
     /// Equilibria at which the load factor has an extremum along the path.
     pub limit_points: Vec<Equilibrium>,
     /// Sizes of the corrections in the last load step, in lengths of the system or rad.
@@ -165,7 +165,7 @@ pub struct Solution {
 pub fn solve(
     dae: &dyn Dae,
     initial: &Initial,
-    settings: &Settings,
+    settings: &StaticSettings,
     mut watch: impl FnMut(&Equilibrium) -> Control,
 ) -> Result<Solution, StaticsError> {
     check(dae, settings)?;
@@ -188,14 +188,14 @@ pub fn solve(
 }
 
 /// What a way of loading found.
-struct Found {
+struct LoadingResult {
     equilibrium: Equilibrium,
     ending: Ending,
     limit_points: Vec<Equilibrium>,
     corrections: Vec<f64>,
 }
 
-fn check(dae: &dyn Dae, settings: &Settings) -> Result<(), StaticsError> {
+fn check(dae: &dyn Dae, settings: &StaticSettings) -> Result<(), StaticsError> {
     let shape = dae.shape();
     if shape.nonholonomic_count() > 0 {
         return Err(StaticsError::Unsupported("nonholonomic constraints"));
@@ -203,7 +203,7 @@ fn check(dae: &dyn Dae, settings: &Settings) -> Result<(), StaticsError> {
     if !settings.target.is_finite() || settings.target == 0.0 {
         return Err(StaticsError::Target(settings.target));
     }
-    if settings.load_steps == 0 || settings.path.is_some_and(|path| path.most_points == 0) {
+    if settings.load_steps == 0 || settings.path.is_some_and(|path| path.max_points == 0) {
         return Err(StaticsError::NoSteps);
     }
     let is_left_invariant = |node| !matches!(shape.space.group(node), Group::So3xR3 | Group::Vector(_));

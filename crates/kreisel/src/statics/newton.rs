@@ -5,7 +5,7 @@
 //! that a bent beam is stretched a little on the way, which its large axial stiffness would turn into a large force.
 
 use super::Equilibrium;
-use super::problem::{Problem, Singular};
+use super::problem::{Problem, Undetermined};
 use crate::dae::Equation;
 
 /// Where on the path a solution is looked for: Σ tᵢ Sᵢ = distance for the sum S of all corrections.
@@ -23,8 +23,8 @@ pub(super) enum Failure {
     NotConverged { iterations: usize, correction: f64 },
 }
 
-impl From<Singular> for Failure {
-    fn from(singular: Singular) -> Self {
+impl From<Undetermined> for Failure {
+    fn from(singular: Undetermined) -> Self {
         Self::Singular(singular.0)
     }
 }
@@ -40,9 +40,9 @@ pub(super) struct Solved {
 }
 
 /// Smallest part of a correction that the line search tries.
-const LEAST_PART: f64 = 1e-3;
+const MIN_PART: f64 = 1e-3;
 /// No correction turns a node by more, in rad: beyond half a turn a rotation is mistaken for its opposite.
-const MOST_TURN: f64 = 1.5;
+const MAX_TURN: f64 = 1.5;
 /// Corrections below this size that do not shrink any more are round-off.
 const ROUND_OFF: f64 = 1e-6;
 
@@ -53,7 +53,7 @@ impl Problem<'_> {
         guess: &Equilibrium,
         border: Option<&Border>,
         tolerance: f64,
-        most_iterations: usize,
+        max_iterations: usize,
     ) -> Result<Solved, Failure> {
         self.fit(&guess.values.memory);
         let count = self.shape.velocity_count();
@@ -61,7 +61,7 @@ impl Problem<'_> {
             Solved { equilibrium: guess.clone(), motion: vec![0.0; count], corrections: Vec::new() };
         let mut part = 1.0_f64;
         self.evaluate(guess).map_err(Failure::NotFinite)?;
-        for _ in 0..most_iterations {
+        for _ in 0..max_iterations {
             self.factor(&solved.equilibrium)?;
             let (correction, load) = self.bordered(border, &solved.motion);
             let size = self.size(&correction);
@@ -84,7 +84,7 @@ impl Problem<'_> {
             }
         }
         let correction = solved.corrections.last().copied().unwrap_or(f64::INFINITY);
-        Err(Failure::NotConverged { iterations: most_iterations, correction })
+        Err(Failure::NotConverged { iterations: max_iterations, correction })
     }
 
     /// Size of a correction: its motion, and the change of states.
@@ -115,8 +115,8 @@ impl Problem<'_> {
         let count = self.shape.velocity_count();
         let norm = self.norm(&correction[..count]);
         let turn = self.largest_turn(&correction[..count]);
-        let mut part = if turn * first > MOST_TURN { MOST_TURN / turn } else { first };
-        while part >= LEAST_PART {
+        let mut part = if turn * first > MAX_TURN { MAX_TURN / turn } else { first };
+        while part >= MIN_PART {
             let trial = self.moved(&solved.equilibrium, correction, load, part);
             if self.evaluate(&trial).is_ok() {
                 let motion: Vec<f64> =

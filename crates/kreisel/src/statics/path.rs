@@ -7,17 +7,17 @@
 use super::loading::{accept, explain};
 use super::newton::{Border, Failure, Solved};
 use super::problem::Problem;
-use super::{Ending, Equilibrium, Found, PathSettings, Settings, StaticsError};
+use super::{Ending, Equilibrium, LoadingResult, PathSettings, StaticSettings, StaticsError};
 use crate::dae::Control;
 
 /// Iterations of a corrector that leave the distance as it is.
 const USUAL_ITERATIONS: f64 = 4.0;
 /// Largest turn of a node in one step, in rad.
-const MOST_TURN: f64 = 0.3;
+const MAX_TURN: f64 = 0.3;
 /// Smallest distance, in units of the first.
-const LEAST_DISTANCE: f64 = 1e-6;
+const MIN_DISTANCE: f64 = 1e-6;
 /// Points that enclose a limit point to round-off.
-const MOST_REFINEMENTS: usize = 40;
+const MAX_REFINEMENTS: usize = 40;
 
 /// An equilibrium with the tangent of the path.
 #[derive(Clone)]
@@ -33,10 +33,10 @@ struct PathPoint {
 pub(super) fn follow(
     problem: &mut Problem,
     start: Equilibrium,
-    settings: &Settings,
+    settings: &StaticSettings,
     path: PathSettings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
-) -> Result<Found, StaticsError> {
+) -> Result<LoadingResult, StaticsError> {
     let mut follower = Follower { problem, settings, limit_points: Vec::new() };
     let mut now = follower.first(start)?;
     let mut ending = Ending::MostPoints;
@@ -45,7 +45,7 @@ pub(super) fn follow(
     let first = settings.target.abs() / settings.load_steps.max(10) as f64 / now.load_rate.abs();
     let mut distance = follower.limited(&now, first);
     let mut goes_on = watch(&now.equilibrium);
-    for _ in 0..path.most_points {
+    for _ in 0..path.max_points {
         if goes_on == Control::Stop {
             ending = Ending::Stopped;
             break;
@@ -70,12 +70,12 @@ pub(super) fn follow(
         goes_on = watch(&now.equilibrium);
     }
     let limit_points = follower.limit_points;
-    Ok(Found { equilibrium: now.equilibrium, ending, limit_points, corrections })
+    Ok(LoadingResult { equilibrium: now.equilibrium, ending, limit_points, corrections })
 }
 
 struct Follower<'p, 'd> {
     problem: &'p mut Problem<'d>,
-    settings: &'p Settings,
+    settings: &'p StaticSettings,
     limit_points: Vec<Equilibrium>,
 }
 
@@ -91,7 +91,7 @@ impl Follower<'_, '_> {
     }
 
     fn corrected(&mut self, guess: &Equilibrium, border: Option<&Border>) -> Result<Solved, Failure> {
-        let (tolerance, most) = (self.settings.tolerance, self.settings.most_iterations);
+        let (tolerance, most) = (self.settings.tolerance, self.settings.max_iterations);
         let solved = self.problem.newton(guess, border, tolerance, most)?;
         Ok(accept(self.problem, solved))
     }
@@ -122,7 +122,7 @@ impl Follower<'_, '_> {
     /// A distance shortened so that no node turns far.
     fn limited(&self, at: &PathPoint, distance: f64) -> f64 {
         let turn = self.problem.largest_turn(&at.tangent);
-        if turn * distance > MOST_TURN { MOST_TURN / turn } else { distance }
+        if turn * distance > MAX_TURN { MAX_TURN / turn } else { distance }
     }
 
     /// tᵢ with the metric of the coordinates.
@@ -157,7 +157,7 @@ impl Follower<'_, '_> {
                 Err(failure) => {
                     self.problem.statistics.rejected += 1;
                     *distance *= 0.25;
-                    if *distance < LEAST_DISTANCE * first {
+                    if *distance < MIN_DISTANCE * first {
                         return Err(self.failed(&from.equilibrium, failure));
                     }
                 }
@@ -183,7 +183,7 @@ impl Follower<'_, '_> {
     fn enclose_limit_point(&mut self, from: &PathPoint, distance: f64) {
         let (mut low, mut high) = (0.0, distance);
         let mut found = None;
-        for _ in 0..MOST_REFINEMENTS {
+        for _ in 0..MAX_REFINEMENTS {
             let middle = 0.5 * (low + high);
             let Ok(solved) = self.at_distance(from, middle) else { break };
             let direction = self.direction(from);

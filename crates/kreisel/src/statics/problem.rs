@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use super::newton::{Failure, Solved};
-use super::{Equilibrium, Settings, Statistics};
+use super::{Equilibrium, StaticSettings, StaticStatistics};
 use crate::constrained::{
-    Copies, Kind, Layout, Part, Redundancy, StateScaling, compliance, coordinate_scales,
+    Copies, CopyIndex, Layout, Redundancy, RowKind, StateScaling, compliance, coordinate_scales,
 };
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights, Values};
@@ -47,18 +47,18 @@ pub(super) struct Problem<'d> {
     state_scales: Vec<f64>,
     /// The memory for which the matrix has its blocks.
     fitted: Vec<f64>,
-    pub statistics: Statistics,
+    pub statistics: StaticStatistics,
 }
 
 /// Most times that parts which may touch are found anew in one load step.
-const MOST_COUPLINGS: usize = 20;
+const MAX_COUPLINGS: usize = 20;
 
 /// A matrix without inverse: an unknown that it does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Singular(pub usize);
+pub(super) struct Undetermined(pub usize);
 
 impl<'d> Problem<'d> {
-    pub fn new(dae: &'d dyn Dae, settings: &Settings, redundancy: &Redundancy) -> Self {
+    pub fn new(dae: &'d dyn Dae, settings: &StaticSettings, redundancy: &Redundancy) -> Self {
         let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();
@@ -83,7 +83,7 @@ impl<'d> Problem<'d> {
             load_correction: vec![0.0; size],
             equilibrium: vec![0.0; shape.velocity_count()],
             violation: vec![0.0; shape.constraint_count()],
-            statistics: Statistics::default(),
+            statistics: StaticStatistics::default(),
             dae,
             shape,
             layout,
@@ -119,14 +119,18 @@ impl<'d> Problem<'d> {
     }
 
     /// Solves again where parts have moved so far that others may touch now.
-    pub fn with_new_couplings(&mut self, mut solved: Solved, settings: &Settings) -> Result<Solved, Failure> {
-        for _ in 0..MOST_COUPLINGS {
+    pub fn with_new_couplings(
+        &mut self,
+        mut solved: Solved,
+        settings: &StaticSettings,
+    ) -> Result<Solved, Failure> {
+        for _ in 0..MAX_COUPLINGS {
             self.remember(&mut solved.equilibrium);
             if !self.dae.couplings_differ(&self.fitted, &solved.equilibrium.values.memory) {
                 return Ok(solved);
             }
             let Solved { motion, corrections, .. } = solved;
-            solved = self.newton(&solved.equilibrium, None, settings.tolerance, settings.most_iterations)?;
+            solved = self.newton(&solved.equilibrium, None, settings.tolerance, settings.max_iterations)?;
             solved.motion.iter_mut().zip(&motion).for_each(|(all, first)| *all += first);
             solved.corrections.splice(0..0, corrections);
         }
@@ -148,7 +152,7 @@ impl<'d> Problem<'d> {
             correction[..self.shape.velocity_count()].iter().map(|value| part * value).collect();
         self.shape.space.compose_exp(&from.values.configuration, &increment, &mut to.values.configuration);
         let mut changes = vec![0.0; self.shape.constraint_count()];
-        self.layout.gather(Kind::Holonomic, 0, correction, &mut changes);
+        self.layout.gather(RowKind::Holonomic, 0, correction, &mut changes);
         let factor = part * self.scale.unwrap_or(1.0);
         to.values
             .multipliers
@@ -216,7 +220,7 @@ impl<'d> Problem<'d> {
         {
             *violation -= compliance * inverse * lambda;
         }
-        self.layout.scatter(Kind::Holonomic, 0, &self.violation, &mut self.residual);
+        self.layout.scatter(RowKind::Holonomic, 0, &self.violation, &mut self.residual);
         let first = self.layout.first_state();
         self.residual[first..].copy_from_slice(&self.internal_rates);
         match self.residual.iter().position(|value| !value.is_finite()) {
@@ -231,12 +235,12 @@ impl<'d> Problem<'d> {
     }
 
     /// Factors the matrix at a point; needs the residual there.
-    pub fn factor(&mut self, at: &Equilibrium) -> Result<(), Singular> {
+    pub fn factor(&mut self, at: &Equilibrium) -> Result<(), Undetermined> {
         self.assemble(at);
         self.statistics.iterations += 1;
         match self.solver.factor(&self.matrix) {
             Ok(_) => {}
-            Err(singular) => return Err(Singular(singular.unknown)),
+            Err(singular) => return Err(Undetermined(singular.unknown)),
         }
         self.load_correction.fill(0.0);
         self.load_correction.iter_mut().zip(&self.loads).for_each(|(out, load)| *out = -load);
@@ -277,7 +281,12 @@ impl<'d> Problem<'d> {
         self.layout.add_forces(&self.tangent, None, inverse, &mut self.matrix);
         self.layout.add_gradient(&self.shape, &self.tangent, None, &mut self.matrix);
         if !self.compliance.is_empty() {
-            self.layout.subtract_compliance(Kind::Holonomic, &self.compliance, Part::FIRST, &mut self.matrix);
+            self.layout.subtract_compliance(
+                RowKind::Holonomic,
+                &self.compliance,
+                CopyIndex::FIRST,
+                &mut self.matrix,
+            );
         }
         if self.shift != 0.0 {
             self.add_shift();

@@ -6,27 +6,27 @@
 
 use super::newton::{Failure, Solved};
 use super::problem::Problem;
-use super::{Equilibrium, Settings};
+use super::{Equilibrium, StaticSettings};
 
 /// First shift, in mean stiffnesses.
 const FIRST_SHIFT: f64 = 1.0;
 /// Smallest shift, in mean stiffnesses.
-const LEAST_SHIFT: f64 = 1e-4;
+const MIN_SHIFT: f64 = 1e-4;
 /// Longest step, in lengths of the system and rad.
 const LONGEST: f64 = 0.3;
 /// Steps this small let Newton's iteration try.
 const SMALL: f64 = 0.03;
 /// Most steps.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 impl Problem<'_> {
     /// Glides from a configuration to an equilibrium at its load factor.
-    pub fn relax(&mut self, start: &Equilibrium, settings: &Settings) -> Result<Solved, Failure> {
+    pub fn relax(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
         let mut now = start.clone();
         let mut shift = FIRST_SHIFT;
         let mut last = f64::INFINITY;
         let count = self.shape.velocity_count();
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             self.remember(&mut now);
             self.fit(&now.values.memory);
             self.evaluate(&now).map_err(Failure::NotFinite)?;
@@ -37,18 +37,18 @@ impl Problem<'_> {
             let correction = self.correction();
             let size = self.largest(&correction[..count]);
             if !size.is_finite() {
-                return Err(Failure::NotConverged { iterations: MOST_STEPS, correction: size });
+                return Err(Failure::NotConverged { iterations: MAX_STEPS, correction: size });
             }
             now = self.moved(&now, &correction, 0.0, (LONGEST / size).min(1.0));
             if size < SMALL
-                && let Ok(solved) = self.newton(&now, None, settings.tolerance, settings.most_iterations)
+                && let Ok(solved) = self.newton(&now, None, settings.tolerance, settings.max_iterations)
             {
                 return Ok(solved);
             }
             // Steps that shrink show a valley; there the shift only delays.
-            shift = if size < last { (0.7 * shift).max(LEAST_SHIFT) } else { (2.0 * shift).min(FIRST_SHIFT) };
+            shift = if size < last { (0.7 * shift).max(MIN_SHIFT) } else { (2.0 * shift).min(FIRST_SHIFT) };
             last = size;
         }
-        Err(Failure::NotConverged { iterations: MOST_STEPS, correction: last })
+        Err(Failure::NotConverged { iterations: MAX_STEPS, correction: last })
     }
 }

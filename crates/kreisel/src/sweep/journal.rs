@@ -3,7 +3,7 @@
 //! A line is written with one call, so that a process that dies loses at most the runs under way; a last line that
 //! is not whole is left out. Numbers are written as the bits that they are.
 
-use super::run::{Outcome, Row};
+use super::run::{Outcome, SweepRow};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -78,7 +78,11 @@ struct Line {
 
 impl Journal {
     /// Opens the journal of a sweep of `count` runs, or begins it; gives the runs that are in it.
-    pub fn open(path: &Path, identity: &Identity, count: usize) -> Result<(Self, Vec<Row>), JournalError> {
+    pub fn open(
+        path: &Path,
+        identity: &Identity,
+        count: usize,
+    ) -> Result<(Self, Vec<SweepRow>), JournalError> {
         let failed = |source| JournalError::Io { path: path.to_owned(), source };
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = options.map_err(failed)?;
@@ -111,7 +115,7 @@ impl Journal {
     }
 
     /// Adds a run.
-    pub fn push(&mut self, row: &Row) -> Result<(), JournalError> {
+    pub fn push(&mut self, row: &SweepRow) -> Result<(), JournalError> {
         let reason = match &row.outcome {
             Outcome::Done => None,
             Outcome::Failed(reason) => Some(reason.clone()),
@@ -133,7 +137,7 @@ impl Journal {
     }
 }
 
-impl From<Line> for Row {
+impl From<Line> for SweepRow {
     fn from(line: Line) -> Self {
         let measures = line.measures.into_iter().map(f64::from_bits).collect();
         let outcome = line.reason.map_or(Outcome::Done, Outcome::Failed);
@@ -172,14 +176,18 @@ mod tests {
         }
     }
 
-    fn rows() -> [Row; 2] {
+    fn rows() -> [SweepRow; 2] {
         [
-            Row { run: 1, measures: vec![0.1], outcome: Outcome::Done },
-            Row { run: 0, measures: vec![f64::NAN], outcome: Outcome::Failed("a \"reason\"".to_owned()) },
+            SweepRow { run: 1, measures: vec![0.1], outcome: Outcome::Done },
+            SweepRow {
+                run: 0,
+                measures: vec![f64::NAN],
+                outcome: Outcome::Failed("a \"reason\"".to_owned()),
+            },
         ]
     }
 
-    fn bits(rows: &[Row]) -> Vec<(usize, u64, Outcome)> {
+    fn bits(rows: &[SweepRow]) -> Vec<(usize, u64, Outcome)> {
         rows.iter().map(|row| (row.run, row.measures[0].to_bits(), row.outcome.clone())).collect()
     }
 

@@ -20,14 +20,14 @@ pub struct Measure {
 /// A measure in time and what it is taken of.
 #[derive(Clone, Debug)]
 struct Reduction {
-    kind: Kind,
+    kind: MeasureKind,
     of: Expression,
     /// The time of `at`, the level of `first`.
     argument: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MeasureKind {
     Max,
     Min,
     Mean,
@@ -38,14 +38,14 @@ enum Kind {
 }
 
 /// Words, numbers of arguments, and what they mean.
-const KINDS: [(&str, usize, Kind); 7] = [
-    ("max", 1, Kind::Max),
-    ("min", 1, Kind::Min),
-    ("mean", 1, Kind::Mean),
-    ("rms", 1, Kind::Rms),
-    ("last", 1, Kind::Last),
-    ("at", 2, Kind::At),
-    ("first", 2, Kind::First),
+const KINDS: [(&str, usize, MeasureKind); 7] = [
+    ("max", 1, MeasureKind::Max),
+    ("min", 1, MeasureKind::Min),
+    ("mean", 1, MeasureKind::Mean),
+    ("rms", 1, MeasureKind::Rms),
+    ("last", 1, MeasureKind::Last),
+    ("at", 2, MeasureKind::At),
+    ("first", 2, MeasureKind::First),
 ];
 
 /// What the measures of an expression are called while its rest is read.
@@ -123,7 +123,7 @@ fn split_name(text: &str) -> (Option<&str>, &str) {
 
 /// A call of a measure in time: its word, its arguments, and where it stands.
 struct Call<'a> {
-    kind: Kind,
+    kind: MeasureKind,
     arguments: Vec<&'a str>,
     text: &'a str,
     start: usize,
@@ -208,16 +208,16 @@ impl Reduction {
             return f64::NAN;
         }
         match self.kind {
-            Kind::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Kind::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
-            Kind::Mean => mean(&run.times, &values),
-            Kind::Rms => {
+            MeasureKind::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            MeasureKind::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+            MeasureKind::Mean => mean(&run.times, &values),
+            MeasureKind::Rms => {
                 let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
                 mean(&run.times, &squares).sqrt()
             }
-            Kind::Last => values[values.len() - 1],
-            Kind::At => at(&run.times, &values, self.argument),
-            Kind::First => first(&run.times, &values, self.argument),
+            MeasureKind::Last => values[values.len() - 1],
+            MeasureKind::At => at(&run.times, &values, self.argument),
+            MeasureKind::First => first(&run.times, &values, self.argument),
         }
     }
 }

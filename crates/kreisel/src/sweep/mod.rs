@@ -15,7 +15,7 @@ pub mod vary;
 
 pub use journal::{Journal, JournalError};
 pub use measure::{Measure, MeasureError};
-pub use run::{Outcome, Plan, Row, run_point};
+pub use run::{Outcome, SweepPlan, SweepRow, run_point};
 pub use sample::{Sampling, points};
 pub use study::{Request, Study, SweepError};
 pub use table::{head, lines, table};

@@ -16,7 +16,7 @@ pub type Build<'a> = dyn Fn(&[(&str, &str)]) -> Result<Machine, ModelErrors> + S
 const MISTAKE: &str = "a mistake in Kreisel, please report it";
 
 /// What is to be run.
-pub struct Plan<'a> {
+pub struct SweepPlan<'a> {
     /// Builds the machine for given parameters, as name and expression.
     pub build: &'a Build<'a>,
     /// What varies.
@@ -29,7 +29,7 @@ pub struct Plan<'a> {
 
 /// What one run gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SweepRow {
     /// Number of the run.
     pub run: usize,
     /// What the measures are; not numbers if the run failed.
@@ -47,7 +47,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-impl Plan<'_> {
+impl SweepPlan<'_> {
     /// Runs the points of these numbers on `threads` threads (all cores if zero) and hands rows on as they come.
     ///
     /// A raised `stop` ends it after the present steps; runs that it cuts short are not handed on.
@@ -56,7 +56,7 @@ impl Plan<'_> {
         numbers: &[usize],
         threads: usize,
         stop: &AtomicBool,
-        take: &(dyn Fn(Row) + Sync),
+        take: &(dyn Fn(SweepRow) + Sync),
     ) -> Result<(), rayon::ThreadPoolBuildError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         // One at a time: runs may take very different times.
@@ -74,7 +74,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn row(&self, run: usize, stop: &AtomicBool) -> Option<Row> {
+    fn row(&self, run: usize, stop: &AtomicBool) -> Option<SweepRow> {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
@@ -94,7 +94,7 @@ impl Plan<'_> {
         match run_point(&machine, stop) {
             Ok(Some(trajectory)) => {
                 let measures = self.measures.iter().map(|measure| measure.of(&trajectory)).collect();
-                Some(Row { run, measures, outcome: Outcome::Done })
+                Some(SweepRow { run, measures, outcome: Outcome::Done })
             }
             Ok(None) => None,
             // What stops a sweep may be what made the run fail.
@@ -103,8 +103,8 @@ impl Plan<'_> {
         }
     }
 
-    fn failed(&self, run: usize, reason: String) -> Row {
-        Row { run, measures: vec![f64::NAN; self.measures.len()], outcome: Outcome::Failed(reason) }
+    fn failed(&self, run: usize, reason: String) -> SweepRow {
+        SweepRow { run, measures: vec![f64::NAN; self.measures.len()], outcome: Outcome::Failed(reason) }
     }
 }
 
@@ -113,7 +113,7 @@ pub fn run_point(machine: &Machine, stop: &AtomicBool) -> Result<Option<Trajecto
     let plan = machine.plan().map_err(|errors| first_line(&errors.to_string()))?;
     let mut run = machine.start(&plan).map_err(|error| first_line(&error.to_string()))?;
     let recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
-    let mut watch = Watch { recorder, stop };
+    let mut watch = RecordingObserver { recorder, stop };
     let ending = run.advance(&mut watch);
     let kept = watch.recorder.finish(run.integration().values()).map_err(|error| error.to_string());
     match ending {
@@ -125,12 +125,12 @@ pub fn run_point(machine: &Machine, stop: &AtomicBool) -> Result<Option<Trajecto
 }
 
 /// Records, and stops when asked to.
-struct Watch<'m, 's> {
+struct RecordingObserver<'m, 's> {
     recorder: Recorder<'m, Trajectory>,
     stop: &'s AtomicBool,
 }
 
-impl Observer for Watch<'_, '_> {
+impl Observer for RecordingObserver<'_, '_> {
     fn started(&mut self, at: &Values) {
         self.recorder.started(at);
     }

@@ -8,7 +8,7 @@ use sobol::Sobol;
 use sobol::params::JoeKuoD6;
 
 /// Parameters for which the direction numbers of Sobol's sequence are at hand.
-const MOST_DIMENSIONS: usize = 100;
+const MAX_DIMENSIONS: usize = 100;
 
 /// How points are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub fn points(variations: &[Variation], sampling: Sampling) -> Result<Vec<Vec<f6
         Sampling::Grid => return grid(variations),
         Sampling::Random { count, seed } => random(variations.len(), count, seed),
         Sampling::LatinHypercube { count, seed } => latin_hypercube(variations.len(), count, seed),
-        Sampling::Sobol { .. } if variations.len() > MOST_DIMENSIONS => {
-            return Err(VaryError::TooMany { count: variations.len(), most: MOST_DIMENSIONS });
+        Sampling::Sobol { .. } if variations.len() > MAX_DIMENSIONS => {
+            return Err(VaryError::TooMany { count: variations.len(), most: MAX_DIMENSIONS });
         }
         Sampling::Sobol { count, seed } => sobol(variations.len(), count, seed),
     };
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn more_parameters_than_the_sequence_has_are_refused() {
-        let many: Vec<Variation> = (0..=MOST_DIMENSIONS).map(|_| two()[0].clone()).collect();
+        let many: Vec<Variation> = (0..=MAX_DIMENSIONS).map(|_| two()[0].clone()).collect();
         let sampling = Sampling::Sobol { count: 3, seed: 1 };
         assert!(matches!(points(&many, sampling), Err(VaryError::TooMany { count: 101, most: 100 })));
         assert_eq!(points(&many[1..], sampling).unwrap()[0].len(), 100);

@@ -2,7 +2,7 @@
 
 use super::journal::{Identity, Journal, JournalError};
 use super::measure::{Measure, MeasureError};
-use super::run::{Build, Plan, Row};
+use super::run::{Build, SweepPlan, SweepRow};
 use super::sample::{Sampling, points};
 use super::vary::{Variation, VaryError};
 use crate::machine::Machine;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 
 /// Most runs of one sweep: a table of this length still fits into memory.
-pub const MOST_RUNS: usize = 10_000_000;
+pub const MAX_RUNS: usize = 10_000_000;
 
 /// What is asked for, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,26 +119,26 @@ impl Study {
             | Sampling::LatinHypercube { count, .. }
             | Sampling::Sobol { count, .. } => count,
         };
-        if count > MOST_RUNS {
-            return Err(SweepError::TooManyRuns { count, most: MOST_RUNS });
+        if count > MAX_RUNS {
+            return Err(SweepError::TooManyRuns { count, most: MAX_RUNS });
         }
         Ok(points(&self.variations, self.sampling)?)
     }
 
     /// The runs at some points.
-    pub fn plan<'a>(&'a self, build: &'a Build<'a>, points: &'a [Vec<f64>]) -> Plan<'a> {
-        Plan { build, variations: &self.variations, points, measures: &self.measures }
+    pub fn plan<'a>(&'a self, build: &'a Build<'a>, points: &'a [Vec<f64>]) -> SweepPlan<'a> {
+        SweepPlan { build, variations: &self.variations, points, measures: &self.measures }
     }
 }
 
-impl Plan<'_> {
+impl SweepPlan<'_> {
     /// Runs what is not among `rows` yet and adds it, to the journal first; tells whether all is done.
     ///
     /// `each` is called after each run. Rows are in the order in which their runs came to their end.
     pub fn run_missing(
         &self,
         journal: Option<Journal>,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<SweepRow>,
         threads: usize,
         stop: &AtomicBool,
         each: &(dyn Fn() + Sync),

@@ -1,12 +1,12 @@
 //! The table of a sweep, as comma-separated values.
 
 use super::measure::Measure;
-use super::run::{Outcome, Plan, Row};
+use super::run::{Outcome, SweepPlan, SweepRow};
 use super::vary::Variation;
 use std::fmt::Write;
 
 /// A line for each run: its number, parameters, measures, how it ended and why.
-pub fn table(plan: &Plan, rows: &[Row]) -> String {
+pub fn table(plan: &SweepPlan, rows: &[SweepRow]) -> String {
     let mut text = head(plan.variations, plan.measures);
     text.push_str(&lines(rows.iter().map(|row| (row, plan.points[row.run].as_slice()))));
     text
@@ -25,7 +25,7 @@ pub fn head(variations: &[Variation], measures: &[Measure]) -> String {
 /// The lines of some runs, each with its point.
 ///
 /// Numbers have 17 significant digits, as in `trajectory.csv`, which gives every bit back.
-pub fn lines<'a>(rows: impl Iterator<Item = (&'a Row, &'a [f64])>) -> String {
+pub fn lines<'a>(rows: impl Iterator<Item = (&'a SweepRow, &'a [f64])>) -> String {
     let mut text = String::new();
     for (row, point) in rows {
         let _ = write!(text, "{}", row.run);

@@ -1,9 +1,9 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use super::{JointEntry, System};
+use super::{System, SystemJoint};
 use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
 use crate::kinematics::{
-    LocalForces, LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeId, NodeMotion,
+    LocalForces, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion,
     STIFFNESS_ONLY, TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
 use crate::lie::{Group, Matrix6, Vector6};
@@ -35,7 +35,7 @@ impl System {
                 3 => add_rows::<3>(&node, target),
                 4 => add_rows::<4>(&node, target),
                 5 => add_rows::<5>(&node, target),
-                _ => add_rows::<MOST_ROWS>(&node, target),
+                _ => add_rows::<MAX_ROWS>(&node, target),
             }
         }
     }
@@ -58,7 +58,7 @@ impl System {
                 3 => set_rows::<3>(&node, places, &mut out.stiffness),
                 4 => set_rows::<4>(&node, places, &mut out.stiffness),
                 5 => set_rows::<5>(&node, places, &mut out.stiffness),
-                _ => set_rows::<MOST_ROWS>(&node, places, &mut out.stiffness),
+                _ => set_rows::<MAX_ROWS>(&node, places, &mut out.stiffness),
             }
         }
     }
@@ -69,7 +69,7 @@ impl System {
     }
 
     /// d/dt (B v + Φ_t) − B v̇ of one joint.
-    pub(super) fn joint_curvature(&self, entry: &JointEntry, at: &Point, out: &mut [f64]) {
+    pub(super) fn joint_curvature(&self, entry: &SystemJoint, at: &Point, out: &mut [f64]) {
         let nodes = &entry.nodes[..];
         self.with_motion(nodes, at, &entry.memory, |motion| {
             let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
@@ -102,10 +102,10 @@ impl System {
 
     pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
         let mut tangent = LocalTangent::zeros(0);
-        let found = self.found(at.memory);
+        let found = self.candidate_pairs(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let places = places.as_deref();
-        for entry in self.elements_on(at) {
+        for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
@@ -152,7 +152,7 @@ impl System {
         &self,
         part: &LocalPart,
         tangent: &LocalTangent,
-        wrenches: impl FnOnce() -> [Vector6; MOST_NODES],
+        wrenches: impl FnOnce() -> [Vector6; MAX_NODES],
         weights: TangentWeights,
         out: &mut Tangent,
     ) {
@@ -266,7 +266,7 @@ fn set_rows<const R: usize>(node: &JointNode, places: GradientPlace, out: &mut B
     }
 }
 
-impl JointEntry {
+impl SystemJoint {
     pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
         Rows { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
     }
@@ -281,8 +281,8 @@ impl JointEntry {
 }
 
 /// Wrenches of multipliers on the nodes of their joint, with the sign of the equations of motion.
-pub(super) fn reaction(gradient: &LocalGradient, multipliers: &[f64], nodes: usize) -> [Vector6; MOST_NODES] {
-    let mut wrenches = [Vector6::zeros(); MOST_NODES];
+pub(super) fn reaction(gradient: &LocalGradient, multipliers: &[f64], nodes: usize) -> [Vector6; MAX_NODES] {
+    let mut wrenches = [Vector6::zeros(); MAX_NODES];
     for (row, lambda) in gradient.rows.iter().zip(multipliers) {
         for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes) {
             *wrench += *lambda * row;

@@ -1,12 +1,12 @@
 //! Who made a number that is none: parts are asked one by one, which costs time only where a run has failed.
 
-use super::{ElementEntry, JointEntry, System};
+use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;
-use crate::element::MOST_STATES;
-use crate::kinematics::{LocalForces, LocalGradient, MOST_ROWS};
+use crate::element::MAX_STATES;
+use crate::kinematics::{LocalForces, LocalGradient, MAX_ROWS};
 
 /// Squares of larger numbers overflow where norms are taken.
-const LARGEST: f64 = 1e100;
+const MAX_MAGNITUDE: f64 = 1e100;
 
 /// Name of the part whose forces, rates or constraints are not finite, or too large to be squared, at a point whose motion
 /// is finite. Where several are too large it is the worst: the others answer to it.
@@ -15,10 +15,10 @@ pub(super) fn part_not_finite(system: &System, at: &Point) -> Option<String> {
     if motion.into_iter().flatten().any(|value| !value.is_finite()) {
         return None;
     }
-    let elements = system.elements_on(at).map(|entry| (&entry.name, element_size(system, entry, at)));
-    let joints = system.joints_on(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
+    let elements = system.active_elements(at).map(|entry| (&entry.name, element_size(system, entry, at)));
+    let joints = system.active_joints(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
     let mut worst: Option<(&String, f64)> = None;
-    for (name, size) in elements.chain(joints).filter(|(_, size)| *size > LARGEST) {
+    for (name, size) in elements.chain(joints).filter(|(_, size)| *size > MAX_MAGNITUDE) {
         if worst.is_none_or(|(_, known)| size > known) {
             worst = Some((name, size));
         }
@@ -32,11 +32,11 @@ fn size(numbers: impl IntoIterator<Item = f64>) -> f64 {
     numbers.into_iter().map(size).fold(0.0, f64::max)
 }
 
-fn element_size(system: &System, entry: &ElementEntry, at: &Point) -> f64 {
+fn element_size(system: &System, entry: &SystemElement, at: &Point) -> f64 {
     system.with_element(entry, at, |motion| {
         let mut forces = LocalForces::zeros();
         entry.element.residual(motion, &mut forces);
-        let mut rates = [0.0; MOST_STATES];
+        let mut rates = [0.0; MAX_STATES];
         if entry.links.is_some() {
             entry.element.rates(motion, &mut rates[..entry.element.rate_count()]);
         }
@@ -45,9 +45,9 @@ fn element_size(system: &System, entry: &ElementEntry, at: &Point) -> f64 {
     })
 }
 
-fn joint_size(system: &System, entry: &JointEntry, at: &Point) -> f64 {
+fn joint_size(system: &System, entry: &SystemJoint, at: &Point) -> f64 {
     system.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-        let mut violation = [0.0; MOST_ROWS];
+        let mut violation = [0.0; MAX_ROWS];
         entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
         let mut gradient = LocalGradient::zeros();
         entry.joint.gradient(motion, &mut gradient);

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use super::crowd::{CrowdEntry, Kept};
+use super::contact_group::{Kept, SystemContactGroup};
 use super::pass::Round;
 use super::state::{Links, StateEntry, multipliers_of};
 use super::switch::Switch;
-use super::{ElementEntry, JointEntry, Node, SwitchId, System};
+use super::{SwitchId, System, SystemElement, SystemJoint, SystemNode};
 use crate::dae::{Couplings, Initial, Reactions, Scales, Shape, StateGroup};
-use crate::element::contact::Crowd;
-use crate::element::{Element, MOST_MULTIPLIERS, MOST_STATES, StateId};
+use crate::element::contact::ContactGroup;
+use crate::element::{Element, MAX_MULTIPLIERS, MAX_STATES, StateId};
 use crate::joint::Joint;
-use crate::kinematics::{MOST_NODES, MOST_ROWS, NodeId};
+use crate::kinematics::{MAX_NODES, MAX_ROWS, NodeId};
 use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
 use crate::solve::block::{BlockId, BlockPattern};
 
@@ -33,7 +33,7 @@ pub enum AssemblyError {
         count: usize,
     },
     /// A part touches too many nodes.
-    #[error("`{part}` touches {count} nodes; at most {MOST_NODES} are possible")]
+    #[error("`{part}` touches {count} nodes; at most {MAX_NODES} are possible")]
     TooManyNodes {
         /// The part.
         part: String,
@@ -59,7 +59,7 @@ pub enum AssemblyError {
         part: String,
     },
     /// A joint has too many equations.
-    #[error("joint `{joint}` has {count} equations; at most {MOST_ROWS} are possible")]
+    #[error("joint `{joint}` has {count} equations; at most {MAX_ROWS} are possible")]
     TooManyRows {
         /// The joint.
         joint: String,
@@ -79,13 +79,13 @@ pub struct SystemBuilder {
     switches: Vec<(String, bool)>,
     versions: Vec<Version>,
     internal_states: Vec<StateStart>,
-    crowds: Vec<(String, Crowd)>,
+    contact_groups: Vec<(String, ContactGroup)>,
 }
 
-/// An element that takes the place of another one in a configuration.
+/// An element that takes the place of another one in a variant.
 struct Version {
     original: usize,
-    configuration: usize,
+    variant: usize,
     element: Box<dyn Element>,
 }
 
@@ -95,7 +95,7 @@ struct StateStart {
     initial: f64,
     scale: f64,
     algebraic: bool,
-    forgetful: bool,
+    fading: bool,
 }
 
 struct NodeEntry {
@@ -140,38 +140,32 @@ impl SystemBuilder {
     /// Adds a first-order state: its initial value, and the size against which its error is judged where it is small.
     pub fn state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let name = name.into();
-        self.internal_states.push(StateStart { name, initial, scale, algebraic: false, forgetful: false });
+        self.internal_states.push(StateStart { name, initial, scale, algebraic: false, fading: false });
         StateId(self.internal_states.len() - 1)
     }
 
     /// Adds a state that forgets its errors by itself, so that the step size follows only what it does to the motion.
-    pub fn forgetful_state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
+    pub fn fading_state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let id = self.state(name, initial, scale);
-        self.internal_states[id.0].forgetful = true;
+        self.internal_states[id.0].fading = true;
         id
     }
 
     /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its scale.
     pub fn algebraic_state(&mut self, name: impl Into<String>, guess: f64, scale: f64) -> StateId {
         let name = name.into();
-        self.internal_states.push(StateStart {
-            name,
-            initial: guess,
-            scale,
-            algebraic: true,
-            forgetful: false,
-        });
+        self.internal_states.push(StateStart { name, initial: guess, scale, algebraic: true, fading: false });
         StateId(self.internal_states.len() - 1)
     }
 
     /// Adds shapes of which any two may touch; nodes that a joint holds together do not.
-    pub fn crowd(&mut self, name: impl Into<String>, crowd: Crowd) {
-        self.crowds.push((name.into(), crowd));
+    pub fn contact_group(&mut self, name: impl Into<String>, contact_group: ContactGroup) {
+        self.contact_groups.push((name.into(), contact_group));
     }
 
-    /// Names of all crowds.
-    pub fn crowd_names(&self) -> impl Iterator<Item = &str> {
-        self.crowds.iter().map(|(name, _)| name.as_str())
+    /// Names of all contact groups.
+    pub fn contact_group_names(&self) -> impl Iterator<Item = &str> {
+        self.contact_groups.iter().map(|(name, _)| name.as_str())
     }
 
     /// Index of the joint of a name.
@@ -193,7 +187,7 @@ impl SystemBuilder {
             return Some(SwitchId(index));
         }
         let known = self.elements.iter().any(|(known, _)| known == name)
-            || self.crowds.iter().any(|(known, _)| known == name)
+            || self.contact_groups.iter().any(|(known, _)| known == name)
             || self.joint_named(name).is_some();
         known.then(|| {
             self.switches.push((name.to_string(), on_at_start));
@@ -201,12 +195,12 @@ impl SystemBuilder {
         })
     }
 
-    /// Lets the elements of some names of another machine take the places of those of this one in a configuration.
+    /// Lets the elements of some names of another machine take the places of those of this one in a variant.
     ///
     /// An error names an element that has no counterpart, or one between other nodes or with another memory.
-    pub fn configuration(
+    pub fn variant(
         &mut self,
-        configuration: usize,
+        variant: usize,
         other: Self,
         is_changed: impl Fn(&str) -> bool,
     ) -> Result<(), String> {
@@ -225,7 +219,7 @@ impl SystemBuilder {
             if !fits {
                 return Err(name.clone());
             }
-            self.versions.push(Version { original, configuration, element: other });
+            self.versions.push(Version { original, variant, element: other });
         }
         others.next().map_or(Ok(()), |(name, _)| Err(name))
     }
@@ -245,8 +239,8 @@ impl SystemBuilder {
         self.check()?;
         let space = Space::new(self.nodes.iter().map(|node| node.group));
         let initial = self.initial(&space, time);
-        let nodes: Vec<Node> = (self.nodes.iter().enumerate())
-            .map(|(index, node)| Node {
+        let nodes: Vec<SystemNode> = (self.nodes.iter().enumerate())
+            .map(|(index, node)| SystemNode {
                 name: node.name.clone(),
                 group: node.group,
                 coordinates: space.coordinate_range(index),
@@ -292,10 +286,10 @@ impl SystemBuilder {
             .collect();
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
-        let mut elements: Vec<ElementEntry> = (self.elements.into_iter().enumerate())
-            .map(|(index, (name, element))| ElementEntry {
+        let mut elements: Vec<SystemElement> = (self.elements.into_iter().enumerate())
+            .map(|(index, (name, element))| SystemElement {
                 switch: switch_of(&name),
-                configuration: None,
+                variant: None,
                 original: index,
                 memory: remember(element.memory_count()),
                 nodes: element.nodes().iter().copied().collect(),
@@ -306,11 +300,11 @@ impl SystemBuilder {
             })
             .collect();
         let several = !self.versions.is_empty();
-        for Version { original, configuration, element } in self.versions {
+        for Version { original, variant, element } in self.versions {
             let first = &mut elements[original];
-            first.configuration = Some(0);
-            let version = ElementEntry {
-                configuration: Some(configuration),
+            first.variant = Some(0);
+            let version = SystemElement {
+                variant: Some(variant),
                 name: first.name.clone(),
                 memory: first.memory.clone(),
                 nodes: first.nodes.clone(),
@@ -341,7 +335,7 @@ impl SystemBuilder {
                         .extend(blocks.map(|block| block.expect("the block is in the pattern")));
                     nonholonomic_group += 1;
                 }
-                JointEntry {
+                SystemJoint {
                     switch: switch_of(&name),
                     nonholonomic,
                     nonholonomic_blocks,
@@ -358,17 +352,22 @@ impl SystemBuilder {
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
-        let crowds = (self.crowds.into_iter())
-            .map(|(name, mut crowd)| {
-                joined.iter().for_each(|&(first, second)| crowd.join(first, second));
-                CrowdEntry { switch: switch_of(&name), memory: remember(crowd.memory_count()), crowd, name }
+        let contact_groups = (self.contact_groups.into_iter())
+            .map(|(name, mut contact_group)| {
+                joined.iter().for_each(|&(first, second)| contact_group.join(first, second));
+                SystemContactGroup {
+                    switch: switch_of(&name),
+                    memory: remember(contact_group.memory_count()),
+                    contact_group,
+                    name,
+                }
             })
             .collect();
-        let configuration = several.then(|| remember(1).start);
+        let variant = several.then(|| remember(1).start);
         shape.memory = memory;
         let scales = self.scales.unwrap_or_default();
         let internal_states = (self.internal_states.into_iter())
-            .map(|StateStart { name, scale, forgetful, .. }| StateEntry { name, scale, forgetful })
+            .map(|StateStart { name, scale, fading, .. }| StateEntry { name, scale, fading })
             .collect();
         let system = System {
             rounds: Round::all(&elements, &joints),
@@ -379,9 +378,9 @@ impl SystemBuilder {
             couplings,
             scales,
             switches,
-            configuration,
+            variant,
             internal_states,
-            crowds,
+            contact_groups,
             kept: Kept::default(),
         };
         Ok((system, initial))
@@ -391,7 +390,7 @@ impl SystemBuilder {
         let parts = (self.elements.iter().map(|(name, element)| (name, element.nodes())))
             .chain(self.joints.iter().map(|(name, joint)| (name, joint.nodes())));
         for (part, nodes) in parts {
-            if nodes.len() > MOST_NODES {
+            if nodes.len() > MAX_NODES {
                 return Err(AssemblyError::TooManyNodes { part: part.clone(), count: nodes.len() });
             }
             if let Some(node) = nodes.iter().find(|node| node.0 >= self.nodes.len()) {
@@ -404,7 +403,7 @@ impl SystemBuilder {
         }
         self.check_readings()?;
         let count = |joint: &dyn Joint| joint.size().max(joint.nonholonomic_count());
-        match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MOST_ROWS) {
+        match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MAX_ROWS) {
             Some((name, joint)) => {
                 Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
             }
@@ -429,10 +428,9 @@ impl SystemBuilder {
                 return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
             let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
-            for (what, count, most) in [
-                ("states", internal_states.len(), MOST_STATES),
-                ("multipliers", multipliers, MOST_MULTIPLIERS),
-            ] {
+            for (what, count, most) in
+                [("states", internal_states.len(), MAX_STATES), ("multipliers", multipliers, MAX_MULTIPLIERS)]
+            {
                 if count > most {
                     return Err(AssemblyError::TooManyReadings { part: part.to_string(), what, count, most });
                 }
@@ -494,7 +492,7 @@ impl SystemBuilder {
         let nonholonomic: Vec<(usize, usize)> = nonholonomic.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.internal_states.iter().map(|group| group.size).collect();
-        let with_internal_states = || self.readers().map(|(_, element)| Reading::of(element));
+        let with_internal_states = || self.readers().map(|(_, element)| ElementReads::of(element));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_internal_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
@@ -509,7 +507,7 @@ impl SystemBuilder {
         let pattern = |rows: &[usize], columns: &[usize], blocks: Vec<(usize, usize)>| {
             Arc::new(BlockPattern::new(rows, columns, blocks))
         };
-        let pairs_of = |pick: fn(&Reading) -> Vec<(usize, usize)>| {
+        let pairs_of = |pick: fn(&ElementReads) -> Vec<(usize, usize)>| {
             with_internal_states().flat_map(|r| pick(&r)).collect()
         };
         Couplings {
@@ -540,7 +538,7 @@ impl SystemBuilder {
 }
 
 /// What an element touches, by index.
-struct Reading<'a> {
+struct ElementReads<'a> {
     nodes: &'a [NodeId],
     internal_states: &'a [StateId],
     rated: &'a [StateId],
@@ -570,7 +568,7 @@ impl Index for usize {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ElementReads<'a> {
     fn of(element: &'a dyn Element) -> Self {
         let internal_states = element.internal_states();
         Self {
@@ -589,7 +587,7 @@ impl<'a> Reading<'a> {
 
 /// What ties an element to states and to the multipliers of joints.
 fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
-    let reading = Reading::of(element);
+    let reading = ElementReads::of(element);
     if reading.internal_states.is_empty() && reading.joints.is_empty() {
         return None;
     }

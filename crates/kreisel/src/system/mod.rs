@@ -6,15 +6,15 @@
 mod assembly;
 mod blame;
 mod builder;
-mod crowd;
+mod contact_group;
 mod nonholonomic;
 mod pass;
 mod state;
 mod switch;
 
 pub use builder::{AssemblyError, SystemBuilder};
-pub use crowd::CrowdTouch;
-use crowd::{CrowdEntry, Kept};
+pub use contact_group::GroupContact;
+use contact_group::{Kept, SystemContactGroup};
 use pass::{Round, Wanted};
 use state::{Links, StateEntry};
 use switch::Switch;
@@ -28,7 +28,7 @@ use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tang
 use crate::element::Element;
 use crate::joint::Joint;
 use crate::kinematics::{
-    Energies, LocalForces, LocalGradient, MOST_NODES, MOST_ROWS, Motion, NodeId, NodeMotion, Power, join,
+    Energies, LocalForces, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join,
     split, twist_between,
 };
 use crate::lie::{Group, Vector6};
@@ -36,37 +36,37 @@ use crate::solve::block::{BlockId, BlockMatrix};
 
 /// A machine as a system of equations; immutable once built.
 pub struct System {
-    nodes: Vec<Node>,
-    elements: Vec<ElementEntry>,
-    joints: Vec<JointEntry>,
+    nodes: Vec<SystemNode>,
+    elements: Vec<SystemElement>,
+    joints: Vec<SystemJoint>,
     rounds: Vec<Round>,
     shape: Shape,
     couplings: Couplings,
     scales: Scales,
     switches: Vec<Switch>,
-    /// Place in the memory of the number of the configuration, if there are several.
-    configuration: Option<usize>,
+    /// Place in the memory of the number of the variant, if there are several.
+    variant: Option<usize>,
     internal_states: Vec<StateEntry>,
-    crowds: Vec<CrowdEntry>,
+    contact_groups: Vec<SystemContactGroup>,
     kept: Kept,
 }
 
 /// A node: its name, group and place in the arrays.
-struct Node {
+struct SystemNode {
     name: String,
     group: Group,
     coordinates: Range<usize>,
     velocities: Range<usize>,
 }
 
-struct ElementEntry {
+struct SystemElement {
     element: Box<dyn Element>,
     /// The element's nodes, at hand before the element itself is.
     nodes: SmallVec<[NodeId; 2]>,
     name: String,
     switch: Option<SwitchId>,
-    /// The only configuration in which it acts, if it is one of several versions.
-    configuration: Option<usize>,
+    /// The only variant in which it acts, if it is one of several versions.
+    variant: Option<usize>,
     /// Index of the version that acts at the start; its own without versions.
     original: usize,
     memory: Range<usize>,
@@ -76,7 +76,7 @@ struct ElementEntry {
     links: Option<Box<Links>>,
 }
 
-struct JointEntry {
+struct SystemJoint {
     joint: Box<dyn Joint>,
     /// The joint's nodes, at hand before the joint itself is.
     nodes: SmallVec<[NodeId; 2]>,
@@ -131,7 +131,7 @@ impl System {
             [only] => act(&[motion(only)]),
             [first, second] => act(&[motion(first), motion(second)]),
             [.., last] => {
-                let motions: [NodeMotion; MOST_NODES] =
+                let motions: [NodeMotion; MAX_NODES] =
                     std::array::from_fn(|index| motion(nodes.get(index).copied().unwrap_or(last)));
                 act(&motions[..nodes.len()])
             }
@@ -186,27 +186,27 @@ impl System {
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        for entry in self.elements_on(at) {
+        for entry in self.active_elements(at) {
             sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
         }
-        sum += self.crowd_energies(at);
+        sum += self.contact_group_energies(at);
         sum
     }
 
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
-        let mut sum = self.crowd_power(at);
-        for entry in self.elements_on(at) {
+        let mut sum = self.contact_group_power(at);
+        for entry in self.active_elements(at) {
             sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
-        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self
                 .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        for entry in self.joints_on(at).filter(|entry| !entry.nonholonomic.is_empty()) {
+        for entry in self.active_joints(at).filter(|entry| !entry.nonholonomic.is_empty()) {
             let (targets, _) = self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
                 entry.joint.nonholonomic_targets(motion)
             });
@@ -228,7 +228,7 @@ impl System {
         let mut entry = &self.elements[element];
         if !self.is_version_of(entry, at.memory) {
             let acts =
-                |other: &&ElementEntry| other.original == element && self.is_version_of(other, at.memory);
+                |other: &&SystemElement| other.original == element && self.is_version_of(other, at.memory);
             entry = self.elements.iter().find(acts).unwrap_or(entry);
         }
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
@@ -244,18 +244,18 @@ impl System {
     }
 
     /// What a contact does; nothing for other elements and where it is switched off.
-    pub fn touch(&self, element: usize, at: &Point) -> Option<crate::element::contact::Touch> {
+    pub fn contact(&self, element: usize, at: &Point) -> Option<crate::element::contact::ContactResult> {
         let entry = &self.elements[element];
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return None;
         }
-        self.with_element(entry, at, |motion| entry.element.touch(motion))
+        self.with_element(entry, at, |motion| entry.element.contact(motion))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in self.joints_on(at) {
+        for entry in self.active_joints(at) {
             for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
                 *sum += norm * norm;
             }
@@ -264,10 +264,10 @@ impl System {
     }
 
     /// The same of one joint, whether it is switched on or not.
-    fn joint_residuals(&self, entry: &JointEntry, at: &Point) -> [f64; 2] {
+    fn joint_residuals(&self, entry: &SystemJoint, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-            let mut violation = [0.0; MOST_ROWS];
+            let mut violation = [0.0; MAX_ROWS];
             let rows = entry.rows.len();
             entry.joint.violation(motion, &mut violation[..rows]);
             let mut gradient = LocalGradient::zeros();
@@ -291,7 +291,7 @@ impl System {
     }
 
     /// Numbers of elements and of joints that touch each node.
-    pub fn touch_counts(&self) -> Vec<(usize, usize)> {
+    pub fn part_counts(&self) -> Vec<(usize, usize)> {
         let mut counts = vec![(0, 0); self.nodes.len()];
         let originals = self.elements.iter().enumerate().filter(|(index, entry)| entry.original == *index);
         for node in originals.flat_map(|(_, entry)| &entry.nodes) {
@@ -314,7 +314,7 @@ impl System {
     }
 }
 
-impl JointEntry {
+impl SystemJoint {
     /// Wrench on the second body at the joint's point, in world axes.
     fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
         let mut gradient = LocalGradient::zeros();
@@ -359,11 +359,11 @@ impl Dae for System {
     }
 
     fn couplings_at(&self, memory: &[f64]) -> Couplings {
-        self.crowd_couplings(memory)
+        self.contact_group_couplings(memory)
     }
 
     fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
-        self.crowds_differ(before, after)
+        self.contact_groups_differ(before, after)
     }
 
     fn scales(&self) -> Scales {
@@ -395,7 +395,7 @@ impl Dae for System {
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let mut gradient = LocalGradient::zeros();
-        for entry in self.joints_on(at) {
+        for entry in self.active_joints(at) {
             let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
@@ -406,7 +406,7 @@ impl Dae for System {
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints_on(at).filter(|entry| entry.joint.is_rheonomic()) {
+        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
             let (rates, _) = self
                 .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
             let rows = entry.rows.clone();
@@ -415,7 +415,7 @@ impl Dae for System {
     }
 
     fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.joints_on(at) {
+        for entry in self.active_joints(at) {
             self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
         }
     }
@@ -435,17 +435,17 @@ impl Dae for System {
         self.assemble(at, Wanted { equations: Some(out), rates, derivatives: Some((weights, tangent)) });
     }
 
-    fn has_dear_tangent(&self) -> bool {
-        self.elements.iter().any(|entry| entry.element.has_dear_tangent())
+    fn has_costly_tangent(&self) -> bool {
+        self.elements.iter().any(|entry| entry.element.has_costly_tangent())
     }
 
     /// Not with groups of contacts: their pairs have blocks of their own.
     fn folds(&self) -> bool {
-        self.crowds.is_empty()
+        self.contact_groups.is_empty()
     }
 
     fn loads(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.elements_on(at) {
+        for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 let mut forces = LocalForces::zeros();
@@ -460,8 +460,8 @@ impl Dae for System {
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
-        self.remember_crowds(at, memory);
-        let acts = |entry: &&ElementEntry| self.is_version_of(entry, at.memory);
+        self.remember_contact_groups(at, memory);
+        let acts = |entry: &&SystemElement| self.is_version_of(entry, at.memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, at, |motion| entry.element.remember(motion, own));
@@ -475,11 +475,11 @@ impl Dae for System {
     }
 
     fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
-        for entry in self.elements_on(at).filter(|entry| !entry.memory.is_empty()) {
+        for entry in self.active_elements(at).filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, before, |before| {
                 self.with_element(entry, at, |motion| {
-                    let mut moves = [Vector6::zeros(); MOST_NODES];
+                    let mut moves = [Vector6::zeros(); MAX_NODES];
                     for (index, node) in entry.nodes.iter().enumerate() {
                         let group = self.nodes[node.0].group;
                         let [old, new] = [before, motion].map(|motion| &motion.nodes[index].pose);
@@ -494,9 +494,9 @@ impl Dae for System {
     }
 
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
-        let off = |entry: &&JointEntry| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        let off = |entry: &&SystemJoint| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
         let first_nonholonomic = self.shape.constraint_count();
-        let nonholonomic = |entry: &JointEntry| {
+        let nonholonomic = |entry: &SystemJoint| {
             first_nonholonomic + entry.nonholonomic.start..first_nonholonomic + entry.nonholonomic.end
         };
         self.joints
@@ -510,8 +510,8 @@ impl Dae for System {
         out.iter_mut().zip(&self.internal_states).for_each(|(scale, state)| *scale = state.scale);
     }
 
-    fn forgetful_states(&self, out: &mut [bool]) {
-        out.iter_mut().zip(&self.internal_states).for_each(|(forgetful, state)| *forgetful = state.forgetful);
+    fn fading_states(&self, out: &mut [bool]) {
+        out.iter_mut().zip(&self.internal_states).for_each(|(fading, state)| *fading = state.fading);
     }
 
     /// Forces weigh 1, torques 1/L with the machine's length L.

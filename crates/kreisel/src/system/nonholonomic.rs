@@ -1,15 +1,15 @@
 //! Nonholonomic equations of joints: values, reactions and derivatives.
 
 use super::assembly::{LocalPart, Rows, reaction};
-use super::{JointEntry, System};
+use super::{System, SystemJoint};
 use crate::dae::{Equations, Point, Tangent, TangentWeights};
 use crate::kinematics::{
-    LocalGradient, LocalTangent, MOST_NODES, MOST_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
+    LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
 };
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
 
-impl JointEntry {
+impl SystemJoint {
     fn nonholonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
         Rows {
             nodes: &self.nodes,
@@ -20,7 +20,7 @@ impl JointEntry {
     }
 
     /// κ = A V + b.
-    pub(super) fn nonholonomic_values(&self, motion: &Motion) -> [f64; MOST_ROWS] {
+    pub(super) fn nonholonomic_values(&self, motion: &Motion) -> [f64; MAX_ROWS] {
         let mut gradient = LocalGradient::zeros();
         self.joint.nonholonomic_gradient(motion, &mut gradient);
         let (mut values, _) = self.joint.nonholonomic_targets(motion);
@@ -31,7 +31,7 @@ impl JointEntry {
     }
 
     /// Aᵀ ψ.
-    pub(super) fn nonholonomic_wrenches(&self, motion: &Motion, at: &Point) -> [Vector6; MOST_NODES] {
+    pub(super) fn nonholonomic_wrenches(&self, motion: &Motion, at: &Point) -> [Vector6; MAX_NODES] {
         let mut gradient = LocalGradient::zeros();
         self.joint.nonholonomic_gradient(motion, &mut gradient);
         reaction(&gradient, &at.nonholonomic_multipliers[self.nonholonomic.clone()], motion.nodes.len())
@@ -40,8 +40,8 @@ impl JointEntry {
 
 impl System {
     /// Does something with every joint that has nonholonomic equations.
-    fn for_nonholonomic(&self, at: &Point, mut action: impl FnMut(&JointEntry, &Motion)) {
-        for entry in self.joints_on(at).filter(|entry| !entry.nonholonomic.is_empty()) {
+    fn for_nonholonomic(&self, at: &Point, mut action: impl FnMut(&SystemJoint, &Motion)) {
+        for entry in self.active_joints(at).filter(|entry| !entry.nonholonomic.is_empty()) {
             self.with_motion(&entry.nodes, at, &entry.memory, |motion| action(entry, motion));
         }
     }

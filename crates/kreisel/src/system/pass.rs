@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::assembly::{LocalPart, reaction};
-use super::{ElementEntry, JointEntry, System};
+use super::{System, SystemElement, SystemJoint};
 use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
 use crate::kinematics::{LocalForces, LocalGradient, LocalTangent, Motion, STIFFNESS_ONLY};
 use crate::solve::block::BlockId;
@@ -26,7 +26,7 @@ pub(super) struct Round {
 
 impl Round {
     /// Deals out all parts.
-    pub fn all(elements: &[ElementEntry], joints: &[JointEntry]) -> Vec<Self> {
+    pub fn all(elements: &[SystemElement], joints: &[SystemJoint]) -> Vec<Self> {
         let count = (elements.len() + joints.len()).div_ceil(PARTS_AT_HAND);
         let part = |parts: usize, round: usize| round * parts / count..(round + 1) * parts / count;
         let mut node_end = 0;
@@ -91,7 +91,7 @@ impl System {
         let Some((weights, out)) = derivatives else {
             return self.pass(at, equations, rates, None);
         };
-        let found = self.found(at.memory);
+        let found = self.candidate_pairs(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let (tangent, gradient) = (&mut LocalTangent::zeros(0), &mut LocalGradient::zeros());
         let places = places.as_deref();
@@ -111,23 +111,23 @@ impl System {
             if let Some(derivatives) = &mut derivatives {
                 derivatives.clear(round, self.nodes.len());
             }
-            for entry in self.on_of_elements(&self.elements[round.elements.clone()], at) {
+            for entry in self.active_elements_of(&self.elements[round.elements.clone()], at) {
                 self.add_element(entry, at, equations.as_deref_mut(), derivatives.as_mut());
             }
-            for entry in self.on_of_joints(&self.joints[round.joints.clone()], at) {
+            for entry in self.active_joints_of(&self.joints[round.joints.clone()], at) {
                 let equations = equations.as_deref_mut();
                 self.add_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
             }
         }
         if let Some(equations) = equations {
             self.evaluate_nonholonomic(at, equations);
-            self.add_crowd_forces(at, equations.equilibrium);
+            self.add_contact_group_forces(at, equations.equilibrium);
         }
         if let Some(mut derivatives) = derivatives {
             derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
             let Derivatives { weights, out, places, tangent, .. } = derivatives;
             self.add_nonholonomic_tangents(at, weights, places, tangent, out);
-            self.add_crowd_tangents(at, weights, out);
+            self.add_contact_group_tangents(at, weights, out);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);
             }
@@ -137,7 +137,7 @@ impl System {
     #[inline]
     fn add_element(
         &self,
-        entry: &ElementEntry,
+        entry: &SystemElement,
         at: &Point,
         equations: Option<&mut Equations>,
         derivatives: Option<&mut Derivatives>,
@@ -159,7 +159,7 @@ impl System {
     /// Adds an element's derivatives; its forces may be known.
     fn add_element_tangent(
         &self,
-        entry: &ElementEntry,
+        entry: &SystemElement,
         motion: &Motion,
         forces: Option<&LocalForces>,
         derivatives: &mut Derivatives,
@@ -185,7 +185,7 @@ impl System {
     #[inline]
     fn add_joint(
         &self,
-        entry: &JointEntry,
+        entry: &SystemJoint,
         at: &Point,
         equations: Option<&mut Equations>,
         rates: Option<&mut [f64]>,
@@ -227,7 +227,7 @@ impl System {
     /// Adds a joint's derivatives and writes its violation if that is wanted.
     fn add_joint_tangent(
         &self,
-        entry: &JointEntry,
+        entry: &SystemJoint,
         motion: &Motion,
         multipliers: &[f64],
         violation: Option<&mut [f64]>,

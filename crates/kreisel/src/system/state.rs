@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{ElementEntry, System};
+use super::{System, SystemElement};
 use crate::dae::{Point, Tangent, TangentWeights};
-use crate::element::{Element, LocalStateTangent, MOST_MULTIPLIERS, MOST_STATES};
+use crate::element::{Element, LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES};
 use crate::kinematics::{Motion, TwistDerivatives, add_force};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -15,7 +15,7 @@ pub(super) struct StateEntry {
     /// Size against which its error is judged where it is small.
     pub scale: f64,
     /// Whether the step size need not follow it.
-    pub forgetful: bool,
+    pub fading: bool,
 }
 
 /// What ties an element to states and to the multipliers of joints.
@@ -42,14 +42,14 @@ impl System {
     #[inline]
     pub(super) fn with_element<R>(
         &self,
-        entry: &ElementEntry,
+        entry: &SystemElement,
         at: &Point,
         action: impl FnOnce(&Motion) -> R,
     ) -> R {
         let nodes = &entry.nodes[..];
         let Some(links) = &entry.links else { return self.with_motion(nodes, at, &entry.memory, action) };
         self.with_motion(nodes, at, &entry.memory, |motion| {
-            let (mut internal_states, mut multipliers) = ([0.0; MOST_STATES], [0.0; MOST_MULTIPLIERS]);
+            let (mut internal_states, mut multipliers) = ([0.0; MAX_STATES], [0.0; MAX_MULTIPLIERS]);
             internal_states
                 .iter_mut()
                 .zip(&links.internal_states)
@@ -64,9 +64,9 @@ impl System {
     }
 
     /// Adds the rates that an element gives its states.
-    pub(super) fn add_rates(&self, entry: &ElementEntry, motion: &Motion, out: &mut [f64]) {
+    pub(super) fn add_rates(&self, entry: &SystemElement, motion: &Motion, out: &mut [f64]) {
         let Some(links) = &entry.links else { return };
-        let mut rates = [0.0; MOST_STATES];
+        let mut rates = [0.0; MAX_STATES];
         let count = entry.element.rate_count();
         entry.element.rates(motion, &mut rates[..count]);
         for (&state, rate) in links.internal_states.iter().zip(&rates[..count]) {
@@ -77,7 +77,7 @@ impl System {
     /// Adds an element's derivatives of and by states and multipliers.
     pub(super) fn add_state_tangent(
         &self,
-        entry: &ElementEntry,
+        entry: &SystemElement,
         motion: &Motion,
         weights: TangentWeights,
         out: &mut Tangent,
@@ -111,7 +111,7 @@ impl System {
 
     fn add_rate_tangent(
         &self,
-        entry: &ElementEntry,
+        entry: &SystemElement,
         links: &Links,
         motion: &Motion,
         local: &LocalStateTangent,

@@ -3,11 +3,11 @@
 //! The structure of the equations stays. A force that is off adds nothing; a joint that is off has empty rows, whose
 //! multipliers vanish like those of redundant constraints. Which parts are switched is remembered with the state: a
 //! slot holds 0 for a part as it was at the start and 1 for the opposite. An element may have several versions, one
-//! for each configuration of the machine; another slot holds the number of the configuration.
+//! for each variant of the machine; another slot holds the number of the variant.
 
 use thiserror::Error;
 
-use super::{ElementEntry, JointEntry, System};
+use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;
 
 /// Handle of a switch of a [`System`].
@@ -70,35 +70,35 @@ impl System {
         switch.on_at_start == (memory[switch.slot] == 0.0)
     }
 
-    /// Number of the configuration; 0 at the start.
-    pub fn configuration(&self, memory: &[f64]) -> usize {
-        self.configuration.map_or(0, |slot| memory[slot] as usize)
+    /// Number of the variant; 0 at the start.
+    pub fn variant(&self, memory: &[f64]) -> usize {
+        self.variant.map_or(0, |slot| memory[slot] as usize)
     }
 
-    /// Changes the configuration in a memory: other versions of elements act from now on.
-    pub fn configure(&self, configuration: usize, memory: &mut [f64]) {
-        if let Some(slot) = self.configuration {
-            memory[slot] = configuration as f64;
+    /// Changes the variant in a memory: other versions of elements act from now on.
+    pub fn set_variant(&self, variant: usize, memory: &mut [f64]) {
+        if let Some(slot) = self.variant {
+            memory[slot] = variant as f64;
         }
     }
 
-    /// Whether an element is the version for the present configuration.
-    pub(super) fn is_version_of(&self, entry: &ElementEntry, memory: &[f64]) -> bool {
-        entry.configuration.is_none_or(|own| own == self.configuration(memory))
+    /// Whether an element is the version for the present variant.
+    pub(super) fn is_version_of(&self, entry: &SystemElement, memory: &[f64]) -> bool {
+        entry.variant.is_none_or(|own| own == self.variant(memory))
     }
 
     /// Elements that are on.
-    pub(super) fn elements_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a ElementEntry> {
-        self.on_of_elements(&self.elements, at)
+    pub(super) fn active_elements<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a SystemElement> {
+        self.active_elements_of(&self.elements, at)
     }
 
     /// Those of some elements that are on.
-    pub(super) fn on_of_elements<'a>(
+    pub(super) fn active_elements_of<'a>(
         &'a self,
-        elements: &'a [ElementEntry],
+        elements: &'a [SystemElement],
         at: &'a Point,
-    ) -> impl Iterator<Item = &'a ElementEntry> {
-        let is_on = |entry: &&ElementEntry| {
+    ) -> impl Iterator<Item = &'a SystemElement> {
+        let is_on = |entry: &&SystemElement| {
             entry.switch.is_none_or(|switch| self.is_on(switch, at.memory))
                 && self.is_version_of(entry, at.memory)
         };
@@ -106,16 +106,16 @@ impl System {
     }
 
     /// Joints that are on.
-    pub(super) fn joints_on<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a JointEntry> {
-        self.on_of_joints(&self.joints, at)
+    pub(super) fn active_joints<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a SystemJoint> {
+        self.active_joints_of(&self.joints, at)
     }
 
     /// Those of some joints that are on.
-    pub(super) fn on_of_joints<'a>(
+    pub(super) fn active_joints_of<'a>(
         &'a self,
-        joints: &'a [JointEntry],
+        joints: &'a [SystemJoint],
         at: &'a Point,
-    ) -> impl Iterator<Item = &'a JointEntry> {
+    ) -> impl Iterator<Item = &'a SystemJoint> {
         joints.iter().filter(|entry| entry.switch.is_none_or(|switch| self.is_on(switch, at.memory)))
     }
 
@@ -142,7 +142,7 @@ impl System {
         Ok(true)
     }
 
-    fn check_fit(&self, entry: &JointEntry, at: &Point) -> Result<(), SwitchError> {
+    fn check_fit(&self, entry: &SystemJoint, at: &Point) -> Result<(), SwitchError> {
         let [position, rate] = self.joint_residuals(entry, at);
         let (name, time, length) = (entry.name.clone(), at.time, self.scales.length);
         if position > POSITION_SLACK * length.max(1.0) {

@@ -21,12 +21,12 @@ fn heap(side: usize, stiffness: f64, joints: bool) -> (BlockMatrix, Vec<Role>) {
     let sizes = [vec![6; count], vec![3; held.len()]].concat();
     let roles = [vec![Role::Primary; count], vec![Role::Multiplier; held.len()]].concat();
     let both = |&(i, j): &(usize, usize)| [(i, j), (j, i)];
-    let loose: Vec<(usize, usize)> = pairs.iter().flat_map(both).collect();
+    let dropped: Vec<(usize, usize)> = pairs.iter().flat_map(both).collect();
     let rows = |(row, &body): (usize, &usize)| [(count + row, body), (count + row, body - 1)];
     let gradient: Vec<(usize, usize)> = held.iter().enumerate().flat_map(rows).collect();
     let diagonal = (0..sizes.len()).map(|group| (group, group));
-    let blocks = diagonal.chain(loose.iter().copied()).chain(gradient.iter().flat_map(both));
-    let pattern = Arc::new(BlockPattern::new(&sizes, &sizes, blocks).loosen(loose));
+    let blocks = diagonal.chain(dropped.iter().copied()).chain(gradient.iter().flat_map(both));
+    let pattern = Arc::new(BlockPattern::new(&sizes, &sizes, blocks).with_dropped(dropped));
     let mut matrix = BlockMatrix::zeros(Arc::clone(&pattern));
     let mut add = |row: usize, column: usize, entry: &dyn Fn(usize, usize) -> f64| {
         let mut block = matrix.block_mut(pattern.find(row, column).unwrap());
@@ -69,7 +69,7 @@ fn compare(side: usize, stiffness: f64, joints: bool) -> (f64, usize) {
         solver.solve(&mut x);
         (x, solver.iterations())
     };
-    let (found, iterations) = solve(LinearSolver::with_loose(matrix.pattern(), &roles));
+    let (found, iterations) = solve(LinearSolver::with_dropped_blocks(matrix.pattern(), &roles));
     let (expected, none) = solve(LinearSolver::new(matrix.pattern(), &roles));
     assert_eq!(none, 0);
     let largest = |x: &[f64]| x.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -100,7 +100,7 @@ fn a_heap_eight_times_as_large_takes_hardly_more_iterations() {
     // walls, where bodies have fewer neighbours, are rarer in the large heap. The work per body is then the same.
     let [small, large] = [5, 10].map(|side| {
         let (matrix, roles) = heap(side, 0.1, false);
-        let mut solver = LinearSolver::with_loose(matrix.pattern(), &roles);
+        let mut solver = LinearSolver::with_dropped_blocks(matrix.pattern(), &roles);
         solver.factor(&matrix).unwrap();
         solver.solve(&mut right_side(matrix.pattern().row_count()));
         solver.iterations()

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod crowds;
+mod contact_groups;
 mod friction;
 mod heaps;
+mod joint_friction;
 mod mistakes;
 mod models;
 mod motions;
@@ -13,7 +14,6 @@ mod motions;
 mod numbers;
 mod oracle;
 mod pairs;
-mod rubbing;
 mod woodpecker;
 
 use kreisel::machine::Machine;

@@ -127,9 +127,9 @@ impl ContactOracle {
                 let ratio = speed * T::from(1.0 / friction.stribeck_speed);
                 let coefficient = T::from(friction.sliding)
                     + T::from(friction.sticking - friction.sliding) * (-ratio * ratio).exp();
-                let rubbing =
+                let friction_force =
                     pressing * coefficient * (speed * T::from(1.0 / friction.transition_speed)).tanh();
-                force = difference(&force, &scaled(rubbing / speed, &sliding));
+                force = difference(&force, &scaled(friction_force / speed, &sliding));
             }
             Friction::LuGre(friction) => {
                 let stiffness = T::from(friction.stiffness);
@@ -139,9 +139,10 @@ impl ContactOracle {
                 let bent = times(&surface_frame.0, bristles);
                 let rate = difference(&sliding, &scaled(stiffness * speed / level, &bent));
                 let across = difference(&bent, &scaled(dot(&bent, &normal), &normal));
-                let mut rub = sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
-                rub = sum(&rub, &scaled(T::from(friction.viscosity), &sliding));
-                force = difference(&force, &scaled(pressing, &rub));
+                let mut friction_force =
+                    sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
+                friction_force = sum(&friction_force, &scaled(T::from(friction.viscosity), &sliding));
+                force = difference(&force, &scaled(pressing, &friction_force));
                 // Bristles engage over a tenth of their deflection in sliding; the rest straightens within a millisecond.
                 let part = -gap * T::from(10.0 * friction.stiffness / friction.sliding);
                 let part = if part.re() < 1.0 { part } else { T::one() };

@@ -102,7 +102,7 @@ fn sample(shapes: [Surface; 2], law: NormalLaw, friction: Friction, seed: u64, g
     let contact = make();
     let depth = |distance: f64| {
         let motions = at(distance);
-        contact.touch(&Motion::new(0.0, &motions)).unwrap().depth
+        contact.contact(&Motion::new(0.0, &motions)).unwrap().depth
     };
     let (mut near, mut far) = (1e-3, 3.0);
     for _ in 0..60 {
@@ -373,12 +373,12 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
 }
 
 /// What a capsule of 0.1 m by 1 m and a shape on the ground do to each other.
-fn capsule_on(surface: Surface, capsule: Pose) -> kreisel::element::contact::Touch {
+fn capsule_on(surface: Surface, capsule: Pose) -> kreisel::element::contact::ContactResult {
     let law = NormalLaw::Linear { stiffness: 1e4, damping: 0.0, transition: 1.0 };
     let shapes = [surface, Surface::Capsule { radius: 0.1, half_length: 0.5 }];
     let offsets = [Pose::identity(), Pose::identity()];
     let contact = Contact::new([None, Some(NodeId(0))], offsets, shapes, law, Friction::None);
-    contact.touch(&Motion::new(0.0, &[NodeMotion::at_rest(capsule)])).unwrap()
+    contact.contact(&Motion::new(0.0, &[NodeMotion::at_rest(capsule)])).unwrap()
 }
 
 #[test]
@@ -390,17 +390,17 @@ fn a_capsule_touches_boxes_and_cylinders_with_its_side() {
     };
     let box_shape = Surface::Box { half_size: Vector3::new(0.2, 0.3, 0.1) };
     // Both ends stand over, and no corner is near: depth 0.01 m at the middle, where the bulge lacks nothing.
-    let touch = capsule_on(box_shape, level(0.0, 0.19));
-    assert!((touch.depth - 0.01).abs() < 1e-12, "{touch:?}");
-    assert!((touch.force - Vector3::new(0.0, 0.0, 100.0)).norm() < 1e-9, "{touch:?}");
+    let contact = capsule_on(box_shape, level(0.0, 0.19));
+    assert!((contact.depth - 0.01).abs() < 1e-12, "{contact:?}");
+    assert!((contact.force - Vector3::new(0.0, 0.0, 100.0)).norm() < 1e-9, "{contact:?}");
     // Pushed along its axis until only the last 0.1 m lie on the box: there the sides are bulged by 2.5 mm · s²/(0.5 m)².
-    let touch = capsule_on(box_shape, level(0.6, 0.19));
-    assert!((touch.depth - 0.01).abs() < 2.5e-3 && (touch.point.x - 0.15).abs() < 0.051, "{touch:?}");
+    let contact = capsule_on(box_shape, level(0.6, 0.19));
+    assert!((contact.depth - 0.01).abs() < 2.5e-3 && (contact.point.x - 0.15).abs() < 0.051, "{contact:?}");
     // Over the edge of the box at y = 0.3: the nearest point is on the edge.
     let mut beside = level(0.0, 0.15);
     beside.position.y = 0.36;
-    let touch = capsule_on(box_shape, beside);
-    assert!((touch.depth - (0.1 - 0.05_f64.hypot(0.06))).abs() < 1e-12, "{touch:?}");
+    let contact = capsule_on(box_shape, beside);
+    assert!((contact.depth - (0.1 - 0.05_f64.hypot(0.06))).abs() < 1e-12, "{contact:?}");
     // Across a cylinder that lies along y, of 0.2 m, at an angle of 70 degrees between the axes.
     let lying = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::FRAC_PI_2);
     let mut crossed = level(0.0, 0.29);
@@ -408,9 +408,9 @@ fn a_capsule_touches_boxes_and_cylinders_with_its_side() {
     crossed.rotation = skew * crossed.rotation;
     let cylinder = Surface::Cylinder { radius: 0.2, half_length: 0.4 };
     let seen = Pose::new(lying, Vector3::zeros()).inverse().compose(&crossed);
-    let touch = capsule_on(cylinder, seen);
-    assert!((touch.depth - 0.01).abs() < 1e-12, "{touch:?}");
+    let contact = capsule_on(cylinder, seen);
+    assert!((contact.depth - 0.01).abs() < 1e-12, "{contact:?}");
     // On the flat end of a cylinder that stands.
-    let touch = capsule_on(cylinder, level(0.0, 0.49));
-    assert!((touch.depth - 0.01).abs() < 1e-12 && (touch.force.z - 100.0).abs() < 1e-9, "{touch:?}");
+    let contact = capsule_on(cylinder, level(0.0, 0.49));
+    assert!((contact.depth - 0.01).abs() < 1e-12 && (contact.force.z - 100.0).abs() < 1e-9, "{contact:?}");
 }

@@ -104,9 +104,9 @@ impl Dae for Toy {
             let depth = -contact.gap - dot(&contact.normal, q);
             let rate = -dot(&contact.normal, v);
             let pressing = contact.law.at(depth, rate, *speed, 1e-3).force;
-            let rubbing = contact.friction * pressing * (dot(&contact.tangent, v) / CREEP).tanh();
+            let friction_force = contact.friction * pressing * (dot(&contact.tangent, v) / CREEP).tanh();
             for i in 0..3 {
-                out.equilibrium[i] -= pressing * contact.normal[i] - rubbing * contact.tangent[i];
+                out.equilibrium[i] -= pressing * contact.normal[i] - friction_force * contact.tangent[i];
             }
         }
     }

@@ -199,7 +199,7 @@ fn segment(gravity: Vector3) -> Sample {
 /// A dead load per length in a world that was moved.
 fn segment_load(world: &Pose) -> Sample {
     let span = Span::between(&Pose::identity(), &pose([0.2, -0.3, 0.4, 0.9, 0.1, -0.2])).unwrap();
-    let wrench = span.half_dead(Half::First);
+    let wrench = span.half_dead_load(Half::First);
     let (torque, force) = (world.rotation * Vector3::new(0.3, 1.0, -0.5), world.rotation * Vector3::x());
     let load = [torque.x, torque.y, torque.z, force.x, force.y, force.z];
     let moment = Vector3::new(wrench[(2, 4)], wrench[(0, 5)], wrench[(1, 3)]);

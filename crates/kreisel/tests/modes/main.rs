@@ -10,7 +10,7 @@ use std::sync::Arc;
 use kreisel::dae::{Couplings, Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::{Group, Space};
 use kreisel::machine::{About, Machine};
-use kreisel::modes::{Linearized, Mode, ModesError, Settings};
+use kreisel::modes::{Linearized, Mode, ModeSettings, ModesError};
 use kreisel::solve::block::BlockPattern;
 use nalgebra::Complex;
 
@@ -52,7 +52,7 @@ impl Chain {
         Linearized::at(self, &at).unwrap()
     }
 
-    fn frequencies(&self, settings: Settings) -> Vec<f64> {
+    fn frequencies(&self, settings: ModeSettings) -> Vec<f64> {
         self.linearized().modes(settings).unwrap().iter().map(Mode::frequency).collect()
     }
 
@@ -119,9 +119,9 @@ const BOTH: [usize; 2] = [1_000_000, 0];
 
 #[test]
 fn a_chain_between_walls_has_the_frequencies_of_its_closed_form() {
-    for (masses, most_dense) in [(12, BOTH[0]), (12, BOTH[1]), (1000, BOTH[1])] {
+    for (masses, max_dense) in [(12, BOTH[0]), (12, BOTH[1]), (1000, BOTH[1])] {
         let chain = Chain::new(masses);
-        let found = chain.frequencies(Settings { count: 9, most_dense });
+        let found = chain.frequencies(ModeSettings { count: 9, max_dense });
         for (index, frequency) in found.iter().enumerate() {
             let exact = chain.exact(index + 1);
             // λ has the round-off of K/λ₁ digits: 1e-16 · 4e6 for a thousand masses.
@@ -133,9 +133,9 @@ fn a_chain_between_walls_has_the_frequencies_of_its_closed_form() {
 
 #[test]
 fn modes_that_move_the_whole_machine_have_frequency_zero() {
-    for most_dense in BOTH {
+    for max_dense in BOTH {
         let chain = Chain { walls: false, ..Chain::new(40) };
-        let found = chain.frequencies(Settings { count: 5, most_dense });
+        let found = chain.frequencies(ModeSettings { count: 5, max_dense });
         assert_eq!(found[0], 0.0);
         for (index, frequency) in found.iter().enumerate().skip(1) {
             let exact = chain.exact(index + 1);
@@ -146,9 +146,9 @@ fn modes_that_move_the_whole_machine_have_frequency_zero() {
 
 #[test]
 fn equal_frequencies_are_all_found() {
-    for most_dense in BOTH {
+    for max_dense in BOTH {
         let chain = Chain { directions: 3, ..Chain::new(60) };
-        let found = chain.frequencies(Settings { count: 9, most_dense });
+        let found = chain.frequencies(ModeSettings { count: 9, max_dense });
         for (index, frequency) in found.iter().enumerate() {
             let exact = chain.exact(index / 3 + 1);
             assert_near(*frequency, exact, 1e-9 * exact);
@@ -159,9 +159,9 @@ fn equal_frequencies_are_all_found() {
 #[test]
 fn damping_ratios_are_those_of_dampers_beside_the_springs() {
     // With C = (c/k) K every mode has ζ = c ω₀/(2 k).
-    for (masses, most_dense) in [(20, BOTH[0]), (20, BOTH[1]), (400, BOTH[1])] {
+    for (masses, max_dense) in [(20, BOTH[0]), (20, BOTH[1]), (400, BOTH[1])] {
         let chain = Chain { damping: 0.3, ..Chain::new(masses) };
-        let modes = chain.linearized().modes(Settings { count: 4, most_dense }).unwrap();
+        let modes = chain.linearized().modes(ModeSettings { count: 4, max_dense }).unwrap();
         for (index, mode) in modes.iter().enumerate() {
             let undamped = TAU * chain.exact(index + 1);
             let ratio = 0.3 * undamped / (2.0 * STIFFNESS);
@@ -175,7 +175,7 @@ fn damping_ratios_are_those_of_dampers_beside_the_springs() {
 #[test]
 fn overdamped_modes_are_real() {
     let chain = Chain { damping: 100.0, ..Chain::new(1) };
-    let modes = chain.linearized().modes(Settings::default()).unwrap();
+    let modes = chain.linearized().modes(ModeSettings::default()).unwrap();
     // 2 s² + 200 s + 100 = 0.
     let expected = [-50.0 + 2450.0_f64.sqrt(), -50.0 - 2450.0_f64.sqrt()];
     for (mode, s) in modes.iter().zip(expected) {
@@ -188,10 +188,10 @@ fn overdamped_modes_are_real() {
 #[test]
 fn no_modes_and_no_freedom_are_refused() {
     let chain = Chain::new(3).linearized();
-    assert_eq!(chain.modes(Settings { count: 0, ..Settings::default() }), Err(ModesError::NoModes));
+    assert_eq!(chain.modes(ModeSettings { count: 0, ..ModeSettings::default() }), Err(ModesError::NoModes));
     let rigid = COMPOUND_PENDULUM.replace("revolute", "fixed").replace("axis = [0, 1, 0]\n", "");
     let machine = Machine::from_text("rigid.toml", &rigid).unwrap();
-    let message = machine.modes(About::Initial, Settings::default()).unwrap_err().to_string();
+    let message = machine.modes(About::Initial, ModeSettings::default()).unwrap_err().to_string();
     assert!(message.contains("cannot move"), "{message}");
 }
 
@@ -213,21 +213,21 @@ axis = [0, 1, 0]
 fn constraints_are_projected_out_of_a_compound_pendulum() {
     let machine = Machine::from_text("pendulum.toml", COMPOUND_PENDULUM).unwrap();
     let exact = (2.0 * 9.80665 * 0.5 / (0.03_f64 + 2.0 * 0.25)).sqrt() / TAU;
-    for most_dense in BOTH {
-        let found = machine.modes(About::Static, Settings { count: 10, most_dense }).unwrap();
+    for max_dense in BOTH {
+        let found = machine.modes(About::Static, ModeSettings { count: 10, max_dense }).unwrap();
         assert_eq!(found.modes.len(), 1);
         assert_near(found.modes[0].frequency(), exact, 1e-9);
         assert_eq!(found.modes[0].dominant_node(), 0);
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
     }
-    let falling = machine.modes(About::Initial, Settings::default()).unwrap();
+    let falling = machine.modes(About::Initial, ModeSettings::default()).unwrap();
     assert!(falling.warnings[0].contains("not of an equilibrium"), "{:?}", falling.warnings);
 }
 
 #[test]
 fn the_state_space_has_the_eigenvalues_of_the_modes() {
     let machine = Machine::from_text("pendulum.toml", COMPOUND_PENDULUM).unwrap();
-    let found = machine.modes(About::Static, Settings::default()).unwrap();
+    let found = machine.modes(About::Static, ModeSettings::default()).unwrap();
     let space = found.linearized.state_space().unwrap().unwrap();
     assert_eq!(space.state.shape(), (2, 2));
     assert_eq!(space.input.shape(), (2, 6));
@@ -269,7 +269,7 @@ point = [0, 0, 0]
         .map(|root| ((axial * spin + root) / (2.0 * about_pivot) - spin).abs() / TAU)
         .collect();
     exact.sort_by(f64::total_cmp);
-    let found = machine.modes(About::Initial, Settings::default()).unwrap();
+    let found = machine.modes(About::Initial, ModeSettings::default()).unwrap();
     let frequencies: Vec<f64> = found.modes.iter().map(Mode::frequency).filter(|f| *f > 1e-3).collect();
     assert_eq!(frequencies.len(), 2, "{:?}", found.modes);
     for (found, exact) in frequencies.iter().zip(&exact) {

@@ -8,7 +8,7 @@ use kreisel::element::{Axes, MarkerForce, Quantity};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
-use kreisel::statics::{self, Ending, Equilibrium, PathSettings, Settings};
+use kreisel::statics::{self, Ending, Equilibrium, PathSettings, StaticSettings};
 use kreisel::system::{System, SystemBuilder};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 
@@ -89,7 +89,7 @@ fn an_end_moment_rolls_a_cantilever_into_one_and_two_circles() {
         let stiffness = [1.0, bending, bending, 1e4, 1e4, 1e4];
         let (system, initial) = cantilever(&frames, stiffness, torque, Vector3::zeros(), group);
         let mut steps = 0;
-        let found = statics::solve(&system, &initial, &Settings::default(), |at| {
+        let found = statics::solve(&system, &initial, &StaticSettings::default(), |at| {
             steps += 1;
             // On the way it is an arc: the tip turns by M L/EI.
             let angle = at.load_factor * torque.z * length / bending;
@@ -115,7 +115,7 @@ fn bend(elements: usize, load: f64) -> Vector3 {
     let frames = frames(Pose::identity(), curvature, 100.0 * FRAC_PI_4, elements);
     let force = Vector3::new(0.0, 0.0, load);
     let (system, initial) = cantilever(&frames, BEND, Vector3::zeros(), force, Group::Se3);
-    let found = solve(&system, &initial, &Settings::default()).unwrap();
+    let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
     tip(&system, &found.equilibrium).position
 }
 
@@ -198,8 +198,8 @@ fn the_arc_length_follows_lees_frame_through_both_limit_points() {
         .iter()
         .map(|&elements| {
             let (system, initial) = lee(elements);
-            let path = Some(PathSettings { most_points: 300 });
-            let settings = Settings { path, target: 3.0, ..Settings::default() };
+            let path = Some(PathSettings { max_points: 300 });
+            let settings = StaticSettings { path, target: 3.0, ..StaticSettings::default() };
             let found = solve(&system, &initial, &settings).unwrap();
             assert_eq!(found.ending, Ending::Reached, "{:?}", found.statistics);
             found.limit_points.iter().map(|point| point.load_factor).collect()
@@ -219,7 +219,7 @@ fn the_arc_length_follows_lees_frame_through_both_limit_points() {
 #[test]
 fn loads_stop_at_the_limit_point_of_lees_frame_and_say_so() {
     let (system, initial) = lee(10);
-    let settings = Settings { target: 3.0, ..Settings::default() };
+    let settings = StaticSettings { target: 3.0, ..StaticSettings::default() };
     let mut last = 0.0;
     let outcome = statics::solve(&system, &initial, &settings, |at| {
         last = at.load_factor;
@@ -265,7 +265,7 @@ fn the_princeton_beam_agrees_with_shooting_at_every_angle() {
                     let frames = frames(Pose::identity(), Vector3::zeros(), length, elements);
                     let (system, initial) =
                         cantilever(&frames, stiffness, Vector3::zeros(), force, Group::Se3);
-                    let found = solve(&system, &initial, &Settings::default()).unwrap();
+                    let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
                     (tip(&system, &found.equilibrium).position - exact).norm()
                 })
                 .collect();

@@ -12,10 +12,10 @@ use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, Space, UnitQuaternion, Vector3, Vector6};
 use kreisel::machine::Machine;
-use kreisel::statics::{self, Ending, Equilibrium, PathSettings, Settings, Solution, StaticsError};
+use kreisel::statics::{self, Ending, Equilibrium, PathSettings, Solution, StaticSettings, StaticsError};
 use kreisel::system::{System, SystemBuilder};
 
-fn solve<D: Dae>(dae: &D, initial: &Initial, settings: &Settings) -> Result<Solution, StaticsError> {
+fn solve<D: Dae>(dae: &D, initial: &Initial, settings: &StaticSettings) -> Result<Solution, StaticsError> {
     statics::solve(dae, initial, settings, |_| Control::Continue)
 }
 
@@ -58,7 +58,7 @@ fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
     // Beyond the limit lies a far equilibrium with both bars stretched; it is not the one that the loads lead to. The truss has no
     // node that turns, so the jump is not noticed by its turn; a load just above the limit has no equilibrium within reach.
     let truss = ShallowTruss { load: 1.0 };
-    let settings = Settings { load_steps: 2000, target: 1.05 * limit, ..Settings::default() };
+    let settings = StaticSettings { load_steps: 2000, target: 1.05 * limit, ..StaticSettings::default() };
     let mut last = 0.0;
     let outcome = statics::solve(&truss, &Initial::new(0.0, [0.0], [0.0]), &settings, |at| {
         last = at.load_factor;
@@ -76,8 +76,8 @@ fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
 fn the_arc_length_passes_both_limit_points_and_finds_their_loads() {
     let (w, limit) = truss_limit();
     let truss = ShallowTruss { load: 1.0 };
-    let path = Some(PathSettings { most_points: 200 });
-    let settings = Settings { path, target: 2.0 * limit, ..Settings::default() };
+    let path = Some(PathSettings { max_points: 200 });
+    let settings = StaticSettings { path, target: 2.0 * limit, ..StaticSettings::default() };
     let mut loads = Vec::new();
     let found = statics::solve(&truss, &Initial::new(0.0, [0.0], [0.0]), &settings, |at| {
         loads.push((at.values.configuration[0], at.load_factor));
@@ -112,13 +112,13 @@ fn a_path_without_loads_is_refused() {
         }
     }
     let initial = Initial::new(0.0, [0.0], [0.0]);
-    let settings = Settings { path: Some(PathSettings::default()), ..Settings::default() };
+    let settings = StaticSettings { path: Some(PathSettings::default()), ..StaticSettings::default() };
     assert_eq!(solve(&Spring, &initial, &settings), Err(StaticsError::NoLoad));
     for target in [0.0, f64::NAN, f64::INFINITY] {
-        let settings = Settings { target, ..Settings::default() };
+        let settings = StaticSettings { target, ..StaticSettings::default() };
         assert!(matches!(solve(&Spring, &initial, &settings), Err(StaticsError::Target(_))));
     }
-    let settings = Settings { load_steps: 0, ..Settings::default() };
+    let settings = StaticSettings { load_steps: 0, ..StaticSettings::default() };
     assert_eq!(solve(&Spring, &initial, &settings), Err(StaticsError::NoSteps));
 }
 
@@ -147,7 +147,7 @@ fn both_groups_give_the_same_equilibrium_and_newton_converges_quadratically() {
     let force = Vector3::new(-2.0, 4.0, 3.0);
     let found = [Group::Se3, Group::So3xR3].map(|group| {
         let (system, initial) = mounted(group, force, Vector3::new(0.0, 0.0, -9.81));
-        let found = solve(&system, &initial, &Settings::default()).unwrap();
+        let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
         let pose = position(&system, &found.equilibrium);
         (pose, found)
     });
@@ -168,11 +168,11 @@ fn both_groups_give_the_same_equilibrium_and_newton_converges_quadratically() {
 #[test]
 fn the_load_factor_scales_forces_and_gravity_but_not_springs() {
     let force = Vector3::new(0.0, 0.0, 6.0);
-    let settings = Settings { target: 0.5, ..Settings::default() };
+    let settings = StaticSettings { target: 0.5, ..StaticSettings::default() };
     let (system, initial) = mounted(Group::Se3, force, Vector3::new(0.0, 0.0, -9.81));
     let half = solve(&system, &initial, &settings).unwrap();
     let (system, initial) = mounted(Group::Se3, 0.5 * force, Vector3::new(0.0, 0.0, -4.905));
-    let whole = solve(&system, &initial, &Settings::default()).unwrap();
+    let whole = solve(&system, &initial, &StaticSettings::default()).unwrap();
     let difference =
         position(&system, &half.equilibrium).position - position(&system, &whole.equilibrium).position;
     assert!(difference.norm() < 1e-13);
@@ -195,7 +195,7 @@ const PENDULUM: &str = r#"
 #[test]
 fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
     let machine = Machine::from_text("pendulum.toml", PENDULUM).unwrap();
-    let found = solve(&machine.system, &machine.initial, &Settings::default()).unwrap();
+    let found = solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap();
     let pose = position(&machine.system, &found.equilibrium);
     assert!((pose.position - Vector3::new(0.0, 0.0, -0.5)).norm() < 1e-10, "{}", pose.position);
     let reaction = machine.system.reaction(0, &found.equilibrium.point());
@@ -207,11 +207,13 @@ fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
 fn what_nothing_holds_is_named() {
     let free = format!("{PENDULUM}\n[gravity]\nacceleration = [0, 0, 0]\n");
     let machine = Machine::from_text("free.toml", &free).unwrap();
-    let message = solve(&machine.system, &machine.initial, &Settings::default()).unwrap_err().to_string();
+    let message =
+        solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap_err().to_string();
     assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
 
     let vertical = PENDULUM.replace("axis = [0, 1, 0]", "axis = [0, 0, 1]");
     let machine = Machine::from_text("vertical.toml", &vertical).unwrap();
-    let message = solve(&machine.system, &machine.initial, &Settings::default()).unwrap_err().to_string();
+    let message =
+        solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap_err().to_string();
     assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
 }

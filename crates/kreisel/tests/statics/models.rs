@@ -7,7 +7,7 @@ use kreisel::kinematics::NodeId;
 use kreisel::lie::{Matrix3, Vector3};
 use kreisel::machine::{About, Machine, StaticRecorder, Trajectory};
 use kreisel::modes;
-use kreisel::statics::{Ending, Equilibrium, PathSettings, Settings};
+use kreisel::statics::{Ending, Equilibrium, PathSettings, StaticSettings};
 use std::f64::consts::FRAC_PI_4;
 use std::path::Path;
 
@@ -51,8 +51,8 @@ fn the_model_of_the_bend_ends_at_the_tip_it_promises() {
 #[test]
 fn the_model_of_lees_frame_has_its_limit_load() {
     let machine = machine("lee-frame", &[]);
-    let path = Some(PathSettings { most_points: 300 });
-    let settings = Settings { path, target: 3.0, ..Settings::default() };
+    let path = Some(PathSettings { max_points: 300 });
+    let settings = StaticSettings { path, target: 3.0, ..StaticSettings::default() };
     let mut recorder = StaticRecorder::new(&machine, Trajectory::new(&machine));
     let outcome = machine.find_equilibrium(&settings, |at| recorder.record(at));
     let found = outcome.solution.unwrap();
@@ -84,7 +84,7 @@ fn the_model_of_the_princeton_beam_bends_as_linear_theory_says_under_a_small_wei
 #[test]
 fn a_loaded_strip_has_modes_about_its_equilibrium() {
     let machine = machine("princeton-beam", &[("weight", "1e-6")]);
-    let settings = modes::Settings { count: 2, ..modes::Settings::default() };
+    let settings = modes::ModeSettings { count: 2, ..modes::ModeSettings::default() };
     let found = machine.modes(About::Static, settings).unwrap();
     // Clamped and slender: 1.8751² /(2π L²) √(EI/ρA), flat and on edge.
     for (mode, thickness) in found.modes.iter().zip([3.2024e-3, 12.7e-3]) {
@@ -100,10 +100,10 @@ fn a_loaded_strip_has_modes_about_its_equilibrium() {
 #[test]
 fn a_machine_without_loads_is_where_its_springs_leave_it() {
     let machine = machine("cantilever-roll", &[("circles", "0")]);
-    let found = solve(&machine.system, &machine.initial, &Settings::default()).unwrap();
+    let found = solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap();
     assert!((tip(&machine, &found.equilibrium) - Vector3::new(1.0, 0.0, 0.0)).norm() < 1e-12);
     let mut seen = 0;
-    machine.find_equilibrium(&Settings::default(), |_| {
+    machine.find_equilibrium(&StaticSettings::default(), |_| {
         seen += 1;
         Control::Continue
     });

@@ -7,7 +7,7 @@ use kreisel::dae::Initial;
 use kreisel::element::beam::{BeamEnd, QuadraticBeam, QuadraticSpan, Segment};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
-use kreisel::statics::Settings;
+use kreisel::statics::StaticSettings;
 use kreisel::system::{System, SystemBuilder};
 use std::f64::consts::{FRAC_PI_4, TAU};
 
@@ -43,7 +43,7 @@ fn cantilever(
 
 fn loaded_tip(frames: &[Pose], stiffness: [f64; 6], force: Vector3) -> Vector3 {
     let (system, initial) = cantilever(frames, stiffness, Vector3::zeros(), force, Group::Se3);
-    let found = solve(&system, &initial, &Settings::default()).unwrap();
+    let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
     tip(&system, &found.equilibrium).position
 }
 
@@ -56,7 +56,7 @@ fn three_nodes_an_element_roll_into_one_and_two_circles() {
         let frames = frames(Pose::identity(), Vector3::zeros(), length, 10);
         let stiffness = [1.0, bending, bending, 1e4, 1e4, 1e4];
         let (system, initial) = cantilever(&frames, stiffness, torque, Vector3::zeros(), group);
-        let found = solve(&system, &initial, &Settings::default()).unwrap();
+        let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
         assert!(tip(&system, &found.equilibrium).position.norm() < 1e-8);
         assert!(found.statistics.iterations < 300, "{:?}", found.statistics);
     }

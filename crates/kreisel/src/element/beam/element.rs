@@ -43,7 +43,7 @@ pub struct Beam {
 }
 
 /// The screw between the ends and its rate.
-struct Shape {
+struct ElementShape {
     twist: Vector6,
     rate: Vector6,
     operator: se3::InverseTangent,
@@ -86,7 +86,7 @@ impl Beam {
         BeamStrain { strain: self.flexibility * elastic, force: self.force(&shape) }
     }
 
-    fn shape(&self, at: &Motion) -> Shape {
+    fn shape(&self, at: &Motion) -> ElementShape {
         let ([first, second], velocities) = (self.carriers.frames(at), self.carriers.velocities(at));
         let twist = screw(&first, &second);
         let operator = se3::InverseTangent::at(&twist).expect("the logarithm has less than a full turn");
@@ -97,16 +97,16 @@ impl Beam {
             }
             false => Vector6::zeros(),
         };
-        Shape { twist, rate, operator, velocities }
+        ElementShape { twist, rate, operator, velocities }
     }
 
     /// n = K (ε + η ε̇).
-    fn force(&self, shape: &Shape) -> Vector6 {
+    fn force(&self, shape: &ElementShape) -> Vector6 {
         self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
     }
 
     /// Adds what section forces n do to the nodes.
-    fn add_wrenches(&self, shape: &Shape, force: &Vector6, out: &mut LocalForces) {
+    fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut LocalForces) {
         let second = shape.operator.transpose_multiply(force);
         let first = bracket_transpose(&shape.twist, force) - second;
         self.carriers.add_wrenches(&[first, second], out);
@@ -177,7 +177,7 @@ impl Element for Beam {
         memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
     }
 
-    fn has_dear_tangent(&self) -> bool {
+    fn has_costly_tangent(&self) -> bool {
         true
     }
 

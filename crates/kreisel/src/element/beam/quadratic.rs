@@ -53,7 +53,7 @@ pub struct QuadraticBeam {
 }
 
 /// The screws from the middle to the ends, and their rates.
-struct Shape {
+struct QuadraticShape {
     arms: [Vector6; 2],
     rates: [Vector6; 2],
     operators: [se3::InverseTangent; 2],
@@ -62,10 +62,10 @@ struct Shape {
 }
 
 /// A Gauss point in motion.
-struct Place {
+struct GaussKinematics {
     /// ξ′.
     slope: Vector6,
-    operator: se3::Tangent,
+    operator: se3::TangentOperator,
     /// ∂e/∂d of the two arms: N D + N′ T.
     gradients: [Matrix6; 2],
     /// e − e₀.
@@ -102,7 +102,7 @@ impl QuadraticBeam {
         self.damping_time != 0.0
     }
 
-    fn shape(&self, at: &Motion) -> Shape {
+    fn shape(&self, at: &Motion) -> QuadraticShape {
         let (frames, velocities) = (self.carriers.frames(at), self.carriers.velocities(at));
         let arms = ENDS.map(|end| screw(&frames[MIDDLE], &frames[end]));
         let operators = arms
@@ -112,12 +112,12 @@ impl QuadraticBeam {
             true => arm_changes(&arms, &operators, &velocities),
             false => [Vector6::zeros(); 2],
         };
-        Shape { arms, rates, operators, velocities }
+        QuadraticShape { arms, rates, operators, velocities }
     }
 
-    fn place(&self, point: &GaussPoint, shape: &Shape) -> Place {
+    fn place(&self, point: &GaussPoint, shape: &QuadraticShape) -> GaussKinematics {
         let (weights, slope) = (&point.weights, point.weights.slope(&shape.arms));
-        let operator = se3::Tangent::at(&weights.value(&shape.arms));
+        let operator = se3::TangentOperator::at(&weights.value(&shape.arms));
         let (matrix, derivative) = (operator.matrix(), operator.derivative(&slope));
         let gradients = [0, 1].map(|arm| weights.values[arm] * derivative + weights.slopes[arm] * matrix);
         let strain = matrix * slope - point.reference;
@@ -125,19 +125,19 @@ impl QuadraticBeam {
             true => gradients[0] * shape.rates[0] + gradients[1] * shape.rates[1],
             false => Vector6::zeros(),
         };
-        Place { slope, operator, gradients, strain, rate }
+        GaussKinematics { slope, operator, gradients, strain, rate }
     }
 
     /// n = K/J (e − e₀ + η ė).
-    fn force(&self, point: &GaussPoint, place: &Place) -> Vector6 {
+    fn force(&self, point: &GaussPoint, place: &GaussKinematics) -> Vector6 {
         point.stiffness * (place.strain + self.damping_time * place.rate)
     }
 
     /// Adds what section forces n do to the nodes.
     fn add_wrenches(
         &self,
-        shape: &Shape,
-        force: impl Fn(usize, &GaussPoint, &Place) -> Vector6,
+        shape: &QuadraticShape,
+        force: impl Fn(usize, &GaussPoint, &GaussKinematics) -> Vector6,
         out: &mut LocalForces,
     ) {
         let mut on_arms = [Vector6::zeros(); 2];
@@ -158,7 +158,13 @@ impl QuadraticBeam {
     }
 
     /// ∂ė/∂d of one arm, with the twists of the frames held.
-    fn rate_gradient(&self, point: &GaussPoint, shape: &Shape, place: &Place, arm: usize) -> Matrix6 {
+    fn rate_gradient(
+        &self,
+        point: &GaussPoint,
+        shape: &QuadraticShape,
+        place: &GaussKinematics,
+        arm: usize,
+    ) -> Matrix6 {
         let weights = &point.weights;
         let (rate, slope_rate) = (weights.value(&shape.rates), weights.slope(&shape.rates));
         // ė = D ξ̇ + T ξ̇′: row k is that of eₖᵀ T(ξ) ξ′, differentiated twice.
@@ -180,8 +186,8 @@ impl QuadraticBeam {
     fn add_stiffness(
         &self,
         point: &GaussPoint,
-        shape: &Shape,
-        place: &Place,
+        shape: &QuadraticShape,
+        place: &GaussKinematics,
         force: &Vector6,
         blocks: &mut ArmBlocks,
     ) {
@@ -210,7 +216,7 @@ impl QuadraticBeam {
     /// r_X = G_Xᵀ f_X on an end and Σ d̂_Xᵀ f_X − r_X on the middle; `own` are ∂(Gᵀ f)/∂d and ∂(d̂ᵀ f)/∂d at fixed f.
     fn add_products(
         &self,
-        shape: &Shape,
+        shape: &QuadraticShape,
         blocks: &ArmBlocks,
         own: Option<&[[Matrix6; 2]; 2]>,
         mut add: impl FnMut(usize, usize, &Matrix6),
@@ -333,7 +339,7 @@ impl Element for QuadraticBeam {
         }
     }
 
-    fn has_dear_tangent(&self) -> bool {
+    fn has_costly_tangent(&self) -> bool {
         true
     }
 

@@ -89,7 +89,7 @@ impl Share {
     /// Wrench on the node per load (torque, force) per length that keeps to the axes of the sections.
     pub fn following(&self) -> Matrix6 {
         match self {
-            Self::Half(span, half) => span.half_following(*half),
+            Self::Half(span, half) => span.half_following_load(*half),
             Self::Length(length) => *length * Matrix6::identity(),
         }
     }
@@ -97,7 +97,7 @@ impl Share {
     /// Wrench on the node, in its axes, per load (torque, force) per length in the axes of the node.
     pub fn dead(&self) -> Matrix6 {
         match self {
-            Self::Half(span, half) => span.half_dead(*half),
+            Self::Half(span, half) => span.half_dead_load(*half),
             Self::Length(length) => *length * Matrix6::identity(),
         }
     }

@@ -9,7 +9,7 @@
 //! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the mass.
 
 use crate::dae::TangentWeights;
-use crate::element::{Axes, Element, MOST_SIGNALS, Quantity};
+use crate::element::{Axes, Element, MAX_SIGNALS, Quantity};
 use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power, join, split};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
 
@@ -126,13 +126,13 @@ pub struct SegmentLoad {
 impl SegmentLoad {
     /// A load (torque, force) per length, dead or following, with the wrench on the node per load in body axes.
     ///
-    /// The matrix is a sum of [`super::Span::half_dead`] or [`super::Span::half_following`].
+    /// The matrix is a sum of [`super::Span::half_dead_load`] or [`super::Span::half_following_load`].
     pub fn new(node: NodeId, axes: Axes, components: [Quantity; 6], wrench: Matrix6) -> Self {
         let (world_from_given, inputs) = (Matrix3::identity(), Vec::new());
         Self { node: [node], axes, components, wrench, world_from_given, inputs }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MOST_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.inputs = inputs;
         self
@@ -147,11 +147,11 @@ impl SegmentLoad {
     /// Load per length in the axes that the matrix expects.
     fn per_length(&self, at: &Motion) -> Vector6 {
         let mut load = Vector6::zeros();
-        let mut signals = [0.0; MOST_SIGNALS];
+        let mut signals = [0.0; MAX_SIGNALS];
         for (index, initial) in self.inputs.iter().enumerate() {
-            signals[MOST_SIGNALS - 1 - index] = initial + at.memory.get(index).copied().unwrap_or(0.0);
+            signals[MAX_SIGNALS - 1 - index] = initial + at.memory.get(index).copied().unwrap_or(0.0);
         }
-        let count = if self.inputs.is_empty() { 0 } else { MOST_SIGNALS };
+        let count = if self.inputs.is_empty() { 0 } else { MAX_SIGNALS };
         for (value, component) in load.iter_mut().zip(&self.components) {
             *value = component.value(at.time, &signals[..count]);
         }

@@ -40,7 +40,7 @@ pub struct Span {
 /// Distance in m below which two frames stand at one point.
 const SHORTEST: f64 = 1e-12;
 /// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other side.
-pub const LARGEST_TURN: f64 = 2.5;
+pub const MAX_TURN: f64 = 2.5;
 /// Gauss points and weights on (0, 1); exact for polynomials of degree 7.
 const POINTS: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
@@ -58,7 +58,7 @@ impl Span {
         }
         let relative = first.inverse().compose(second);
         let angle = so3::log(&relative.rotation).norm();
-        if angle > LARGEST_TURN {
+        if angle > MAX_TURN {
             return Err(SpanError::TooMuchTurn { angle });
         }
         let twist = se3::log(&relative).map_err(|_| SpanError::TooMuchTurn { angle })?;
@@ -121,7 +121,7 @@ impl Span {
     }
 
     /// Wrench on the node of a half per load (torque, force) per length that keeps to the axes of the sections.
-    pub fn half_following(&self, half: Half) -> Matrix6 {
+    pub fn half_following_load(&self, half: Half) -> Matrix6 {
         let mut wrench = Matrix6::zeros();
         self.integrate(half, |length, station| {
             wrench += length * se3::adjoint(&station.inverse()).transpose();
@@ -130,7 +130,7 @@ impl Span {
     }
 
     /// Wrench on the node of a half, in its axes, per load (torque, force) per length in the axes of the node.
-    pub fn half_dead(&self, half: Half) -> Matrix6 {
+    pub fn half_dead_load(&self, half: Half) -> Matrix6 {
         let (mut moment, mut whole) = (Vector3::zeros(), 0.0);
         self.integrate(half, |length, station| {
             moment += length * station.position;

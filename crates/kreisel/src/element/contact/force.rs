@@ -14,8 +14,8 @@
 use nalgebra::SMatrix;
 
 use super::Couple;
-use super::law::{Friction, NormalForce, NormalLaw, Rub};
-use super::witness::{Witness, witness};
+use super::law::{Friction, FrictionForce, NormalForce, NormalLaw};
+use super::nearest_points::{NearestPoints, nearest_points};
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{Relative, split};
 use crate::lie::{Matrix3, Vector3, skew};
@@ -35,7 +35,7 @@ pub(super) struct History {
 }
 
 /// Derivatives of c, F and v_t by (d, θ, w, ω).
-struct Derivatives {
+struct ContactDerivatives {
     point: ByMotion,
     force: ByMotion,
     sliding: ByMotion,
@@ -45,7 +45,7 @@ struct Derivatives {
 /// How a couple touches: nothing but the gap if it does not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touching {
-    witness: Witness,
+    nearest: NearestPoints,
     /// c.
     pub point: Vector3,
     /// ġ.
@@ -56,7 +56,7 @@ pub(super) struct Touching {
     sliding: Vector3,
     pub normal: NormalForce,
     /// φ.
-    rub: Rub,
+    friction_force: FrictionForce,
     /// F on the feature's body.
     pub force: Vector3,
     /// z.
@@ -65,40 +65,40 @@ pub(super) struct Touching {
 
 impl Couple {
     /// Nearest points, gap and its rate; nothing where centres fall together.
-    pub(super) fn meet(&self, relative: &Relative) -> Option<(Witness, Vector3, Vector3)> {
-        let witness = witness(&self.feature, &self.surface, relative)?;
-        let point = witness.core - (witness.radius + 0.5 * witness.gap) * witness.normal;
+    pub(super) fn meet(&self, relative: &Relative) -> Option<(NearestPoints, Vector3, Vector3)> {
+        let nearest = nearest_points(&self.feature, &self.surface, relative)?;
+        let point = nearest.core - (nearest.radius + 0.5 * nearest.gap) * nearest.normal;
         let velocity =
             relative.displacement_rate() + relative.angular_rate().cross(&(point - relative.displacement));
-        Some((witness, point, velocity))
+        Some((nearest, point, velocity))
     }
 
     /// The force where the couple touches.
-    pub(super) fn touch(
+    pub(super) fn contact(
         &self,
         relative: &Relative,
         law: &NormalLaw,
         friction: &Friction,
         history: &History,
     ) -> Option<Touching> {
-        let (witness, point, velocity) = self.meet(relative)?;
-        if witness.gap >= 0.0 {
+        let (nearest, point, velocity) = self.meet(relative)?;
+        if nearest.gap >= 0.0 {
             return None;
         }
-        let n = witness.normal;
+        let n = nearest.normal;
         let gap_rate = n.dot(&velocity);
         let sliding = velocity - gap_rate * n;
-        let normal = law.at(-witness.gap, -gap_rate, history.meeting_speed, self.radius);
-        let rub = friction.rub(&sliding, &n, &history.bristles);
-        let force = normal.force * (n - rub.value);
+        let normal = law.at(-nearest.gap, -gap_rate, history.meeting_speed, self.radius);
+        let friction_force = friction.force(&sliding, &n, &history.bristles);
+        let force = normal.force * (n - friction_force.value);
         Some(Touching {
-            witness,
+            nearest,
             point,
             gap_rate,
             velocity,
             sliding,
             normal,
-            rub,
+            friction_force,
             force,
             bristles: history.bristles,
         })
@@ -108,7 +108,7 @@ impl Couple {
 impl Touching {
     /// Power that is lost: what of N is not stored, and friction.
     pub fn dissipated(&self) -> f64 {
-        let friction = self.normal.force * self.rub.value.dot(&self.sliding);
+        let friction = self.normal.force * self.friction_force.value.dot(&self.sliding);
         -(self.normal.force - self.normal.elastic) * self.gap_rate + friction
     }
 
@@ -124,8 +124,8 @@ impl Touching {
         out
     }
 
-    fn derivatives(&self, relative: &Relative) -> Derivatives {
-        let Witness { gap, normal: n, core, radius, normal_by, core_by } = self.witness;
+    fn derivatives(&self, relative: &Relative) -> ContactDerivatives {
+        let NearestPoints { gap, normal: n, core, radius, normal_by, core_by } = self.nearest;
         let (normal_by, core_by) = (widened(&normal_by), widened(&core_by));
         let mut gap_by = RowByMotion::zeros();
         gap_by.fixed_view_mut::<1, 3>(0, 0).copy_from(&n.transpose());
@@ -141,15 +141,15 @@ impl Touching {
         let rate_by = self.velocity.transpose() * normal_by + n.transpose() * velocity_by;
         let sliding_by = velocity_by - n * rate_by - self.gap_rate * normal_by;
         let force_by = -self.normal.by_depth * gap_by - self.normal.by_rate * rate_by;
-        let turning = Matrix3::identity() - self.rub.by_normal;
-        let total_by = (n - self.rub.value) * force_by
-            + self.normal.force * (turning * normal_by - self.rub.by_sliding * sliding_by);
-        Derivatives { point: point_by, force: total_by, sliding: sliding_by, gap: gap_by }
+        let turning = Matrix3::identity() - self.friction_force.by_normal;
+        let total_by = (n - self.friction_force.value) * force_by
+            + self.normal.force * (turning * normal_by - self.friction_force.by_sliding * sliding_by);
+        ContactDerivatives { point: point_by, force: total_by, sliding: sliding_by, gap: gap_by }
     }
 
     /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
     pub fn tangent(&self, relative: &Relative) -> (PairMatrix, PairMatrix) {
-        let Derivatives { point: point_by, force: force_by, .. } = self.derivatives(relative);
+        let ContactDerivatives { point: point_by, force: force_by, .. } = self.derivatives(relative);
         let (c, d, f) = (&self.point, &relative.displacement, &self.force);
         let mut arm_by = point_by;
         add(&mut arm_by, 0, &-Matrix3::identity());
@@ -174,35 +174,35 @@ impl Touching {
     /// Rate of the bristles: they begin to bend over a short depth, and what is not engaged straightens.
     pub fn bristle_rate(&self) -> Vector3 {
         let (engaged, _) = self.engagement();
-        engaged * self.rub.rate + (1.0 - engaged) * Friction::straightening() * self.bristles
+        engaged * self.friction_force.rate + (1.0 - engaged) * Friction::straightening() * self.bristles
     }
 
     /// Part of the bristles that is engaged, and its derivative by the depth.
     fn engagement(&self) -> (f64, f64) {
-        let part = (-self.witness.gap / self.rub.engagement).min(1.0);
-        (part * part * (3.0 - 2.0 * part), 6.0 * part * (1.0 - part) / self.rub.engagement)
+        let part = (-self.nearest.gap / self.friction_force.engagement).min(1.0);
+        (part * part * (3.0 - 2.0 * part), 6.0 * part * (1.0 - part) / self.friction_force.engagement)
     }
 
     /// Derivative of the bristles' rate by the bristles.
     pub fn bristle_rate_by_bristles(&self) -> Matrix3 {
         let (engaged, _) = self.engagement();
         let straightening = (1.0 - engaged) * Friction::straightening();
-        engaged * self.rub.rate_by_state + straightening * Matrix3::identity()
+        engaged * self.friction_force.rate_by_state + straightening * Matrix3::identity()
     }
 
     /// Derivatives of the bristles' rate by the frames' twists: by the configuration, and by the velocities.
     pub fn bristle_rate_by_twists(&self, relative: &Relative) -> (ByMotion, ByMotion) {
         let (engaged, engaged_by) = self.engagement();
-        let Derivatives { sliding, gap, .. } = self.derivatives(relative);
-        let excess = self.rub.rate - Friction::straightening() * self.bristles;
-        let by_motion = engaged * self.rub.rate_by_sliding * sliding - engaged_by * excess * gap;
+        let ContactDerivatives { sliding, gap, .. } = self.derivatives(relative);
+        let excess = self.friction_force.rate - Friction::straightening() * self.bristles;
+        let by_motion = engaged * self.friction_force.rate_by_sliding * sliding - engaged_by * excess * gap;
         let (by_configuration, by_velocity) = motion_by_twists(relative);
         (by_motion * by_configuration, by_motion * by_velocity)
     }
 
     /// Derivative of the residual by component `k` of the bristles.
     pub fn residual_by_bristle(&self, relative: &Relative, k: usize) -> PairVector {
-        let force: Vector3 = -self.normal.force * self.rub.by_state.column(k);
+        let force: Vector3 = -self.normal.force * self.friction_force.by_state.column(k);
         Self { force, ..*self }.residual(relative)
     }
 }

@@ -59,17 +59,17 @@ pub struct NormalForce {
 }
 
 /// Smallest restitution that the laws with losses can have: they need 1/e times the elastic force.
-pub const LEAST_RESTITUTION: f64 = 0.01;
+pub const MIN_RESTITUTION: f64 = 0.01;
 
 impl NormalLaw {
-    /// Hertz's force with the losses that give exactly this restitution, from [`LEAST_RESTITUTION`] to 1.
+    /// Hertz's force with the losses that give exactly this restitution, from [`MIN_RESTITUTION`] to 1.
     pub fn hertz(modulus: f64, restitution: f64, rest_speed: f64) -> Self {
         Self::Hertz { modulus, loss: loss_for(restitution), rest_speed }
     }
 
     /// Hertz's force with the losses of Flores and others; the restitution comes close to the one given.
     pub fn flores(modulus: f64, restitution: f64, rest_speed: f64) -> Self {
-        let e = restitution.clamp(LEAST_RESTITUTION, 1.0);
+        let e = restitution.clamp(MIN_RESTITUTION, 1.0);
         Self::Hertz { modulus, loss: 8.0 * (1.0 - e) / (5.0 * e), rest_speed }
     }
 
@@ -109,7 +109,7 @@ impl NormalLaw {
 
 /// x with x − ln(1 + x) = −e x − ln(1 − e x), by bisection between 0 and 1/e.
 fn loss_for(restitution: f64) -> f64 {
-    let e = restitution.clamp(LEAST_RESTITUTION, 1.0);
+    let e = restitution.clamp(MIN_RESTITUTION, 1.0);
     if e == 1.0 {
         return 0.0;
     }
@@ -152,12 +152,12 @@ impl CoulombFriction {
     }
 
     /// Friction per normal force at a sliding velocity.
-    fn rub(&self, sliding: &Vector3) -> Rub {
+    fn force(&self, sliding: &Vector3) -> FrictionForce {
         let (beta, beta_by) = self.per_speed(sliding.norm());
-        Rub {
+        FrictionForce {
             value: beta * sliding,
             by_sliding: beta * Matrix3::identity() + beta_by * sliding * sliding.transpose(),
-            ..Rub::none()
+            ..FrictionForce::none()
         }
     }
 
@@ -222,7 +222,7 @@ impl LuGreFriction {
     }
 
     /// Friction per normal force at a sliding velocity, with bristles across a normal.
-    fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
+    fn force(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> FrictionForce {
         let speed = sliding.norm();
         let (slip, slip_by) = self.slip(speed);
         let direction = if speed > 0.0 { sliding / speed } else { Vector3::zeros() };
@@ -232,7 +232,7 @@ impl LuGreFriction {
         let rate_by_state = -self.stiffness * slip * identity;
         let along = normal.dot(bristles);
         let across = identity - normal * normal.transpose();
-        Rub {
+        FrictionForce {
             value: self.stiffness * (bristles - along * normal)
                 + self.damping * rate
                 + self.viscosity * sliding,
@@ -265,11 +265,11 @@ impl Friction {
     }
 
     /// Friction per normal force.
-    pub(crate) fn rub(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> Rub {
+    pub(crate) fn force(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> FrictionForce {
         match self {
-            Self::None => Rub::none(),
-            Self::Coulomb(friction) => friction.rub(sliding),
-            Self::LuGre(friction) => friction.rub(sliding, normal, bristles),
+            Self::None => FrictionForce::none(),
+            Self::Coulomb(friction) => friction.force(sliding),
+            Self::LuGre(friction) => friction.force(sliding, normal, bristles),
         }
     }
 
@@ -281,7 +281,7 @@ impl Friction {
 
 /// Friction φ per normal force, the rate ż of bristles, and derivatives by sliding velocity, normal and bristles.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rub {
+pub(crate) struct FrictionForce {
     pub value: Vector3,
     pub by_sliding: Matrix3,
     pub by_normal: Matrix3,
@@ -293,7 +293,7 @@ pub(crate) struct Rub {
     pub engagement: f64,
 }
 
-impl Rub {
+impl FrictionForce {
     fn none() -> Self {
         let (zero, zeros) = (Vector3::zeros(), Matrix3::zeros());
         Self {

@@ -1,20 +1,20 @@
 //! What touches: contact of two shapes with friction.
 //!
 //! A [`Contact`] stands between two frames with a shape each. The shapes fall into couples of a feature and a surface
-//! (`shape.rs`); each couple has nearest points (`witness.rs`), a normal force and friction (`law.rs`), and pushes its two
-//! bodies apart (`force.rs`). The tangent is exact, for every couple and law. Of the members of a [`Crowd`] any two may
-//! touch (`crowd.rs`).
+//! (`shape.rs`); each couple has nearest points (`nearest_points.rs`), a normal force and friction (`law.rs`), and pushes its two
+//! bodies apart (`force.rs`). The tangent is exact, for every couple and law. Of the members of a [`ContactGroup`] any two may
+//! touch (`contact_group.rs`).
 
-mod crowd;
+mod contact_group;
 mod force;
 mod law;
+mod nearest_points;
 mod shape;
-mod witness;
 
-pub use crowd::{Crowd, Member};
+pub use contact_group::{ContactGroup, Member};
 pub(crate) use force::motion_by_twists;
-pub(crate) use law::Rub;
-pub use law::{CoulombFriction, Friction, LEAST_RESTITUTION, LuGreFriction, NormalForce, NormalLaw};
+pub(crate) use law::FrictionForce;
+pub use law::{CoulombFriction, Friction, LuGreFriction, MIN_RESTITUTION, NormalForce, NormalLaw};
 pub use shape::{Couple, Feature, Surface, couples};
 
 use super::{Element, LocalStateTangent, StateId};
@@ -27,7 +27,7 @@ use force::{History, Touching};
 
 /// What a contact does at a moment, summed over its couples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Touch {
+pub struct ContactResult {
     /// Depth of the deepest couple in m; negative for the smallest gap if nothing touches.
     pub depth: f64,
     /// Sum of the normal forces in N.
@@ -110,7 +110,7 @@ impl Contact {
         let relatives = self.relatives(at);
         self.couples.iter().enumerate().filter_map(move |(index, couple)| {
             let relative = relatives[1 - couple.side]?;
-            let touching = couple.touch(&relative, &self.law, &self.friction, &history(at, index))?;
+            let touching = couple.contact(&relative, &self.law, &self.friction, &history(at, index))?;
             Some((self.pair(couple), relative, touching))
         })
     }
@@ -198,28 +198,28 @@ impl Element for Contact {
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
         let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
         for (couple, speed) in self.couples.iter().zip(memory) {
-            if let Some((witness, _, velocity)) = couple.meet(&relatives[1 - couple.side])
-                && witness.gap > 0.0
+            if let Some((nearest, _, velocity)) = couple.meet(&relatives[1 - couple.side])
+                && nearest.gap > 0.0
             {
-                *speed = (-witness.normal.dot(&velocity)).max(0.0);
+                *speed = (-nearest.normal.dot(&velocity)).max(0.0);
             }
         }
     }
 
-    fn touch(&self, at: &Motion) -> Option<Touch> {
+    fn contact(&self, at: &Motion) -> Option<ContactResult> {
         let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
-        let mut sum = Touch::default();
+        let mut sum = ContactResult::default();
         let mut deepest = f64::NEG_INFINITY;
         for (index, couple) in self.couples.iter().enumerate() {
             let relative = &relatives[1 - couple.side];
-            let Some((witness, point, _)) = couple.meet(relative) else { continue };
+            let Some((nearest, point, _)) = couple.meet(relative) else { continue };
             let frame = self.world_frame(couple, at);
-            if -witness.gap > deepest {
-                deepest = -witness.gap;
+            if -nearest.gap > deepest {
+                deepest = -nearest.gap;
                 sum.depth = deepest;
                 sum.point = frame.transform_point(&point);
             }
-            if let Some(touching) = couple.touch(relative, &self.law, &self.friction, &history(at, index)) {
+            if let Some(touching) = couple.contact(relative, &self.law, &self.friction, &history(at, index)) {
                 let sign = if couple.side == 1 { 1.0 } else { -1.0 };
                 sum.normal_force += touching.normal.force;
                 sum.force += sign * (frame.rotation * touching.force);

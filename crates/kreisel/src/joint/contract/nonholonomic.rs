@@ -22,8 +22,8 @@ fn rolling_nonholonomic(wheel: Wheel, radius: f64, two: &Two, direction: usize, 
     });
     let between = |frames: (&DualPose<HyperDual64>, &DualPose<HyperDual64>)| -> Triple<HyperDual64> {
         let (plane, wheel) = frames;
-        let way: Triple<HyperDual64> = std::array::from_fn(|i| wheel.position[i] - plane.position[i]);
-        std::array::from_fn(|i| dot(column(&plane.rotation, i), way))
+        let offset: Triple<HyperDual64> = std::array::from_fn(|i| wheel.position[i] - plane.position[i]);
+        std::array::from_fn(|i| dot(column(&plane.rotation, i), offset))
     };
     let axis =
         |plane: &DualPose<HyperDual64>, wheel: &DualPose<HyperDual64>, j: usize| -> Triple<HyperDual64> {

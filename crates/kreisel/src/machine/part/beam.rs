@@ -1,22 +1,22 @@
 //! `[[beam]]`: a flexible beam along a line, an arc or a spline.
 
 use crate::element::beam::{
-    Beam, BeamEnd, Half, LARGEST_TURN, QuadraticBeam, QuadraticSpan, Section, Segment, SegmentLoad, Share,
-    Span, SpanError,
+    Beam, BeamEnd, Half, MAX_TURN, QuadraticBeam, QuadraticSpan, Section, Segment, SegmentLoad, Share, Span,
+    SpanError,
 };
 use crate::element::{Axes, Quantity};
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
-use crate::machine::assembler::placement;
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
+use crate::machine::builder::placement;
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::part::beam_section;
 use crate::machine::signal::SignalCollector;
-use crate::machine::{Assembler, Attachment, BodyEntry, BodyGroup, Words};
+use crate::machine::{Attachment, BodyEntry, BodyGroup, MachineBuilder, Words};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{
-    Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, Signal, ValueKind,
+    Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, SignalLaw, ValueKind,
 };
 
 /// N/m and N: loads per length.
@@ -162,9 +162,9 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a beam: nodes where it is not clamped, elements, inertia and loads.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let clamps = [clamp(&reader, assembler, "start")?, clamp(&reader, assembler, "end")?];
+    let clamps = [clamp(&reader, builder, "start")?, clamp(&reader, builder, "end")?];
     let order = order(&reader)?;
     let frames = frames(&reader, order, &clamps)?;
     let Some(section) = reader.table("section")?.map(beam_section::read).transpose()? else {
@@ -175,25 +175,25 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             .into());
     };
     let (damping_time, damping_rate) = damping(&reader)?;
-    let plan = Plan {
+    let plan = BeamPlan {
         name: part.name(),
         spans: spans(&reader, &frames)?,
         shapes: if order == 2 { shapes(&reader, &frames)? } else { Vec::new() },
         frames,
         section,
-        group: assembler.group(&reader)?,
+        group: builder.group(&reader)?,
         motion: motion(&reader)?,
         damping_time,
         damping_rate,
     };
-    let stations = plan.add_nodes(assembler, &clamps);
+    let stations = plan.add_nodes(builder, &clamps);
     let masses = plan.masses(&stations);
-    plan.add_inertia(assembler, &stations, &masses);
+    plan.add_inertia(builder, &stations, &masses);
     if let Some(load) = reader.table("load")? {
-        plan.add_load(assembler, &stations, load)?;
+        plan.add_load(builder, &stations, load)?;
     }
-    assembler.add_beam(plan.entry(&stations));
-    plan.add_elements(assembler);
+    builder.add_beam(plan.entry(&stations));
+    plan.add_elements(builder);
     reader.finish()
 }
 
@@ -210,10 +210,10 @@ impl Clamp {
     }
 }
 
-fn clamp(reader: &PartReader, assembler: &Assembler, end: &str) -> Result<Option<Clamp>, ModelErrors> {
+fn clamp(reader: &PartReader, builder: &MachineBuilder, end: &str) -> Result<Option<Clamp>, ModelErrors> {
     let Some(reference) = reader.optional_reference(end)? else { return Ok(None) };
-    let attachment = assembler.attachment(&reference)?;
-    if attachment.node.is_some_and(|node| assembler.is_point_mass(node)) {
+    let attachment = builder.attachment(&reference)?;
+    if attachment.node.is_some_and(|node| builder.is_point_mass(node)) {
         let found = format!("the point mass `{}`, which has no orientation", reference.name);
         let error = reader.unsuitable(end, "a body that can turn", found);
         return Err(error.with_hint("leave the end free and join it by a `[[spherical]]`").into());
@@ -277,7 +277,7 @@ fn frames(
     };
     let twist = reader.numbers("twist")?;
     let turn = (twist[1] - twist[0]).abs() / (elements * order) as f64;
-    if turn > LARGEST_TURN {
+    if turn > MAX_TURN {
         // Frames alone cannot tell a twist from one with a full turn less.
         return Err(too_much_turn(reader, turn).into());
     }
@@ -335,8 +335,7 @@ fn no_axis(reader: &PartReader, error: &CurveError, points: &[Vector3]) -> Model
 
 fn too_much_turn(reader: &PartReader, angle: f64) -> ModelError {
     let found = format!("{angle:.2} rad between two nodes");
-    let requirement =
-        format!("so many that nodes are turned by less than {LARGEST_TURN} rad against each other");
+    let requirement = format!("so many that nodes are turned by less than {MAX_TURN} rad against each other");
     reader.unsuitable("elements", &requirement, found)
 }
 
@@ -400,7 +399,7 @@ fn motion(reader: &PartReader) -> Result<[Vector3; 2], ModelErrors> {
 }
 
 /// A beam that is being added.
-struct Plan<'a> {
+struct BeamPlan<'a> {
     name: &'a str,
     frames: Vec<PieceFrames>,
     /// Initial shapes of the pieces.
@@ -418,7 +417,7 @@ struct Plan<'a> {
 /// Sections at the two ends of each piece.
 type Stations = Vec<[BeamNode; 2]>;
 
-impl Plan<'_> {
+impl BeamPlan<'_> {
     /// Pose of a node: that of the section behind it, and of the last section at the end.
     fn node_pose(&self, index: usize) -> Pose {
         match self.frames.get(index) {
@@ -428,7 +427,7 @@ impl Plan<'_> {
     }
 
     /// Adds the nodes that are not clamped.
-    fn add_nodes(&self, assembler: &mut Assembler, clamps: &[Option<Clamp>; 2]) -> Stations {
+    fn add_nodes(&self, builder: &mut MachineBuilder, clamps: &[Option<Clamp>; 2]) -> Stations {
         let last = self.frames.len();
         let carriers: Vec<(Option<crate::kinematics::NodeId>, Pose)> = (0..=last)
             .map(|index| {
@@ -439,7 +438,7 @@ impl Plan<'_> {
                 };
                 match clamp {
                     Some(Clamp { attachment, .. }) => (attachment.node, attachment.body),
-                    None => (Some(self.add_node(assembler, index)), self.node_pose(index)),
+                    None => (Some(self.add_node(builder, index)), self.node_pose(index)),
                 }
             })
             .collect();
@@ -455,7 +454,7 @@ impl Plan<'_> {
         self.frames.iter().enumerate().map(ends).collect()
     }
 
-    fn add_node(&self, assembler: &mut Assembler, index: usize) -> crate::kinematics::NodeId {
+    fn add_node(&self, builder: &mut MachineBuilder, index: usize) -> crate::kinematics::NodeId {
         let pose = self.node_pose(index);
         let [velocity, angular] = self.motion;
         let arm = pose.position - self.node_pose(0).position;
@@ -473,7 +472,7 @@ impl Plan<'_> {
             markers: Vec::new(),
             beam_node: true,
         };
-        assembler.add_body(entry, group, pose, twist, &name)
+        builder.add_body(entry, group, pose, twist, &name)
     }
 
     /// What of its elements each node carries, with the section at which it does.
@@ -509,19 +508,19 @@ impl Plan<'_> {
         sums.into_iter().map(|mass| 0.5 * (mass + mass.transpose())).collect()
     }
 
-    fn add_inertia(&self, assembler: &mut Assembler, stations: &Stations, masses: &[Matrix6]) {
-        let gravity = assembler.gravity();
+    fn add_inertia(&self, builder: &mut MachineBuilder, stations: &Stations, masses: &[Matrix6]) {
+        let gravity = builder.gravity();
         for (index, mass) in masses.iter().enumerate() {
             let Some(node) = carrier(stations, index) else { continue };
             let name = format!("{}.node-{index}", self.name);
-            assembler.add_beam_mass(&name, mass[(3, 3)], mass.fixed_view::<3, 3>(0, 0).into());
-            assembler.add_element(&name, Segment::new(node, *mass, gravity, self.damping_rate));
+            builder.add_beam_mass(&name, mass[(3, 3)], mass.fixed_view::<3, 3>(0, 0).into());
+            builder.add_element(&name, Segment::new(node, *mass, gravity, self.damping_rate));
         }
     }
 
     fn add_load(
         &self,
-        assembler: &mut Assembler,
+        builder: &mut MachineBuilder,
         stations: &Stations,
         reader: PartReader,
     ) -> Result<(), ModelErrors> {
@@ -545,9 +544,9 @@ impl Plan<'_> {
             }
         });
         let (components, used) = {
-            let mut collector = SignalCollector::new(assembler, reader.description(), Vec::new());
-            let mut three = |signals: Option<[Signal; 3]>| -> Result<[Quantity; 3], ModelErrors> {
-                let nothing = || std::array::from_fn(|_| Signal::Law(Law::Constant(0.0)));
+            let mut collector = SignalCollector::new(builder, reader.description(), Vec::new());
+            let mut three = |signals: Option<[SignalLaw; 3]>| -> Result<[Quantity; 3], ModelErrors> {
+                let nothing = || std::array::from_fn(|_| SignalLaw::Law(Law::Constant(0.0)));
                 let [x, y, z] = signals.unwrap_or_else(nothing);
                 Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])
             };
@@ -565,8 +564,8 @@ impl Plan<'_> {
             let Some(node) = carrier(stations, index) else { continue };
             let load = SegmentLoad::new(node, axes, components.clone(), *wrench).in_axes_turned_by(turn);
             let load = load.with_inputs(used.initial.clone());
-            let element = assembler.add_element(&format!("{}.load", self.name), load);
-            assembler.connect_inputs(element, used.inputs.clone());
+            let element = builder.add_element(&format!("{}.load", self.name), load);
+            builder.connect_inputs(element, used.inputs.clone());
         }
         reader.finish()
     }
@@ -601,13 +600,13 @@ impl Plan<'_> {
         }
     }
 
-    fn add_elements(&self, assembler: &mut Assembler) {
-        let Some(entry) = assembler.beams().last() else { return };
+    fn add_elements(&self, builder: &mut MachineBuilder) {
+        let Some(entry) = builder.beams().last() else { return };
         for (index, element) in entry.elements.clone().into_iter().enumerate() {
             let name = format!("{}.element-{index}", self.name);
             match element {
-                BeamElement::Screw(element) => assembler.add_element(&name, *element),
-                BeamElement::Quadratic(element) => assembler.add_element(&name, *element),
+                BeamElement::Screw(element) => builder.add_element(&name, *element),
+                BeamElement::Quadratic(element) => builder.add_element(&name, *element),
             };
         }
     }

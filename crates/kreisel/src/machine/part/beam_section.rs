@@ -91,7 +91,7 @@ pub static KEYS: &[Key] = &[
 /// Reads a section.
 pub fn read(reader: PartReader) -> Result<Section, ModelErrors> {
     let section = match reader.optional_choice("shape")? {
-        Some(shape) => of_shape(&reader, shape)?,
+        Some(shape) => section_of_shape(&reader, shape)?,
         None => {
             let stiffness = match reader.optional_matrix("stiffness-matrix")? {
                 Some(matrix) => Matrix6::from_iterator(matrix.iter().copied()),
@@ -108,7 +108,7 @@ pub fn read(reader: PartReader) -> Result<Section, ModelErrors> {
     Ok(section)
 }
 
-fn of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelErrors> {
+fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelErrors> {
     let profile = match shape {
         "circle" => Profile::Circle { radius: reader.positive("radius")? },
         "tube" => {

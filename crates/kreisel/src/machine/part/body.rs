@@ -3,10 +3,10 @@
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::assembler::{placement, read_pose};
+use crate::machine::builder::{placement, read_pose};
 use crate::machine::part::shape;
-use crate::machine::shape::Shape;
-use crate::machine::{Assembler, BodyEntry, BodyGroup, Words};
+use crate::machine::shape::Solid;
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, Words};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -103,12 +103,12 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a body, its element and its markers.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let Matter { mass, inertia, shape } = matter(&reader)?;
     let pose = read_pose(&reader)?;
     let (angular, linear) = velocities(&reader, &pose)?;
-    let group = assembler.group(&reader)?;
+    let group = builder.group(&reader)?;
     let name = part.name();
     let twist = join(&angular, &linear);
     let entry = |node| BodyEntry {
@@ -122,10 +122,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         markers: Vec::new(),
         beam_node: false,
     };
-    let node = assembler.add_body(entry, group, pose, twist, name);
-    assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    let node = builder.add_body(entry, group, pose, twist, name);
+    builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     if reader.boolean("fixed")? {
-        assembler.fix(node);
+        builder.fix(node);
     }
     for marker in reader.tables("markers")? {
         let marker_name = marker.text("name")?;
@@ -133,7 +133,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             .map_err(|mistake| ModelError::new(mistake, marker_name.place().clone()))?;
         let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
         let frame = Pose::new(rotation, marker.vector3("position")?);
-        assembler.add_marker(Some(name), marker_name.content().to_string(), frame, marker_name.place())?;
+        builder.add_marker(Some(name), marker_name.content().to_string(), frame, marker_name.place())?;
         marker.finish()?;
     }
     reader.finish()
@@ -143,7 +143,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
 struct Matter {
     mass: f64,
     inertia: Matrix3,
-    shape: Option<Shape>,
+    shape: Option<Solid>,
 }
 
 /// Mass and inertia as given, or those of the shape.

@@ -2,8 +2,8 @@
 
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
-use crate::machine::assembler::placement;
-use crate::machine::{Assembler, Attachment};
+use crate::machine::builder::placement;
+use crate::machine::{Attachment, MachineBuilder};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -77,10 +77,10 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a bushing.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("bodies")?;
-    let attachments = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
+    let attachments = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
     let nodes = attachments.map(|attachment| attachment.node);
     if nodes[0] == nodes[1] {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
@@ -98,16 +98,15 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         return Err(error.with_hint("add `translational-stiffness` or `rotational-stiffness`").into());
     }
     let turns = stiffness.rows(0, 3).amax() > 0.0 || damping.rows(0, 3).amax() > 0.0;
-    if let (true, Some(node)) =
-        (turns, nodes.into_iter().flatten().find(|node| assembler.is_point_mass(*node)))
+    if let (true, Some(node)) = (turns, nodes.into_iter().flatten().find(|node| builder.is_point_mass(*node)))
     {
-        let name = assembler.body_of(node).map_or("", |body| body.name.as_str());
+        let name = builder.body_of(node).map_or("", |body| body.name.as_str());
         let found = format!("the point mass `{name}`");
         return Err(reader.unsuitable("bodies", "bodies that turn, for torques to act on", found).into());
     }
     let offsets = frames(&reader, &attachments)?;
-    assembler.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
-    assembler.show_spring(part.name(), nodes, offsets.map(|offset| offset.position));
+    builder.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
+    builder.show_spring(part.name(), nodes, offsets.map(|offset| offset.position));
     reader.finish()
 }
 

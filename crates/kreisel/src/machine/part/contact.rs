@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::machine::entry::{Attachment, ContactEntry};
 use crate::machine::sensor::SensorFrame;
 use crate::machine::shape::Geometry;
@@ -104,7 +104,7 @@ pub static KIND: PartKind = PartKind {
 
 /// A shape in a frame of something.
 #[derive(Clone, Copy, Debug)]
-struct Toucher {
+struct ContactSurface {
     at: Attachment,
     /// Frame of the shape in axes of the node, or in the world.
     frame: Pose,
@@ -112,11 +112,11 @@ struct Toucher {
 }
 
 /// Adds a contact.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("bodies")?;
-    let first = touchers(&reader, assembler, &references[0], "first-shape")?;
-    let second = touchers(&reader, assembler, &references[1], "second-shape")?;
+    let first = surfaces(&reader, builder, &references[0], "first-shape")?;
+    let second = surfaces(&reader, builder, &references[1], "second-shape")?;
     let laws = Laws::read(&reader)?;
     let mut elements = Vec::new();
     for a in &first {
@@ -124,7 +124,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             if a.at.node != b.at.node {
                 let contact = contact(&reader, [a, b], &laws)?;
                 check_depth(&reader, [a, b], &references, &contact)?;
-                elements.extend(add_elements(part.name(), contact, &laws, assembler));
+                elements.extend(add_elements(part.name(), contact, &laws, builder));
             }
         }
     }
@@ -132,52 +132,52 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
-    let extents = first.iter().chain(&second).map(|toucher| toucher.surface.extent());
-    assembler.lengths.extend(extents.filter(|extent| extent.is_finite()));
-    let shown = [&second[0], &first[0]].into_iter().find(|toucher| toucher.at.node.is_some());
-    let shown_at = shown.map_or_else(SensorFrame::default, |toucher| SensorFrame {
-        node: toucher.at.node,
-        offset: toucher.frame,
+    let extents = first.iter().chain(&second).map(|surface| surface.surface.extent());
+    builder.lengths.extend(extents.filter(|extent| extent.is_finite()));
+    let shown = [&second[0], &first[0]].into_iter().find(|surface| surface.at.node.is_some());
+    let shown_at = shown.map_or_else(SensorFrame::default, |surface| SensorFrame {
+        node: surface.at.node,
+        offset: surface.frame,
     });
-    assembler.show_contact(ContactEntry { name: part.name().to_string(), elements, shown_at });
+    builder.show_contact(ContactEntry { name: part.name().to_string(), elements, shown_at });
     reader.finish()
 }
 
 /// Adds a contact as one element or, with bristles, as one per couple, each with three states.
-fn add_elements(name: &str, contact: Contact, laws: &Laws, assembler: &mut Assembler) -> Vec<usize> {
+fn add_elements(name: &str, contact: Contact, laws: &Laws, builder: &mut MachineBuilder) -> Vec<usize> {
     let Friction::LuGre(friction) = laws.friction else {
-        return vec![assembler.add_element(name, contact)];
+        return vec![builder.add_element(name, contact)];
     };
     let scale = contact_law::bristle_scale(&friction);
-    let builder = &mut assembler.builder;
+    let system_builder = &mut builder.system_builder;
     let state = |couple: usize| {
         ["x", "y", "z"]
-            .map(|axis| builder.forgetful_state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
+            .map(|axis| system_builder.fading_state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
     };
     let singles = contact.with_bristles(state);
-    singles.into_iter().map(|single| assembler.add_element(name, single)).collect()
+    singles.into_iter().map(|single| builder.add_element(name, single)).collect()
 }
 
-fn contact(reader: &PartReader, touchers: [&Toucher; 2], laws: &Laws) -> Result<Contact, ModelErrors> {
-    let nodes = touchers.map(|toucher| toucher.at.node);
-    let frames = touchers.map(|toucher| toucher.frame);
+fn contact(reader: &PartReader, surfaces: [&ContactSurface; 2], laws: &Laws) -> Result<Contact, ModelErrors> {
+    let nodes = surfaces.map(|surface| surface.at.node);
+    let frames = surfaces.map(|surface| surface.frame);
     let contact =
-        Contact::new(nodes, frames, touchers.map(|toucher| toucher.surface), laws.normal, laws.friction);
+        Contact::new(nodes, frames, surfaces.map(|surface| surface.surface), laws.normal, laws.friction);
     if contact.couples().is_empty() {
         return Err(reader.unsuitable("bodies", "shapes that can touch", "two planes").into());
     }
-    laws.fit(reader, contact, touchers.map(|toucher| toucher.surface.word()))
+    laws.fit(reader, contact, surfaces.map(|surface| surface.surface.word()))
 }
 
 /// What of a body, marker, beam or the ground touches.
-fn touchers(
+fn surfaces(
     reader: &PartReader,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
     reference: &Reference,
     key: &str,
-) -> Result<Vec<Toucher>, ModelErrors> {
+) -> Result<Vec<ContactSurface>, ModelErrors> {
     let given = reader.table(key)?.map(read_shape).transpose()?;
-    if let Some(beam) = assembler.beams().iter().find(|beam| beam.name == reference.name) {
+    if let Some(beam) = builder.beams().iter().find(|beam| beam.name == reference.name) {
         let Some((surface @ Surface::Sphere { .. }, offset)) = given else {
             let mistake = Mistake::Unsuitable {
                 what: format!("`{key}` of {}", reader.description()),
@@ -190,19 +190,19 @@ fn touchers(
         return Ok(nodes
             .map(|node| {
                 let at = Attachment { node: node.node, body: node.body, marker: Some(node.offset) };
-                Toucher { at, frame: node.offset.compose(&offset), surface }
+                ContactSurface { at, frame: node.offset.compose(&offset), surface }
             })
             .collect());
     }
-    let at = assembler.attachment(reference)?;
+    let at = builder.attachment(reference)?;
     let marker = at.marker.unwrap_or_default();
     if let Some((surface, offset)) = given {
-        return Ok(vec![Toucher { at, frame: marker.compose(&offset), surface }]);
+        return Ok(vec![ContactSurface { at, frame: marker.compose(&offset), surface }]);
     }
     let own = match at.node {
         None => Some((Surface::Plane, marker)),
-        Some(node) if assembler.is_point_mass(node) => Some((Surface::Sphere { radius: 0.0 }, marker)),
-        Some(node) => assembler.body_of(node).and_then(own_shape),
+        Some(node) if builder.is_point_mass(node) => Some((Surface::Sphere { radius: 0.0 }, marker)),
+        Some(node) => builder.body_of(node).and_then(own_shape),
     };
     let Some((surface, frame)) = own else {
         let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
@@ -213,7 +213,7 @@ fn touchers(
         );
         return Err(ModelError::new(mistake, reference.place.clone()).with_hint(&hint).into());
     };
-    Ok(vec![Toucher { at, frame, surface }])
+    Ok(vec![ContactSurface { at, frame, surface }])
 }
 
 /// The shape of a body as one that touches, with its frame in body axes.
@@ -258,27 +258,27 @@ fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
 }
 
 /// Part of the smaller shape's size that counts as deep: a sphere whose centre is inside is one radius deep.
-const DEEP: f64 = 0.5;
+const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses shapes that start deep inside each other: they would fly apart.
 fn check_depth(
     reader: &PartReader,
-    touchers: [&Toucher; 2],
+    surfaces: [&ContactSurface; 2],
     references: &[Reference],
     contact: &Contact,
 ) -> Result<(), ModelErrors> {
     // A point has no size: its distance from the body's origin stands for it.
-    let size = |toucher: &Toucher| match toucher.surface.extent() {
-        0.0 => toucher.frame.position.norm(),
+    let size = |surface: &ContactSurface| match surface.surface.extent() {
+        0.0 => surface.frame.position.norm(),
         extent => extent,
     };
-    let sizes = touchers.map(size);
+    let sizes = surfaces.map(size);
     let smallest = sizes.into_iter().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
-    let poses = touchers.iter().filter(|toucher| toucher.at.node.is_some());
-    let motions: Vec<NodeMotion> = poses.map(|toucher| NodeMotion::at_rest(toucher.at.body)).collect();
+    let poses = surfaces.iter().filter(|surface| surface.at.node.is_some());
+    let motions: Vec<NodeMotion> = poses.map(|surface| NodeMotion::at_rest(surface.at.body)).collect();
     let motion = Motion::new(0.0, &motions);
-    let depth = contact.touch(&motion).map_or(0.0, |touch| touch.depth);
-    if depth <= DEEP * smallest {
+    let depth = contact.contact(&motion).map_or(0.0, |contact| contact.depth);
+    if depth <= MAX_PENETRATION_PART * smallest {
         return Ok(());
     }
     let [first, second] = [0, 1].map(|side: usize| references[side].name.as_str());

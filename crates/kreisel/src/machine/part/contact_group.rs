@@ -3,10 +3,10 @@
 use super::contact::own_shape;
 use super::contact_law::{self, Laws};
 use crate::element::Element;
-use crate::element::contact::{Crowd, Member, Surface};
+use crate::element::contact::{ContactGroup, Member, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
@@ -49,51 +49,55 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a group.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let mut members = Vec::new();
     for reference in reader.references("members")? {
-        members.extend(members_of(&reader, assembler, &reference)?);
+        members.extend(members_of(&reader, builder, &reference)?);
     }
     if members.iter().filter(|member| member.node.is_some()).count() == 0 || members.len() < 2 {
         let found = format!("{} of them", members.len());
         return Err(reader.unsuitable("members", "two or more, at least one of them a body", found).into());
     }
     let laws = Laws::read_for_group(&reader)?;
-    let crowd = Crowd::new(members, laws.normal, laws.friction, laws.effective_radius);
-    laws.fit_group(&reader, &crowd)?;
-    check_depths(&reader, assembler, &crowd)?;
-    let extents = crowd.members().iter().map(|member| member.surface.extent());
-    assembler.lengths.extend(extents.filter(|extent| extent.is_finite()));
-    assembler.builder.crowd(part.name(), crowd);
+    let contact_group = ContactGroup::new(members, laws.normal, laws.friction, laws.effective_radius);
+    laws.fit_group(&reader, &contact_group)?;
+    check_depths(&reader, builder, &contact_group)?;
+    let extents = contact_group.members().iter().map(|member| member.surface.extent());
+    builder.lengths.extend(extents.filter(|extent| extent.is_finite()));
+    builder.system_builder.contact_group(part.name(), contact_group);
     reader.finish()
 }
 
 fn members_of(
     reader: &PartReader,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
     reference: &Reference,
 ) -> Result<Vec<Member>, ModelErrors> {
     let Some(start) = reference.name.strip_suffix('*') else {
-        return Ok(vec![member(reader, assembler, reference)?]);
+        return Ok(vec![member(reader, builder, reference)?]);
     };
-    let names = assembler.bodies().iter().filter(|body| !body.beam_node && body.name.starts_with(start));
+    let names = builder.bodies().iter().filter(|body| !body.beam_node && body.name.starts_with(start));
     let named = names.map(|body| Reference { name: body.name.clone(), place: reference.place.clone() });
     let members: Vec<Member> =
-        named.map(|reference| member(reader, assembler, &reference)).collect::<Result<_, _>>()?;
+        named.map(|reference| member(reader, builder, &reference)).collect::<Result<_, _>>()?;
     if members.is_empty() {
-        let names: Vec<&str> = assembler.bodies().iter().map(|body| body.name.as_str()).collect();
+        let names: Vec<&str> = builder.bodies().iter().map(|body| body.name.as_str()).collect();
         return Err(reference.unknown("body", names).into());
     }
     Ok(members)
 }
 
-fn member(reader: &PartReader, assembler: &Assembler, reference: &Reference) -> Result<Member, ModelErrors> {
-    let at = assembler.attachment(reference)?;
+fn member(
+    reader: &PartReader,
+    builder: &MachineBuilder,
+    reference: &Reference,
+) -> Result<Member, ModelErrors> {
+    let at = builder.attachment(reference)?;
     let Some(node) = at.node else {
         return Ok(Member { node: None, frame: at.marker.unwrap_or_default(), surface: Surface::Plane });
     };
-    let own = assembler.body_of(node).and_then(own_shape);
+    let own = builder.body_of(node).and_then(own_shape);
     let Some((surface, frame)) = own else {
         let mistake = Mistake::Unsuitable {
             what: format!("`{}`, a member of {},", reference.name, reader.description()),
@@ -106,27 +110,31 @@ fn member(reader: &PartReader, assembler: &Assembler, reference: &Reference) -> 
 }
 
 /// Part of the smaller shape's size that counts as deep.
-const DEEP: f64 = 0.5;
+const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses members that start deep inside each other.
-fn check_depths(reader: &PartReader, assembler: &Assembler, crowd: &Crowd) -> Result<(), ModelErrors> {
-    let pose = |member: &Member| member.node.and_then(|node| assembler.body_of(node)).map(|body| body.pose);
+fn check_depths(
+    reader: &PartReader,
+    builder: &MachineBuilder,
+    contact_group: &ContactGroup,
+) -> Result<(), ModelErrors> {
+    let pose = |member: &Member| member.node.and_then(|node| builder.body_of(node)).map(|body| body.pose);
     let place = |member: &Member| -> (Vector3, f64) {
         let frame = pose(member).map_or(member.frame, |pose| pose.compose(&member.frame));
         (frame.position, 0.0)
     };
-    let mut memory = vec![0.0; crowd.memory_count()];
-    crowd.remember(0.0, place, &mut memory);
-    for (i, j) in crowd.pairs(&memory) {
-        let pair = [&crowd.members()[i], &crowd.members()[j]];
+    let mut memory = vec![0.0; contact_group.memory_count()];
+    contact_group.remember(0.0, place, &mut memory);
+    for (i, j) in contact_group.pairs(&memory) {
+        let pair = [&contact_group.members()[i], &contact_group.members()[j]];
         let motions: Vec<NodeMotion> =
             pair.iter().filter_map(|member| pose(member)).map(NodeMotion::at_rest).collect();
         let smallest = pair.iter().map(|member| member.surface.extent()).fold(f64::INFINITY, f64::min);
-        let touch = crowd.contact((i, j)).touch(&Motion::new(0.0, &motions));
-        let depth = touch.map_or(0.0, |touch| touch.depth);
-        if depth > DEEP * smallest {
+        let contact = contact_group.contact((i, j)).contact(&Motion::new(0.0, &motions));
+        let depth = contact.map_or(0.0, |contact| contact.depth);
+        if depth > MAX_PENETRATION_PART * smallest {
             let name = |member: &Member| {
-                let body = member.node.and_then(|node| assembler.body_of(node));
+                let body = member.node.and_then(|node| builder.body_of(node));
                 body.map_or("ground".to_string(), |body| body.name.clone())
             };
             let found = format!("`{}` and `{}` overlap by {depth:.4} m", name(pair[0]), name(pair[1]));

@@ -1,6 +1,8 @@
 //! Keys about normal forces and friction that `[[contact]]` and its kin share.
 
-use crate::element::contact::{Contact, CoulombFriction, Crowd, Friction, LuGreFriction, NormalLaw, Surface};
+use crate::element::contact::{
+    Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
+};
 use crate::lie::Pose;
 use crate::model::error::ModelErrors;
 use crate::model::kind::key;
@@ -122,7 +124,7 @@ const PER_LENGTH: Dimension = Dimension::from_exponents([-1, 0, 0, 0]);
 const PER_SPEED: Dimension = Dimension::from_exponents([-1, 0, 1, 0]);
 
 /// Most different shapes of a group that are compared with each other.
-const MOST_SURFACES: usize = 30;
+const MAX_SURFACES: usize = 30;
 
 /// What the keys say.
 pub(super) struct Laws {
@@ -189,11 +191,11 @@ impl Laws {
     }
 
     /// Refuses Hertz's law for members of a group that have corners or edges, or that are flat on flat.
-    pub fn fit_group(&self, reader: &PartReader, crowd: &Crowd) -> Result<(), ModelErrors> {
+    pub fn fit_group(&self, reader: &PartReader, contact_group: &ContactGroup) -> Result<(), ModelErrors> {
         let mut surfaces: Vec<(Surface, bool)> = Vec::new();
-        for member in crowd.members() {
+        for member in contact_group.members() {
             let kind = (member.surface, member.node.is_none());
-            if !surfaces.contains(&kind) && surfaces.len() < MOST_SURFACES {
+            if !surfaces.contains(&kind) && surfaces.len() < MAX_SURFACES {
                 surfaces.push(kind);
             }
         }

@@ -4,10 +4,10 @@
 //! meant. Angles are counted over full turns.
 
 use super::joint::{initial_pose, initial_relative, warn_of_misfit};
-use super::joint_coordinate::{Wanted, joint_coordinate};
+use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
-use crate::kinematics::MOST_NODES;
-use crate::machine::{Assembler, JointEntry};
+use crate::kinematics::MAX_NODES;
+use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
@@ -67,7 +67,7 @@ pub static COUPLING: PartKind = PartKind {
 };
 
 /// Adds a gear: x₂ − r x₁ = offset.
-pub fn add_gear(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
     let ratio = reader.number("ratio")?;
@@ -77,12 +77,12 @@ pub fn add_gear(part: &Part, assembler: &mut Assembler) -> Result<(), ModelError
             .into());
     }
     let offset = reader.optional_number("offset")?;
-    couple(&reader, assembler, part, &references, &[-ratio, 1.0], offset, Wanted::Angle)?;
+    couple(&reader, builder, part, &references, &[-ratio, 1.0], offset, CoordinateChoice::Angle)?;
     reader.finish()
 }
 
 /// Adds a coupling: Σ c_k x_k = offset.
-pub fn add_coupling(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_coupling(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
     if references.len() < 2 {
@@ -97,24 +97,24 @@ pub fn add_coupling(part: &Part, assembler: &mut Assembler) -> Result<(), ModelE
         return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
     }
     let offset = reader.optional_number("offset")?;
-    couple(&reader, assembler, part, &references, &factors, offset, Wanted::Any)?;
+    couple(&reader, builder, part, &references, &factors, offset, CoordinateChoice::Any)?;
     reader.finish()
 }
 
 fn couple(
     reader: &PartReader,
-    assembler: &mut Assembler,
+    builder: &mut MachineBuilder,
     part: &Part,
     references: &[Reference],
     factors: &[f64],
     offset: Option<f64>,
-    wanted: Wanted,
+    wanted: CoordinateChoice,
 ) -> Result<(), ModelErrors> {
     let mut coordinates = Vec::with_capacity(references.len());
     for (reference, &factor) in references.iter().zip(factors) {
-        let (joint, coordinate) = joint_coordinate(reader, assembler, reference, wanted)?;
+        let (joint, coordinate) = joint_coordinate(reader, builder, reference, wanted)?;
         let (nodes, offsets) = (joint.nodes, joint.offsets);
-        let bodies = nodes.map(|node| initial_pose(assembler, node));
+        let bodies = nodes.map(|node| initial_pose(builder, node));
         let start = coordinate.value(&initial_relative(bodies, offsets), 0.0);
         coordinates.push(CoupledCoordinate { nodes, offsets, coordinate, factor, start });
     }
@@ -131,14 +131,14 @@ fn couple(
     let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
     let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
     let count = joint.nodes().len();
-    if count > MOST_NODES {
-        let requirement = format!("those of at most {MOST_NODES} bodies");
+    if count > MAX_NODES {
+        let requirement = format!("those of at most {MAX_NODES} bodies");
         return Err(reader.unsuitable("joints", &requirement, count).into());
     }
-    warn_of_misfit(assembler, part.name(), &joint);
+    warn_of_misfit(builder, part.name(), &joint);
     let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
     let (name, kind) = (part.name().to_string(), part.kind().name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, entry, part.name());
     Ok(())
 }

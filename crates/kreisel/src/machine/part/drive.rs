@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::joint::warn_of_misfit;
-use super::joint_coordinate::{Wanted, joint_coordinate};
+use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
-use crate::machine::assembler::placement;
-use crate::machine::{Assembler, JointEntry};
+use crate::machine::builder::placement;
+use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Dimension, Key, Law, LawValue, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
@@ -79,20 +79,20 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a drive.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let driven: Vec<&str> = DRIVEN.iter().copied().filter(|key| reader.has(key)).collect();
     match driven.as_slice() {
-        ["joint"] => drive_joint(&reader, part, assembler)?,
-        ["point"] => drive_point(&reader, part, assembler)?,
-        ["body"] => drive_body(&reader, part, assembler)?,
+        ["joint"] => drive_joint(&reader, part, builder)?,
+        ["point"] => drive_point(&reader, part, builder)?,
+        ["body"] => drive_body(&reader, part, builder)?,
         given => return Err(ambiguous(&reader, DRIVEN, given).into()),
     }
     reader.finish()
 }
 
 /// Explains a law that wants to follow a state or a measured quantity.
-fn of_time<T>(law: Result<T, ModelErrors>) -> Result<T, ModelErrors> {
+fn law_of_time<T>(law: Result<T, ModelErrors>) -> Result<T, ModelErrors> {
     law.map_err(|errors| {
         errors.map(|error| match error.mistake() {
             Mistake::UnknownName { name, .. } if name.contains('.') => error.with_hint(
@@ -118,56 +118,56 @@ fn ambiguous(reader: &PartReader, choices: &[&str], given: &[&str]) -> ModelErro
 
 /// A drive is kept among the joints, so that its reaction can be measured.
 fn keep(
-    assembler: &mut Assembler,
+    builder: &mut MachineBuilder,
     part: &Part,
     joint: impl Joint + 'static,
     nodes: [Option<NodeId>; 2],
     offsets: [Pose; 2],
 ) {
-    warn_of_misfit(assembler, part.name(), &joint);
+    warn_of_misfit(builder, part.name(), &joint);
     let (name, kind) = (part.name().to_string(), part.kind().name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, entry, part.name());
 }
 
-fn drive_joint(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reference = reader.reference("joint")?;
     let choices = ["angle", "displacement"];
     let (key, wanted) = match choices.map(|key| reader.has(key)) {
-        [true, false] => ("angle", Wanted::Angle),
-        [false, true] => ("displacement", Wanted::Displacement),
+        [true, false] => ("angle", CoordinateChoice::Angle),
+        [false, true] => ("displacement", CoordinateChoice::Displacement),
         given => {
             let given = if given[0] { choices.as_slice() } else { &[] };
             return Err(ambiguous(reader, &choices, given).into());
         }
     };
-    let law = of_time(reader.law(key))?;
-    let (joint, coordinate) = joint_coordinate(reader, assembler, &reference, wanted)?;
+    let law = law_of_time(reader.law(key))?;
+    let (joint, coordinate) = joint_coordinate(reader, builder, &reference, wanted)?;
     let (nodes, offsets) = (joint.nodes, joint.offsets);
     let led = CoordinateJoint::between(nodes, offsets, vec![Row::lead(coordinate, Arc::new(law))]);
-    keep(assembler, part, led, nodes, offsets);
+    keep(builder, part, led, nodes, offsets);
     Ok(())
 }
 
-fn drive_point(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    let at = assembler.attachment(&reader.reference("point")?)?;
+fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let at = builder.attachment(&reader.reference("point")?)?;
     if at.node.is_none() {
         return Err(reader.unsuitable("point", "a point of a body", "one of the ground").into());
     }
-    let path = of_time(reader.law3("path"))?;
+    let path = law_of_time(reader.law3("path"))?;
     let rows = path.into_iter().enumerate();
     let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();
     // The path is given in axes of the part's file, which may be placed anywhere.
     let (nodes, offsets) = ([None, at.node], [placement(reader), at.marker.unwrap_or_default()]);
-    keep(assembler, part, CoordinateJoint::between(nodes, offsets, rows), nodes, offsets);
+    keep(builder, part, CoordinateJoint::between(nodes, offsets, rows), nodes, offsets);
     Ok(())
 }
 
-fn drive_body(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    let body = assembler.body(&reader.reference("body")?)?;
+fn drive_body(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let body = builder.body(&reader.reference("body")?)?;
     let (node, pose) = (body.node, body.pose);
     let base = placement(reader);
-    let path: [Arc<dyn TimeLaw>; 3] = match of_time(reader.optional_law3("path"))? {
+    let path: [Arc<dyn TimeLaw>; 3] = match law_of_time(reader.optional_law3("path"))? {
         Some(path) => path.map(|law| Arc::new(law) as Arc<dyn TimeLaw>),
         None => {
             let position = base.inverse().transform_point(&pose.position);
@@ -177,7 +177,7 @@ fn drive_body(reader: &PartReader, part: &Part, assembler: &mut Assembler) -> Re
     let turns = turns(reader, &base)?;
     let guide = Guide { base, path, turns, rotation: pose.rotation };
     let (nodes, offsets) = ([None, Some(node)], [pose, Pose::identity()]);
-    keep(assembler, part, GuidedBody::new(node, guide), nodes, offsets);
+    keep(builder, part, GuidedBody::new(node, guide), nodes, offsets);
     Ok(())
 }
 
@@ -189,7 +189,7 @@ fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
         [true, true] => Err(ambiguous(reader, &["angle", "euler"], &["angle", "euler"]).into()),
         [true, false] => {
             let axis = reader.optional_direction("axis")?.unwrap_or_else(Vector3::z);
-            Ok(vec![turn(axis, of_time(reader.law("angle"))?)])
+            Ok(vec![turn(axis, law_of_time(reader.law("angle"))?)])
         }
         [false, true] => {
             let sequence = reader.choice("sequence")?;
@@ -198,7 +198,7 @@ fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
                 'y' => Vector3::y(),
                 _ => Vector3::z(),
             });
-            Ok(axes.zip(of_time(reader.law3("euler"))?).map(|(axis, law)| turn(axis, law)).collect())
+            Ok(axes.zip(law_of_time(reader.law3("euler"))?).map(|(axis, law)| turn(axis, law)).collect())
         }
         [false, false] => Ok(Vec::new()),
     }

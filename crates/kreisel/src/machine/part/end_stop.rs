@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, JOINT, Wanted};
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -70,18 +70,18 @@ pub static ANGLE: PartKind = PartKind {
 };
 
 /// Adds bounds of a displacement.
-pub fn add_displacement(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    add(part, assembler, Wanted::Displacement)
+pub fn add_displacement(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    add(part, builder, CoordinateChoice::Displacement)
 }
 
 /// Adds bounds of an angle.
-pub fn add_angle(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    add(part, assembler, Wanted::Angle)
+pub fn add_angle(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    add(part, builder, CoordinateChoice::Angle)
 }
 
-fn add(part: &Part, assembler: &mut Assembler, measure: Wanted) -> Result<(), ModelErrors> {
+fn add(part: &Part, builder: &mut MachineBuilder, measure: CoordinateChoice) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let along = joint_coordinate::read(&reader, assembler, measure)?;
+    let along = joint_coordinate::read(&reader, builder, measure)?;
     let (lower, upper) = (reader.optional_number("lower")?, reader.optional_number("upper")?);
     if lower.is_none() && upper.is_none() {
         let mistake =
@@ -100,6 +100,6 @@ fn add(part: &Part, assembler: &mut Assembler, measure: Wanted) -> Result<(), Mo
         transition: reader.positive("transition-depth")?,
     };
     let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
-    assembler.add_element(part.name(), element);
+    builder.add_element(part.name(), element);
     reader.finish()
 }

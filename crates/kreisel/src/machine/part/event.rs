@@ -1,10 +1,10 @@
 //! `[[event]]`: what happens where an expression of the motion passes zero.
 
-use crate::machine::Assembler;
-use crate::machine::configuration::Configurations;
+use crate::machine::MachineBuilder;
 use crate::machine::event::{Direction, Event, EventInput};
 use crate::machine::part::sensor::coordinate;
 use crate::machine::sensor::{Measurement, Sensor};
+use crate::machine::variant::Variants;
 use crate::model::expression::TIME;
 use crate::model::kind::key;
 use crate::model::{
@@ -72,7 +72,7 @@ pub struct EventDraft {
 }
 
 /// Reads an event.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let text = reader.text("zero-of")?;
     let direction = match reader.choice("direction")? {
@@ -85,7 +85,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         let names = reader.optional_references(key)?.unwrap_or_default();
         switched.extend(names.into_iter().map(|name| (name, on)));
     }
-    assembler.events.push(EventDraft {
+    builder.events.push(EventDraft {
         name: part.name().to_string(),
         expression: MeasuredExpression::new(&text, reader.context(), Dimension::NONE)?,
         direction,
@@ -106,28 +106,28 @@ impl EventDraft {
     /// The event, once sensors and parts are known.
     pub(in crate::machine) fn finish(
         self,
-        assembler: &mut Assembler,
+        builder: &mut MachineBuilder,
         sensors: &[Sensor],
-        configurations: &Configurations,
+        variants: &Variants,
     ) -> Result<Event, ModelErrors> {
-        let known = |name: &str| input(name, assembler, sensors).is_some();
+        let known = |name: &str| input(name, builder, sensors).is_some();
         let candidates = || {
             let readable = sensors.iter().filter(|sensor| readable(sensor));
             let signals = readable.flat_map(Sensor::channels).map(|channel| channel.name);
-            signals.chain(assembler.measured_names()).collect()
+            signals.chain(builder.measured_names()).collect()
         };
         let quantities = Quantities { known: &known, candidates: &candidates };
         let expression = self.expression.compile(quantities)?;
-        let find = |name: &String| if name == TIME { None } else { input(name, assembler, sensors) };
+        let find = |name: &String| if name == TIME { None } else { input(name, builder, sensors) };
         let inputs = expression.variables().iter().map(find).collect();
         let mut errors = ModelErrors::new();
         let mut switches = Vec::new();
         for (reference, on) in &self.switched {
-            let switch = errors.keep(assembler.switch(reference, true));
+            let switch = errors.keep(builder.switch(reference, true));
             switches.extend(switch.map(|switch| (switch, *on)));
         }
         errors.into_result()?;
-        let settings = configurations.settings(&self.set);
+        let settings = variants.settings(&self.set);
         let Self { name, direction, tolerance, stop, .. } = self;
         Ok(Event { name, expression, inputs, direction, tolerance, stop, switches, settings })
     }
@@ -145,16 +145,16 @@ fn readable(sensor: &Sensor) -> bool {
 }
 
 /// Where the value of a name comes from.
-fn input(name: &str, assembler: &Assembler, sensors: &[Sensor]) -> Option<EventInput> {
-    if let Some(measured) = assembler.measured(name) {
+fn input(name: &str, builder: &MachineBuilder, sensors: &[Sensor]) -> Option<EventInput> {
+    if let Some(measured) = builder.measured(name) {
         let sensor = Sensor { name: name.to_string(), measurement: coordinate(&measured) };
         return Some(EventInput { sensor, component: 0 });
     }
-    if let Some(state) = assembler.state_named(name) {
+    if let Some(state) = builder.state_named(name) {
         let measurement = Measurement::State { state: state.state, unit: state.unit.clone() };
         return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
     }
-    if let Some(input) = assembler.inputs().iter().find(|input| input.name == name) {
+    if let Some(input) = builder.inputs().iter().find(|input| input.name == name) {
         let measurement = Measurement::Input { element: input.holder, initial: input.value };
         return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
     }

@@ -2,13 +2,13 @@
 
 use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::assembler::placement;
+use crate::machine::builder::placement;
 use crate::machine::signal::SignalCollector;
-use crate::machine::{Assembler, ForceEntry};
+use crate::machine::{ForceEntry, MachineBuilder};
 use crate::model::error::Mistake;
 use crate::model::kind::key;
 use crate::model::{
-    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind,
+    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
 };
 
 /// Keys of `[[force]]`.
@@ -41,10 +41,10 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a force.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let reference = reader.reference("body")?;
-    let attachment = assembler.attachment(&reference)?;
+    let attachment = builder.attachment(&reference)?;
     let Some(node) = attachment.node else {
         return Err(reader.unsuitable("body", "a body that can move", "the ground").into());
     };
@@ -54,7 +54,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
     }
-    if torque.is_some() && assembler.is_point_mass(node) {
+    if torque.is_some() && builder.is_point_mass(node) {
         return Err(reader
             .unsuitable("torque", "left out for a point mass, which does not turn", "given")
             .into());
@@ -73,7 +73,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             Pose::new(UnitQuaternion::identity(), offset.position)
         }
     };
-    let mut collector = SignalCollector::new(assembler, reader.description(), vec![node]);
+    let mut collector = SignalCollector::new(builder, reader.description(), vec![node]);
     let torque = components(&mut collector, torque)?;
     let force = components(&mut collector, force)?;
     let used = collector.finish();
@@ -83,15 +83,15 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         .in_axes_turned_by(&placement(&reader).rotation);
     let (has_force, has_torque) = (reader.has("force"), reader.has("torque"));
     let (name, point) = (part.name().to_string(), marker.position);
-    let element = assembler.add_element(part.name(), element);
-    assembler.connect_inputs(element, used.inputs);
-    assembler.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
+    let element = builder.add_element(part.name(), element);
+    builder.connect_inputs(element, used.inputs);
+    builder.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
     reader.finish()
 }
 
 fn components(
     collector: &mut SignalCollector,
-    signals: Option<[Signal; 3]>,
+    signals: Option<[SignalLaw; 3]>,
 ) -> Result<[Quantity; 3], ModelErrors> {
     let Some([x, y, z]) = signals else { return Ok(std::array::from_fn(|_| Quantity::Constant(0.0))) };
     Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])

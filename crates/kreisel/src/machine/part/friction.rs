@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::contact_law;
-use super::joint_coordinate::{self, JOINT, Wanted};
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
-use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, Rubbing};
+use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::kinematics::Coordinate;
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -72,15 +72,15 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds friction to a joint.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     if reader.has("friction") {
-        add_by_reaction(part, &reader, assembler)?;
+        add_by_reaction(part, &reader, builder)?;
         return reader.finish();
     }
     let (measure, force, rate) = match (reader.has("force"), reader.has("torque")) {
-        (true, false) => (Wanted::Displacement, "force", "transition-speed"),
-        (false, true) => (Wanted::Angle, "torque", "transition-rate"),
+        (true, false) => (CoordinateChoice::Displacement, "force", "transition-speed"),
+        (false, true) => (CoordinateChoice::Angle, "torque", "transition-rate"),
         (both, _) => {
             let mistake = Mistake::Ambiguous {
                 part: reader.description().to_string(),
@@ -91,20 +91,24 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };
-    let along = joint_coordinate::read(&reader, assembler, measure)?;
+    let along = joint_coordinate::read(&reader, builder, measure)?;
     let law = RegularizedFriction { force: reader.not_negative(force)?, rate: reader.positive(rate)? };
     let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
-    assembler.add_element(part.name(), element);
+    builder.add_element(part.name(), element);
     reader.finish()
 }
 
 /// Friction by the force that the joint transmits.
-fn add_by_reaction(part: &Part, reader: &PartReader, assembler: &mut Assembler) -> Result<(), ModelErrors> {
-    let joint = assembler.joint(&reader.reference("joint")?)?.clone();
-    let (rubbing, forces, moments) = match joint.kind {
-        "prismatic" => (Rubbing::Along(Coordinate::Translation(2)), 0..2, 2..5),
-        "revolute" => (Rubbing::Along(Coordinate::Angle), 0..3, 3..5),
-        "spherical" => (Rubbing::AllAround, 0..3, 0..0),
+fn add_by_reaction(
+    part: &Part,
+    reader: &PartReader,
+    builder: &mut MachineBuilder,
+) -> Result<(), ModelErrors> {
+    let joint = builder.joint(&reader.reference("joint")?)?.clone();
+    let (sliding_motion, forces, moments) = match joint.kind {
+        "prismatic" => (SlidingMotion::Along(Coordinate::Translation(2)), 0..2, 2..5),
+        "revolute" => (SlidingMotion::Along(Coordinate::Angle), 0..3, 3..5),
+        "spherical" => (SlidingMotion::AllAround, 0..3, 0..0),
         other => {
             let found = format!("a {other} joint");
             let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
@@ -122,16 +126,16 @@ fn add_by_reaction(part: &Part, reader: &PartReader, assembler: &mut Assembler) 
         false => None,
     };
     let bearing = Bearing { friction, arm, length, forces, moments };
-    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, rubbing, bearing);
+    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, sliding_motion, bearing);
     let bristles = match friction {
-        Friction::LuGre(law) => (0..rubbing.dimension())
+        Friction::LuGre(law) => (0..sliding_motion.dimension())
             .map(|axis| {
                 let name = format!("{} (bristle {axis})", part.name());
-                assembler.builder.forgetful_state(name, 0.0, contact_law::bristle_scale(&law))
+                builder.system_builder.fading_state(name, 0.0, contact_law::bristle_scale(&law))
             })
             .collect(),
         Friction::None | Friction::Coulomb(_) => Vec::new(),
     };
-    assembler.add_element(part.name(), element.with_bristles(bristles));
+    builder.add_element(part.name(), element.with_bristles(bristles));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `[[function]]`: a number computed outside of the model, from measured quantities.
 
-use crate::element::MOST_SIGNALS;
-use crate::machine::{Assembler, FunctionEntry};
+use crate::element::MAX_SIGNALS;
+use crate::machine::{FunctionEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::TIME;
 use crate::model::kind::key;
@@ -21,7 +21,7 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a function.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     check_name(part, &reader)?;
     let mut arguments = reader.references("arguments")?;
@@ -29,17 +29,17 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         // Time is the same in every file.
         if argument.name == reader.context().full_name(TIME) {
             argument.name = TIME.to_string();
-        } else if !is_quantity(assembler, &argument.name) {
-            let names = assembler.measured_names();
+        } else if !is_quantity(builder, &argument.name) {
+            let names = builder.measured_names();
             let names = names.iter().map(String::as_str).chain([TIME]);
             return Err(argument.unknown("measured quantity, state or input", names).into());
         }
     }
-    if arguments.len() > MOST_SIGNALS {
-        let requirement = format!("at most {MOST_SIGNALS} names");
+    if arguments.len() > MAX_SIGNALS {
+        let requirement = format!("at most {MAX_SIGNALS} names");
         return Err(reader.unsuitable("arguments", &requirement, arguments.len()).into());
     }
-    let Some(function) = assembler.outside_function(part.name()) else {
+    let Some(function) = builder.outside_function(part.name()) else {
         let mistake = Mistake::Unsuitable {
             what: reader.description().to_string(),
             requirement: "given by the program that runs the model".to_string(),
@@ -48,14 +48,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         let hint = "give it in Python by `model.function(…)`, or write an expression in place of it";
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
     };
-    assembler.add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
+    builder.add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
     reader.finish()
 }
 
-fn is_quantity(assembler: &Assembler, name: &str) -> bool {
-    assembler.measured(name).is_some()
-        || assembler.state_named(name).is_some()
-        || assembler.inputs().iter().any(|input| input.name == name)
+fn is_quantity(builder: &MachineBuilder, name: &str) -> bool {
+    builder.measured(name).is_some()
+        || builder.state_named(name).is_some()
+        || builder.inputs().iter().any(|input| input.name == name)
 }
 
 /// Refuses a name that expressions would take for a parameter or a constant.

@@ -1,7 +1,7 @@
 //! `[gravity]`: the acceleration of gravity.
 
-use crate::machine::Assembler;
-use crate::machine::assembler::placement;
+use crate::machine::MachineBuilder;
+use crate::machine::builder::placement;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Standard acceleration of gravity in m/s²; it acts along −z when nothing is said.
@@ -21,8 +21,8 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Sets gravity.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    assembler.gravity = placement(&reader).rotation * reader.vector3("acceleration")?;
+    builder.gravity = placement(&reader).rotation * reader.vector3("acceleration")?;
     reader.finish()
 }

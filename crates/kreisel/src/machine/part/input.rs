@@ -1,6 +1,6 @@
 //! `[[input]]`: a number that is set from outside while the machine runs.
 
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -18,9 +18,9 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds an input.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     super::function::check_name(part, &reader)?;
-    assembler.add_input(part.name(), reader.number("value")?);
+    builder.add_input(part.name(), reader.number("value")?);
     reader.finish()
 }

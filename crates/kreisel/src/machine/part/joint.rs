@@ -11,8 +11,8 @@ use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::assembler::placement;
-use crate::machine::{Assembler, Attachment, JointEntry};
+use crate::machine::builder::placement;
+use crate::machine::{Attachment, JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -214,16 +214,16 @@ fn distance_rows(reader: &PartReader, initial: &Relative) -> Result<Vec<Row>, Mo
 }
 
 /// Adds a joint.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let (kind, name) = (part.kind().name, part.name());
     let references = reader.references("bodies")?;
-    let sides = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
+    let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
     if sides[0].node == sides[1].node {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
-    refuse_point_masses(&reader, assembler, kind, &references, &sides)?;
+    refuse_point_masses(&reader, builder, kind, &references, &sides)?;
     let nodes = sides.map(|side| side.node);
     let offsets = match kind {
         "distance" => ends(&reader, &references, &sides)?,
@@ -231,18 +231,18 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     };
     let initial = initial_relative(sides.map(|side| side.body), offsets);
     let mut joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
-    assembler.known_rows.share(&mut joint);
-    warn_of_misfit(assembler, name, &joint);
+    builder.known_rows.share(&mut joint);
+    warn_of_misfit(builder, name, &joint);
     let coordinates = coordinates(kind);
     let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
-    assembler.add_joint(joint, entry, name);
+    builder.add_joint(joint, entry, name);
     reader.finish()
 }
 
 /// A point mass cannot turn, so that a joint that holds rotations has nothing to hold.
 pub(super) fn refuse_point_masses(
     reader: &PartReader,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
     kind: &str,
     references: &[Reference],
     sides: &[Attachment; 2],
@@ -250,7 +250,7 @@ pub(super) fn refuse_point_masses(
     if matches!(kind, "spherical" | "distance" | "point-on-line" | "point-on-plane") {
         return Ok(());
     }
-    let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| assembler.is_point_mass(node));
+    let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| builder.is_point_mass(node));
     match references.iter().zip(sides).find(|(_, side)| cannot_turn(side)) {
         None => Ok(()),
         Some((reference, _)) => {
@@ -265,17 +265,16 @@ pub(super) fn refuse_point_masses(
 const MISFIT: f64 = 1e-6;
 
 /// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they do.
-pub(super) fn warn_of_misfit(assembler: &mut Assembler, name: &str, joint: &impl Joint) {
-    let nodes: Vec<NodeMotion> = (joint.nodes().iter())
-        .map(|node| NodeMotion::at_rest(initial_pose(assembler, Some(*node))))
-        .collect();
-    let time = assembler.settings.start_time;
+pub(super) fn warn_of_misfit(builder: &mut MachineBuilder, name: &str, joint: &impl Joint) {
+    let nodes: Vec<NodeMotion> =
+        (joint.nodes().iter()).map(|node| NodeMotion::at_rest(initial_pose(builder, Some(*node)))).collect();
+    let time = builder.settings.start_time;
     let memory = vec![0.0; joint.memory_count()];
     let mut violation = vec![0.0; joint.size()];
     joint.violation(&Motion { memory: &memory, ..Motion::new(time, &nodes) }, &mut violation);
     let largest = violation.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > MISFIT {
-        assembler.warnings.push(format!(
+        builder.warnings.push(format!(
             "`{name}` does not fit the initial configuration: it is off by {largest:.3e} (m or rad), and bodies are moved at the start until it holds"
         ));
     }
@@ -288,9 +287,9 @@ pub(super) fn initial_relative(bodies: [Pose; 2], offsets: [Pose; 2]) -> Relativ
 }
 
 /// Initial pose of a node; the ground's is the identity.
-pub(in crate::machine) fn initial_pose(assembler: &Assembler, node: Option<NodeId>) -> Pose {
+pub(in crate::machine) fn initial_pose(builder: &MachineBuilder, node: Option<NodeId>) -> Pose {
     // Bodies are sorted by node, because each is added with its own.
-    let bodies = assembler.bodies();
+    let bodies = builder.bodies();
     let place = node.and_then(|node| bodies.binary_search_by_key(&node.0, |body| body.node.0).ok());
     let body = place.map(|place| &bodies[place]);
     body.map_or(Pose::identity(), |body| body.pose)

@@ -3,7 +3,7 @@
 //! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be meant.
 
 use crate::kinematics::Coordinate;
-use crate::machine::{Assembler, JointEntry, MeasuredCoordinate};
+use crate::machine::{JointEntry, MachineBuilder, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Key, Need, PartReader, Reference, ValueKind, name};
 
@@ -18,18 +18,18 @@ pub const JOINT: Key = Key {
 /// Reads `joint`: the name of a joint, perhaps with a coordinate.
 pub fn read(
     reader: &PartReader,
-    assembler: &Assembler,
-    wanted: Wanted,
+    builder: &MachineBuilder,
+    wanted: CoordinateChoice,
 ) -> Result<MeasuredCoordinate, ModelErrors> {
     let reference = reader.reference("joint")?;
-    let (joint, coordinate) = joint_coordinate(reader, assembler, &reference, wanted)?;
+    let (joint, coordinate) = joint_coordinate(reader, builder, &reference, wanted)?;
     let unit = if coordinate.is_angle() { "rad" } else { "m" };
     Ok(MeasuredCoordinate { nodes: joint.nodes, offsets: joint.offsets, coordinate, rate: false, unit })
 }
 
 /// Which coordinates will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum CoordinateChoice {
     /// Any.
     Any,
     /// An angle.
@@ -38,7 +38,7 @@ pub enum Wanted {
     Displacement,
 }
 
-impl Wanted {
+impl CoordinateChoice {
     fn suits(self, coordinate: Coordinate) -> bool {
         match self {
             Self::Any => true,
@@ -47,7 +47,7 @@ impl Wanted {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn noun(self) -> &'static str {
         match self {
             Self::Any => "one with a free coordinate",
             Self::Angle => "one with an angle",
@@ -59,15 +59,15 @@ impl Wanted {
 /// The joint and the coordinate that a name such as `crank` or `slide.displacement` means.
 pub fn joint_coordinate<'a>(
     reader: &PartReader,
-    assembler: &'a Assembler,
+    builder: &'a MachineBuilder,
     reference: &Reference,
-    wanted: Wanted,
+    wanted: CoordinateChoice,
 ) -> Result<(&'a JointEntry, Coordinate), ModelError> {
     let (owner, quantity) = match reference.name.split_once('.') {
         Some((owner, quantity)) => (owner, Some(quantity)),
         None => (reference.name.as_str(), None),
     };
-    let joint = assembler.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
+    let joint = builder.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
     // The length of a distance joint is no freedom: the joint itself keeps it.
     let free: Vec<(&str, Coordinate)> =
         joint.coordinates.iter().copied().filter(|(_, x)| *x != Coordinate::Distance).collect();
@@ -89,14 +89,14 @@ pub fn joint_coordinate<'a>(
 fn unsuitable(
     joint: &JointEntry,
     reference: &Reference,
-    wanted: Wanted,
+    wanted: CoordinateChoice,
     free: &[(&str, Coordinate)],
 ) -> ModelError {
     let names: Vec<&str> = free.iter().map(|(name, _)| *name).collect();
     let has = if names.is_empty() { "no free coordinate".to_string() } else { name::list(&names) };
     let mistake = Mistake::Unsuitable {
         what: format!("the joint `{}`", reference.name),
-        requirement: wanted.words().to_string(),
+        requirement: wanted.noun().to_string(),
         found: format!("a {} joint, which has {has}", joint.kind),
     };
     let error = ModelError::new(mistake, reference.place.clone());

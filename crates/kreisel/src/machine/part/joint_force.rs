@@ -1,9 +1,9 @@
 //! `[[joint-force]]`: an actuator in a joint.
 
-use super::joint_coordinate::{self, JOINT, Wanted};
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::machine::signal::SignalCollector;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -31,11 +31,11 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds an actuator.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let (measure, key) = match (reader.has("force"), reader.has("torque")) {
-        (true, false) => (Wanted::Displacement, "force"),
-        (false, true) => (Wanted::Angle, "torque"),
+        (true, false) => (CoordinateChoice::Displacement, "force"),
+        (false, true) => (CoordinateChoice::Angle, "torque"),
         (both, _) => {
             let mistake = Mistake::Ambiguous {
                 part: reader.description().to_string(),
@@ -46,14 +46,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };
-    let along = joint_coordinate::read(&reader, assembler, measure)?;
+    let along = joint_coordinate::read(&reader, builder, measure)?;
     let signal = reader.signal(key)?;
     let (nodes, pair) = pair_between(along.nodes, along.offsets);
-    let mut collector = SignalCollector::new(assembler, reader.description(), nodes);
+    let mut collector = SignalCollector::new(builder, reader.description(), nodes);
     let force = collector.quantity(&signal)?;
     let used = collector.finish();
     let actuator = JointForce::new(used.nodes, pair, along.coordinate, force, used.signals);
-    let element = assembler.add_element(part.name(), actuator.with_inputs(used.initial));
-    assembler.connect_inputs(element, used.inputs);
+    let element = builder.add_element(part.name(), actuator.with_inputs(used.initial));
+    builder.connect_inputs(element, used.inputs);
     reader.finish()
 }

@@ -2,7 +2,7 @@
 
 use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses};
 use crate::joint::KnifeEdge;
-use crate::machine::{Assembler, JointEntry};
+use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -25,19 +25,19 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a blade.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("bodies")?;
-    let sides = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
+    let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
     if sides[0].node == sides[1].node {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
-    refuse_point_masses(&reader, assembler, KIND.name, &references, &sides)?;
+    refuse_point_masses(&reader, builder, KIND.name, &references, &sides)?;
     let nodes = sides.map(|side| side.node);
     let offsets = frames(&reader, part.kind(), &sides)?;
     let (name, kind) = (part.name().to_string(), KIND.name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(KnifeEdge::new(nodes, offsets), entry, part.name());
+    builder.add_joint(KnifeEdge::new(nodes, offsets), entry, part.name());
     reader.finish()
 }

@@ -1,8 +1,8 @@
 //! `[[lock]]`: holds a joint where it is, for events to switch on and off.
 
-use super::joint_coordinate::{self, Wanted};
+use super::joint_coordinate::{self, CoordinateChoice};
 use crate::joint::Lock;
-use crate::machine::{Assembler, JointEntry};
+use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::{ModelErrors, Occurrence, Part, PartKind, PartReader};
 
 /// Keys of `[[lock]]`.
@@ -14,13 +14,13 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a lock.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let held = joint_coordinate::read(&reader, assembler, Wanted::Any)?;
+    let held = joint_coordinate::read(&reader, builder, CoordinateChoice::Any)?;
     let (nodes, offsets) = (held.nodes, held.offsets);
-    let lock = Lock::new(nodes, offsets, held.coordinate, assembler.initial_value(&held));
+    let lock = Lock::new(nodes, offsets, held.coordinate, builder.initial_value(&held));
     let (name, kind) = (part.name().to_string(), part.kind().name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(lock, entry, part.name());
+    builder.add_joint(lock, entry, part.name());
     reader.finish()
 }

@@ -1,8 +1,8 @@
 //! `[[marker]]`: a named frame on a body or on the ground.
 
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::Assembler;
-use crate::machine::assembler::placement;
+use crate::machine::MachineBuilder;
+use crate::machine::builder::placement;
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -40,7 +40,7 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a marker.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let body = reader.reference("body")?;
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
@@ -48,14 +48,14 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let in_world = reader.choice("axes")? == "world";
     let world = placement(&reader).compose(&given);
     if body.is_ground() {
-        assembler.add_marker(None, part.name().to_string(), world, part.name_place())?;
+        builder.add_marker(None, part.name().to_string(), world, part.name_place())?;
         return reader.finish();
     }
-    let owner = assembler.body(&body)?;
+    let owner = builder.body(&body)?;
     let frame = if in_world { owner.pose.inverse().compose(&world) } else { given };
     // The body's name already has the prefix of an included file.
     let prefix = &reader.context().scope().prefix;
     let name = part.name().strip_prefix(prefix.as_str()).unwrap_or(part.name()).to_string();
-    assembler.add_marker(Some(&body.name), name, frame, part.name_place())?;
+    builder.add_marker(Some(&body.name), name, frame, part.name_place())?;
     reader.finish()
 }

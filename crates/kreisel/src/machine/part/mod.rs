@@ -31,7 +31,7 @@ pub mod spring;
 pub mod state;
 pub mod velocity_coupling;
 
-use super::Assembler;
+use super::MachineBuilder;
 use crate::model::{ModelErrors, Part, PartKind};
 
 /// A kind of part and how it is added to a machine.
@@ -39,7 +39,7 @@ pub struct PartEntry {
     /// Its keys.
     pub kind: &'static PartKind,
     /// Reads a part of the kind and adds it.
-    pub add: fn(&Part, &mut Assembler) -> Result<(), ModelErrors>,
+    pub add: fn(&Part, &mut MachineBuilder) -> Result<(), ModelErrors>,
 }
 
 /// Every kind, in the order in which parts are read: each refers only to kinds before it.

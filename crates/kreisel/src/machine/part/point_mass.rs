@@ -3,8 +3,8 @@
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::assembler::placement;
-use crate::machine::{Assembler, BodyEntry};
+use crate::machine::builder::placement;
+use crate::machine::{BodyEntry, MachineBuilder};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[point-mass]]`.
@@ -36,7 +36,7 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a point mass; other parts refer to it as to a body.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let mass = reader.positive("mass")?;
     let placement = placement(&reader);
@@ -56,10 +56,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         markers: Vec::new(),
         beam_node: false,
     };
-    let node = assembler.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
-    assembler.add_element(name, Body::new(node, mass, inertia, assembler.gravity()));
+    let node = builder.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
+    builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     if reader.boolean("fixed")? {
-        assembler.fix(node);
+        builder.fix(node);
     }
     reader.finish()
 }

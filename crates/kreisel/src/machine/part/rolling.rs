@@ -4,8 +4,8 @@ use super::joint::{BODIES, refuse_point_masses, turn_z_to};
 use crate::joint::{Joint, Rolling, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::assembler::placement;
-use crate::machine::{Assembler, Attachment, JointEntry};
+use crate::machine::builder::placement;
+use crate::machine::{Attachment, JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -56,10 +56,10 @@ const ROUNDING: f64 = 1e-6;
 const FLAT: f64 = 1e-6;
 
 /// Adds a rolling wheel.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("bodies")?;
-    let sides = [assembler.attachment(&references[0])?, assembler.attachment(&references[1])?];
+    let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
     if sides[0].node == sides[1].node {
         let found = format!("`{}` and `{}`", references[0].name, references[1].name);
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
@@ -69,7 +69,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
             reader.unsuitable("bodies", "a plane and then a wheel that can move", "the ground second");
         return Err(error.with_hint("name the plane first: bodies = [\"ground\", \"wheel\"]").into());
     }
-    refuse_point_masses(&reader, assembler, KIND.name, &references, &sides)?;
+    refuse_point_masses(&reader, builder, KIND.name, &references, &sides)?;
     let radius = reader.positive("radius")?;
     let wheel = if reader.choice("shape")? == "sphere" { Wheel::Sphere } else { Wheel::Disc };
     let frames = [plane(&reader, &sides[0])?, wheel_frame(&reader, wheel, &sides[1])?];
@@ -77,10 +77,10 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let nodes = sides.map(|side| side.node);
     let joint = Rolling::new(nodes, offsets, wheel, radius);
     refuse_gap(&reader, &references, &sides, &frames, wheel, &joint, radius)?;
-    assembler.lengths.push(radius);
+    builder.lengths.push(radius);
     let (name, kind) = (part.name().to_string(), KIND.name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, entry, part.name());
     reader.finish()
 }
 

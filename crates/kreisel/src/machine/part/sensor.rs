@@ -10,7 +10,7 @@ use crate::machine::sensor::{
     ContactQuantity, FrameQuantity, GroupQuantity, Measurement, SectionQuantity, Sensor, SensorFrame,
     WrenchPart,
 };
-use crate::machine::{Assembler, MeasuredCoordinate};
+use crate::machine::{MachineBuilder, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Text, ValueKind};
@@ -73,9 +73,9 @@ const GROUP_QUANTITIES: &[(&str, GroupQuantity)] = &[
 ];
 
 /// Adds a sensor.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let request = Request {
+    let request = SensorRequest {
         quantity: reader.text("quantity")?,
         of: reader.optional_reference("of")?,
         relative_to: reader.has("relative-to"),
@@ -86,7 +86,7 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
         let hint = "signals seen from another frame need a name of their own";
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
     }
-    let measurement = measurement(&reader, &request, assembler)?;
+    let measurement = measurement(&reader, &request, builder)?;
     let owner = match (&request.of, reader.has("name")) {
         (_, true) => Some(part.name().to_string()),
         (Some(of), false) => Some(of.name.clone()),
@@ -94,12 +94,12 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     };
     let quantity = request.quantity.content();
     let name = owner.map_or(quantity.to_string(), |owner| format!("{owner}.{quantity}"));
-    assembler.sensors.push(Sensor { name, measurement });
+    builder.sensors.push(Sensor { name, measurement });
     reader.finish()
 }
 
 /// What the user asks for.
-struct Request {
+struct SensorRequest {
     quantity: Text,
     of: Option<Reference>,
     relative_to: bool,
@@ -108,8 +108,8 @@ struct Request {
 
 fn measurement(
     reader: &PartReader,
-    request: &Request,
-    assembler: &Assembler,
+    request: &SensorRequest,
+    builder: &MachineBuilder,
 ) -> Result<Measurement, ModelErrors> {
     let quantity = request.quantity.content();
     let Some(of) = &request.of else {
@@ -120,13 +120,13 @@ fn measurement(
             _ => Err(no_object(reader, &request.quantity).into()),
         };
     };
-    if let Some(state) = assembler.state_named(&format!("{}.{quantity}", of.name)) {
+    if let Some(state) = builder.state_named(&format!("{}.{quantity}", of.name)) {
         return Ok(Measurement::State { state: state.state, unit: state.unit.clone() });
     }
-    if let Some(index) = assembler.constraint_named(&of.name) {
-        return of_joint(reader, &request.quantity, of, index, assembler);
+    if let Some(index) = builder.constraint_named(&of.name) {
+        return joint_measurement(reader, &request.quantity, of, index, builder);
     }
-    if let Some(contact) = assembler.contacts().iter().find(|contact| contact.name == of.name) {
+    if let Some(contact) = builder.contacts().iter().find(|contact| contact.name == of.name) {
         let found = CONTACT_QUANTITIES.iter().find(|(word, _)| *word == quantity);
         let words = CONTACT_QUANTITIES.iter().map(|(word, _)| *word);
         let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
@@ -136,28 +136,28 @@ fn measurement(
             shown_at: contact.shown_at,
         });
     }
-    if assembler.builder.crowd_names().any(|name| name == of.name) {
+    if builder.system_builder.contact_group_names().any(|name| name == of.name) {
         let found = GROUP_QUANTITIES.iter().find(|(word, _)| *word == quantity);
         let words = GROUP_QUANTITIES.iter().map(|(word, _)| *word);
         let (_, quantity) = found.ok_or_else(|| unknown_quantity(&request.quantity, words))?;
         return Ok(Measurement::ContactGroup { group: of.name.clone(), quantity: *quantity });
     }
-    if let Some(measurement) = of_beam(request, of, assembler) {
+    if let Some(measurement) = beam_measurement(request, of, builder) {
         return measurement;
     }
-    let attachment = assembler.attachment(of).map_err(|error| with_joints(error, of, assembler))?;
+    let attachment = builder.attachment(of).map_err(|error| with_joints(error, of, builder))?;
     let Some((_, frame_quantity)) = FRAME_QUANTITIES.iter().find(|(word, _)| *word == quantity) else {
         let words = FRAME_QUANTITIES.iter().map(|(word, _)| *word);
         return Err(unknown_quantity(&request.quantity, words).into());
     };
     let of = SensorFrame { node: attachment.node, offset: attachment.marker.unwrap_or_default() };
     let relative_to = match reader.optional_reference("relative-to")? {
-        Some(reference) => frame_of(assembler, &reference)?,
+        Some(reference) => frame_of(builder, &reference)?,
         None => SensorFrame::default(),
     };
     let turns = matches!(frame_quantity, FrameQuantity::Orientation | FrameQuantity::RotationVector);
     // A rotation has no components to be turned: `axes` has no effect on it, and the reader says so.
-    let axes = if turns { relative_to } else { axes_of(reader, assembler)?.unwrap_or(relative_to) };
+    let axes = if turns { relative_to } else { axes_of(reader, builder)?.unwrap_or(relative_to) };
     Ok(Measurement::Frame { quantity: *frame_quantity, of, relative_to, axes })
 }
 
@@ -173,12 +173,12 @@ const CHANGES: &[(&str, FrameQuantity)] =
 
 /// What can be measured at a section of a beam and nowhere else: strains, forces, the way from the initial place, and
 /// the motion between nodes.
-fn of_beam(
-    request: &Request,
+fn beam_measurement(
+    request: &SensorRequest,
     of: &Reference,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
 ) -> Option<Result<Measurement, ModelErrors>> {
-    let (beam, word) = assembler.beam_section(&of.name)?;
+    let (beam, word) = builder.beam_section(&of.name)?;
     let station = beam.station(word)?;
     let quantity = request.quantity.content();
     if let Some((_, quantity)) = SECTION_QUANTITIES.iter().find(|(word, _)| *word == quantity) {
@@ -197,11 +197,11 @@ fn of_beam(
         (Station::Within { piece, part }, _) if WITHIN.iter().any(|(word, _)| *word == quantity) => {
             let (_, kind) = WITHIN.iter().find(|(word, _)| *word == quantity)?;
             let (base, others) = beam.interpolation(piece, part);
-            let (first, mut way) = (base.pose(), Vector6::zeros());
+            let (first, mut path) = (base.pose(), Vector6::zeros());
             for (other, weight) in &others {
-                way += *weight * se3::log(&first.inverse().compose(&other.pose())).ok()?;
+                path += *weight * se3::log(&first.inverse().compose(&other.pose())).ok()?;
             }
-            let initial = first.compose(&se3::exp(&way));
+            let initial = first.compose(&se3::exp(&path));
             let relative_to = if change.is_some() { initial } else { Pose::identity() };
             let frame = |section: BeamNode| SensorFrame { node: section.node, offset: section.offset };
             let to = others.into_iter().map(|(section, weight)| (frame(section), weight)).collect();
@@ -230,24 +230,24 @@ const WITHIN: &[(&str, FrameQuantity)] = &[
     ("angular-velocity", FrameQuantity::AngularVelocity),
 ];
 
-fn of_joint(
+fn joint_measurement(
     reader: &PartReader,
     quantity: &Text,
     of: &Reference,
     index: usize,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
 ) -> Result<Measurement, ModelErrors> {
     if let Some((_, part)) = REACTIONS.iter().find(|(word, _)| *word == quantity.content()) {
         let axes = match reader.optional_text("axes")? {
-            Some(text) if text.content() == "joint" => joint_axes(reader, of, assembler)?,
-            _ => axes_of(reader, assembler)?.unwrap_or_default(),
+            Some(text) if text.content() == "joint" => joint_axes(reader, of, builder)?,
+            _ => axes_of(reader, builder)?.unwrap_or_default(),
         };
         return Ok(Measurement::Reaction { joint: index, part: *part, axes });
     }
-    match assembler.measured(&format!("{}.{}", of.name, quantity.content())) {
+    match builder.measured(&format!("{}.{}", of.name, quantity.content())) {
         Some(measured) => Ok(coordinate(&measured)),
         None => {
-            let entry = assembler.joint(of).ok();
+            let entry = builder.joint(of).ok();
             let names = entry.map(coordinate_names).unwrap_or_default();
             let words = names.iter().map(String::as_str).chain(REACTIONS.iter().map(|(word, _)| *word));
             Err(unknown_quantity(quantity, words).into())
@@ -273,8 +273,8 @@ pub fn coordinate(measured: &MeasuredCoordinate) -> Measurement {
     }
 }
 
-fn frame_of(assembler: &Assembler, reference: &Reference) -> Result<SensorFrame, ModelError> {
-    let attachment = assembler.attachment(reference)?;
+fn frame_of(builder: &MachineBuilder, reference: &Reference) -> Result<SensorFrame, ModelError> {
+    let attachment = builder.attachment(reference)?;
     Ok(SensorFrame { node: attachment.node, offset: attachment.marker.unwrap_or_else(Pose::identity) })
 }
 
@@ -282,9 +282,9 @@ fn frame_of(assembler: &Assembler, reference: &Reference) -> Result<SensorFrame,
 fn joint_axes(
     reader: &PartReader,
     of: &Reference,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
 ) -> Result<SensorFrame, ModelErrors> {
-    match assembler.joint(of) {
+    match builder.joint(of) {
         Ok(joint) => Ok(SensorFrame { node: joint.nodes[0], offset: joint.offsets[0] }),
         Err(_) => Err(reader
             .unsuitable("axes", "`world` or a body for what has no axes of its own", "`joint`")
@@ -292,31 +292,31 @@ fn joint_axes(
     }
 }
 
-fn axes_of(reader: &PartReader, assembler: &Assembler) -> Result<Option<SensorFrame>, ModelErrors> {
+fn axes_of(reader: &PartReader, builder: &MachineBuilder) -> Result<Option<SensorFrame>, ModelErrors> {
     let Some(text) = reader.optional_text("axes")? else { return Ok(None) };
     if matches!(text.content(), "world" | "ground") {
         return Ok(Some(SensorFrame::default()));
     }
     let reference =
         Reference { name: reader.context().full_name(text.content()), place: text.place().clone() };
-    match frame_of(assembler, &reference) {
+    match frame_of(builder, &reference) {
         Ok(frame) => Ok(Some(frame)),
         Err(error) if reference.name.contains('.') => Err(error.into()),
         Err(_) => {
             let words = ["world", "joint"].into_iter();
-            let names = assembler.bodies().iter().map(|body| body.name.as_str());
+            let names = builder.bodies().iter().map(|body| body.name.as_str());
             Err(reference.unknown("body", words.chain(names)).into())
         }
     }
 }
 
 /// The error that nothing of the name can be measured, with the names of bodies and joints.
-fn with_joints(error: ModelError, of: &Reference, assembler: &Assembler) -> ModelError {
+fn with_joints(error: ModelError, of: &Reference, builder: &MachineBuilder) -> ModelError {
     if of.name.contains('.') {
         return error;
     }
-    let bodies = assembler.bodies().iter().map(|body| body.name.as_str());
-    let joints = assembler.joints().iter().map(|joint| joint.name.as_str());
+    let bodies = builder.bodies().iter().map(|body| body.name.as_str());
+    let joints = builder.joints().iter().map(|joint| joint.name.as_str());
     of.unknown("body or joint", bodies.chain(joints))
 }
 
@@ -340,13 +340,13 @@ fn no_object(reader: &PartReader, quantity: &Text) -> ModelError {
 }
 
 /// Bodies up to which each has sensors of its own when the model names none.
-const MOST_WATCHED_BODIES: usize = 50;
+const MAX_WATCHED_BODIES: usize = 50;
 
 /// The usual sensors and those of the model, each once.
-pub fn all(assembler: &mut Assembler, usual: bool) -> Result<Vec<Sensor>, ModelErrors> {
-    let mut sensors = if usual { self::usual(assembler) } else { Vec::new() };
-    sensors.append(&mut assembler.sensors);
-    for state in assembler.states() {
+pub fn all(builder: &mut MachineBuilder, usual: bool) -> Result<Vec<Sensor>, ModelErrors> {
+    let mut sensors = if usual { self::usual(builder) } else { Vec::new() };
+    sensors.append(&mut builder.sensors);
+    for state in builder.states() {
         let measures = |sensor: &&Sensor| {
             let same =
                 matches!(sensor.measurement, Measurement::State { state: id, .. } if id == state.state);
@@ -361,7 +361,7 @@ pub fn all(assembler: &mut Assembler, usual: bool) -> Result<Vec<Sensor>, ModelE
             name: state.name.clone(),
             measurement: Measurement::State { state: state.state, unit: state.unit.clone() },
         };
-        sensors.extend(assembler.states().iter().map(sensor));
+        sensors.extend(builder.states().iter().map(sensor));
     }
     let mut names = HashSet::new();
     sensors.retain(|sensor| names.insert(sensor.name.clone()));
@@ -369,10 +369,10 @@ pub fn all(assembler: &mut Assembler, usual: bool) -> Result<Vec<Sensor>, ModelE
 }
 
 /// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
-fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
+fn usual(builder: &mut MachineBuilder) -> Vec<Sensor> {
     let mut sensors = Vec::new();
-    let watched = || assembler.bodies().iter().filter(|body| !body.beam_node);
-    if watched().count() + assembler.beams().len() <= MOST_WATCHED_BODIES {
+    let watched = || builder.bodies().iter().filter(|body| !body.beam_node);
+    if watched().count() + builder.beams().len() <= MAX_WATCHED_BODIES {
         let position = |name: &str, of: SensorFrame| {
             let (relative_to, axes) = (SensorFrame::default(), SensorFrame::default());
             let measurement = Measurement::Frame { quantity: FrameQuantity::Position, of, relative_to, axes };
@@ -382,7 +382,7 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
             position(&body.name, SensorFrame { node: Some(body.node), offset: Pose::identity() })
         });
         sensors.extend(bodies);
-        for beam in assembler.beams() {
+        for beam in builder.beams() {
             let ends = [("start", beam.node(0)), ("end", beam.node(beam.node_count() - 1))];
             for (word, node) in ends.into_iter().filter_map(|(word, node)| Some((word, node?))) {
                 if node.node.is_some() {
@@ -391,13 +391,12 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
                 }
             }
         }
-        for joint in assembler.joints() {
+        for joint in builder.joints() {
             let names = coordinate_names(joint).into_iter().map(|name| format!("{}.{name}", joint.name));
-            let measured =
-                names.filter_map(|name| assembler.measured(&name).map(|measured| (name, measured)));
+            let measured = names.filter_map(|name| builder.measured(&name).map(|measured| (name, measured)));
             sensors.extend(measured.map(|(name, it)| Sensor { name, measurement: coordinate(&it) }));
         }
-        for force in assembler.forces() {
+        for force in builder.forces() {
             let given = [force.has_force, force.has_torque];
             let of = SensorFrame {
                 node: Some(force.node),
@@ -408,22 +407,22 @@ fn usual(assembler: &mut Assembler) -> Vec<Sensor> {
                 sensors.push(Sensor { name: format!("{}.{word}", force.name), measurement });
             }
         }
-        for contact in assembler.contacts() {
+        for contact in builder.contacts() {
             sensors.extend(CONTACT_QUANTITIES.iter().map(|&(word, quantity)| {
                 let (elements, shown_at) = (contact.elements.clone(), contact.shown_at);
                 let measurement = Measurement::Contact { elements, quantity, shown_at };
                 Sensor { name: format!("{}.{word}", contact.name), measurement }
             }));
         }
-        for (joint, name) in assembler.constraint_names().enumerate() {
+        for (joint, name) in builder.constraint_names().enumerate() {
             sensors.extend(REACTIONS.iter().map(|&(word, part)| {
                 let measurement = Measurement::Reaction { joint, part, axes: SensorFrame::default() };
                 Sensor { name: format!("{name}.{word}"), measurement }
             }));
         }
     } else {
-        assembler.assumptions.push(format!(
-            "with more than {MOST_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"
+        builder.assumptions.push(format!(
+            "with more than {MAX_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"
         ));
     }
     sensors.push(Sensor { name: "energy".to_string(), measurement: Measurement::Energies });

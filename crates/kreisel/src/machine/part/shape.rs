@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::shape::{Geometry, MassProperties, Shape};
+use crate::machine::shape::{Geometry, MassProperties, Solid};
 use crate::machine::stl;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
@@ -73,7 +73,7 @@ pub enum Placing {
 }
 
 /// Reads a shape; its volume integrals are in body axes.
-pub fn read(reader: PartReader, placing: Placing) -> Result<(Shape, MassProperties), ModelErrors> {
+pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperties), ModelErrors> {
     let geometry = geometry(&reader)?;
     let properties = geometry.properties();
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
@@ -91,7 +91,7 @@ pub fn read(reader: PartReader, placing: Placing) -> Result<(Shape, MassProperti
     let frame = Pose::new(rotation, position - turn * properties.centroid);
     let inertia = turn * properties.inertia * turn.transpose();
     reader.finish()?;
-    Ok((Shape { geometry, frame }, MassProperties { inertia, centroid: position, ..properties }))
+    Ok((Solid { geometry, frame }, MassProperties { inertia, centroid: position, ..properties }))
 }
 
 fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
@@ -167,11 +167,11 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
     let refuse = |reason: std::io::Error| Mistake::Unreadable(reason.to_string());
     let file = std::fs::File::open(path).map_err(refuse)?;
     let size = file.metadata().map_err(refuse)?.len();
-    if size > stl::LARGEST {
-        return Err(Mistake::FileTooLarge { size, limit: stl::LARGEST });
+    if size > stl::MAX_SIZE {
+        return Err(Mistake::FileTooLarge { size, limit: stl::MAX_SIZE });
     }
     let mut bytes = Vec::new();
     // A pipe or device has no size: stop reading all the same.
-    file.take(stl::LARGEST).read_to_end(&mut bytes).map_err(refuse)?;
+    file.take(stl::MAX_SIZE).read_to_end(&mut bytes).map_err(refuse)?;
     Ok(bytes)
 }

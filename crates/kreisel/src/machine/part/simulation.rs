@@ -1,20 +1,20 @@
 //! `[simulation]`: how the machine is run.
 
-use crate::machine::Assembler;
+use crate::machine::MachineBuilder;
 use crate::machine::settings::read;
 use crate::model::{Document, ModelErrors, Part, PartReader, Place};
 
 pub(super) use crate::machine::settings::KIND;
 
 /// Reads the settings.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    assembler.settings = read(&reader)?;
-    let off = assembler.settings.off_at_start.clone();
-    assembler.defer(move |assembler| {
+    builder.settings = read(&reader)?;
+    let off = builder.settings.off_at_start.clone();
+    builder.defer(move |builder| {
         let mut errors = ModelErrors::new();
         for name in &off {
-            errors.keep(assembler.switch(name, false));
+            errors.keep(builder.switch(name, false));
         }
         errors.into_result()
     });

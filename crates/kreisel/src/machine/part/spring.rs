@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::joint_coordinate::{self, JOINT, Wanted};
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, ForceLaw, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::assembler::placement;
+use crate::machine::builder::placement;
 use crate::machine::signal::{TableDamper, TableSpring};
-use crate::machine::{Assembler, MeasuredCoordinate};
+use crate::machine::{MachineBuilder, MeasuredCoordinate};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
@@ -118,14 +118,14 @@ pub static TORSIONAL: PartKind = PartKind {
 };
 
 /// Adds a spring-damper between points or along a joint.
-pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let along = match (reader.has("bodies"), reader.has("joint")) {
-        (true, false) => between_points(&reader, assembler)?,
-        (false, true) => joint_coordinate::read(&reader, assembler, Wanted::Displacement)?,
+        (true, false) => between_points(&reader, builder)?,
+        (false, true) => joint_coordinate::read(&reader, builder, CoordinateChoice::Displacement)?,
         (both, _) => return Err(ambiguous(&reader, "`bodies`, `joint`", both).into()),
     };
-    let initial = assembler.initial_value(&along);
+    let initial = builder.initial_value(&along);
     let free = reader.optional_number("free-length")?;
     if let (Some(free), Coordinate::Distance) = (free, along.coordinate)
         && free < 0.0
@@ -133,35 +133,35 @@ pub fn add_between_points(part: &Part, assembler: &mut Assembler) -> Result<(), 
         return Err(reader.unsuitable("free-length", "zero or positive", free).into());
     }
     if free.is_none() {
-        assume_free(&reader, assembler, &format!("length of {initial} m"));
+        assume_free(&reader, builder, &format!("length of {initial} m"));
     }
     let laws = laws(&reader, free.unwrap_or(initial), "force", "damping-force")?;
-    assembler
+    builder
         .add_element(part.name(), CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws));
     if along.coordinate == Coordinate::Distance {
-        assembler.show_spring(part.name(), along.nodes, along.offsets.map(|offset| offset.position));
+        builder.show_spring(part.name(), along.nodes, along.offsets.map(|offset| offset.position));
     }
     reader.finish()
 }
 
 /// Adds a torsional spring-damper.
-pub fn add_torsional(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_torsional(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let about = joint_coordinate::read(&reader, assembler, Wanted::Angle)?;
-    let (initial, free) = (assembler.initial_value(&about), reader.optional_number("free-angle")?);
+    let about = joint_coordinate::read(&reader, builder, CoordinateChoice::Angle)?;
+    let (initial, free) = (builder.initial_value(&about), reader.optional_number("free-angle")?);
     if free.is_none() {
-        assume_free(&reader, assembler, &format!("angle of {initial} rad"));
+        assume_free(&reader, builder, &format!("angle of {initial} rad"));
     }
     let laws = laws(&reader, free.unwrap_or(initial), "torque", "damping-torque")?;
-    assembler
+    builder
         .add_element(part.name(), CoordinateForce::new(about.nodes, about.offsets, about.coordinate, laws));
     reader.finish()
 }
 
 /// Tells the user that a spring is free where it begins.
-fn assume_free(reader: &PartReader, assembler: &mut Assembler, place: &str) {
+fn assume_free(reader: &PartReader, builder: &mut MachineBuilder, place: &str) {
     if ["stiffness", "preload", "force", "torque"].iter().any(|key| reader.has(key)) {
-        assembler.assumptions.push(format!("{} is free at its initial {place}", reader.description()));
+        builder.assumptions.push(format!("{} is free at its initial {place}", reader.description()));
     }
 }
 
@@ -175,13 +175,13 @@ fn ambiguous(reader: &PartReader, choices: &str, both: bool) -> ModelError {
 }
 
 /// The distance of the two ends.
-fn between_points(reader: &PartReader, assembler: &Assembler) -> Result<MeasuredCoordinate, ModelErrors> {
+fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<MeasuredCoordinate, ModelErrors> {
     let references = reader.references("bodies")?;
     let points = reader.optional_matrix("points")?;
     let point =
         |end: usize| points.as_ref().map(|rows| Vector3::new(rows[(end, 0)], rows[(end, 1)], rows[(end, 2)]));
-    let first = end(reader, assembler, &references[0], point(0))?;
-    let second = end(reader, assembler, &references[1], point(1))?;
+    let first = end(reader, builder, &references[0], point(0))?;
+    let second = end(reader, builder, &references[1], point(1))?;
     let along = MeasuredCoordinate {
         nodes: [first.0, second.0],
         offsets: [first.1, second.1],
@@ -194,7 +194,7 @@ fn between_points(reader: &PartReader, assembler: &Assembler) -> Result<Measured
         return Err(reader.unsuitable("bodies", "two different bodies", found).into());
     }
     // Closer than a millionth of a micrometre the line between the points has no direction.
-    if assembler.initial_value(&along) < 1e-12 {
+    if builder.initial_value(&along) < 1e-12 {
         let key = if points.is_some() { "points" } else { "bodies" };
         return Err(reader
             .unsuitable(key, "two points apart", "in one place")
@@ -207,11 +207,11 @@ fn between_points(reader: &PartReader, assembler: &Assembler) -> Result<Measured
 /// Node and point of one end in body axes.
 fn end(
     reader: &PartReader,
-    assembler: &Assembler,
+    builder: &MachineBuilder,
     reference: &Reference,
     point: Option<Vector3>,
 ) -> Result<(Option<crate::kinematics::NodeId>, Pose), ModelErrors> {
-    let attachment = assembler.attachment(reference)?;
+    let attachment = builder.attachment(reference)?;
     if point.is_some() && attachment.marker.is_some() {
         let found = format!("beside the marker `{}`", reference.name);
         return Err(reader.unsuitable("points", "given only where no marker is named", found).into());

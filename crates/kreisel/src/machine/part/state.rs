@@ -6,12 +6,12 @@
 use nalgebra::DMatrix;
 
 use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
-use crate::element::{MOST_STATES, StateEquations, StateId};
-use crate::machine::Assembler;
+use crate::element::{MAX_STATES, StateEquations, StateId};
+use crate::machine::MachineBuilder;
 use crate::machine::entry::StateSignal;
 use crate::machine::signal::SignalCollector;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Signal, ValueKind};
+use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
 use crate::system::System;
 
 const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
@@ -124,7 +124,7 @@ pub static PID: PartKind = PartKind {
 };
 
 /// A block: names and initial values of its states, A, B and how many of them are algebraic.
-struct Block {
+struct StateBlock {
     /// Word for the signal and initial value, of each state.
     states: Vec<(String, f64)>,
     /// A, row by row.
@@ -136,7 +136,7 @@ struct Block {
     scale: f64,
 }
 
-impl Block {
+impl StateBlock {
     fn single(word: &str, initial: f64, scale: f64, algebraic: bool) -> Self {
         Self {
             states: vec![(word.to_string(), initial)],
@@ -190,25 +190,25 @@ impl Matrices {
 }
 
 /// Adds a state.
-pub fn add_state(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_state(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let block = Block::single("value", reader.number("initial")?, reader.positive("scale")?, false);
+    let block = StateBlock::single("value", reader.number("initial")?, reader.positive("scale")?, false);
     let rate = reader.signal("rate")?;
-    declare(part, &reader, assembler, block, vec![rate])?;
+    declare(part, &reader, builder, block, vec![rate])?;
     reader.finish()
 }
 
 /// Adds an algebraic unknown.
-pub fn add_algebraic(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_algebraic(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let block = Block::single("value", reader.number("guess")?, reader.positive("scale")?, true);
+    let block = StateBlock::single("value", reader.number("guess")?, reader.positive("scale")?, true);
     let zero = reader.signal("zero-of")?;
-    declare(part, &reader, assembler, block, vec![zero])?;
+    declare(part, &reader, builder, block, vec![zero])?;
     reader.finish()
 }
 
 /// Adds a transfer function in its controllable form.
-pub fn add_transfer_function(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_transfer_function(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let (numerator, denominator) = (reader.numbers("numerator")?, reader.numbers("denominator")?);
     let Some((&leading, rest)) = denominator.split_first().filter(|(leading, _)| **leading != 0.0) else {
@@ -242,14 +242,14 @@ pub fn add_transfer_function(part: &Part, assembler: &mut Assembler) -> Result<(
     });
     let b: Vec<f64> = (0..order).map(|row| f64::from(u8::from(row == 0))).collect();
     let c: Vec<f64> = (0..order).map(|i| zeros[i + 1] - direct * poles[i]).collect();
-    let block = Block::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; order]);
+    let block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; order]);
     let input = reader.signal("input")?;
-    declare(part, &reader, assembler, block, vec![input])?;
+    declare(part, &reader, builder, block, vec![input])?;
     reader.finish()
 }
 
 /// Adds a block in state space.
-pub fn add_state_space(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let inputs = match (reader.optional_signal("input")?, reader.optional_signals("inputs")?) {
         (Some(input), None) => vec![input],
@@ -266,7 +266,7 @@ pub fn add_state_space(part: &Part, assembler: &mut Assembler) -> Result<(), Mod
         }
     };
     let (matrices, initial) = matrices(&reader, inputs.len())?;
-    declare(part, &reader, assembler, Block::linear(&matrices, &initial), inputs)?;
+    declare(part, &reader, builder, StateBlock::linear(&matrices, &initial), inputs)?;
     reader.finish()
 }
 
@@ -308,7 +308,7 @@ fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), 
 }
 
 /// Adds a controller.
-pub fn add_pid(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add_pid(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let [p, i, d] =
         [reader.number("proportional")?, reader.number("integral")?, reader.number("derivative")?];
@@ -333,22 +333,22 @@ pub fn add_pid(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors
         c.push(-d / time);
         direct += d / time;
     }
-    let mut block = Block::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; b.len()]);
+    let mut block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; b.len()]);
     block.states[0].0 = "integral".to_string();
     if filter.is_some() {
         block.states[1].0 = "filtered-error".to_string();
     }
     let error = reader.signal("error")?;
-    declare(part, &reader, assembler, block, vec![error])?;
+    declare(part, &reader, builder, block, vec![error])?;
     reader.finish()
 }
 
 /// States that one block may have, beside its output and what its input reads.
-const MOST_ORDER: usize = MOST_STATES - 4;
+const MAX_ORDER: usize = MAX_STATES - 4;
 
 fn check_size(reader: &PartReader, key: &str, order: usize) -> Result<(), ModelErrors> {
-    if order > MOST_ORDER {
-        let requirement = format!("of order {MOST_ORDER} at most");
+    if order > MAX_ORDER {
+        let requirement = format!("of order {MAX_ORDER} at most");
         return Err(reader.unsuitable(key, &requirement, format!("of order {order}")).into());
     }
     Ok(())
@@ -358,9 +358,9 @@ fn check_size(reader: &PartReader, key: &str, order: usize) -> Result<(), ModelE
 fn declare(
     part: &Part,
     reader: &PartReader,
-    assembler: &mut Assembler,
-    block: Block,
-    inputs: Vec<Signal>,
+    builder: &mut MachineBuilder,
+    block: StateBlock,
+    inputs: Vec<SignalLaw>,
 ) -> Result<(), ModelErrors> {
     let unit = reader.text("unit")?.content().to_string();
     let first_output = block.states.len() - block.output_count;
@@ -370,24 +370,24 @@ fn declare(
         let name = format!("{}.{word}", part.name());
         let algebraic = index >= first_output;
         let state = if algebraic {
-            assembler.builder.algebraic_state(&name, *initial, block.scale)
+            builder.system_builder.algebraic_state(&name, *initial, block.scale)
         } else {
-            assembler.builder.state(&name, *initial, block.scale)
+            builder.system_builder.state(&name, *initial, block.scale)
         };
         let unit = if algebraic || index == last { unit.clone() } else { "1".to_string() };
         let place = reader.place().clone();
-        assembler.add_state(StateSignal { name, state, unit, algebraic, place });
+        builder.add_state(StateSignal { name, state, unit, algebraic, place });
         states.push(state);
     }
     let (name, description) = (part.name().to_string(), reader.description().to_string());
-    assembler.defer(move |assembler| {
-        let mut collector = SignalCollector::new(assembler, &description, Vec::new());
+    builder.defer(move |builder| {
+        let mut collector = SignalCollector::new(builder, &description, Vec::new());
         let quantities = inputs.iter().map(|input| collector.quantity(input)).collect::<Result<_, _>>()?;
         let used = collector.finish();
-        let Block { matrix, input, .. } = block;
+        let StateBlock { matrix, input, .. } = block;
         let equations = StateEquations::new(used.nodes, states, matrix, input, quantities, used.signals);
-        let element = assembler.add_element(&name, equations.with_inputs(used.initial));
-        assembler.connect_inputs(element, used.inputs);
+        let element = builder.add_element(&name, equations.with_inputs(used.initial));
+        builder.connect_inputs(element, used.inputs);
         Ok(())
     });
     Ok(())

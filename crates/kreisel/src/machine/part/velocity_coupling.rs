@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
-use crate::kinematics::{Coordinate, MOST_NODES};
+use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
-use crate::machine::{Assembler, JointEntry};
+use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -49,7 +49,7 @@ pub static KIND: PartKind = PartKind {
 };
 
 /// Adds a velocity coupling.
-pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
+pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("rates")?;
     if references.is_empty() {
@@ -67,29 +67,29 @@ pub fn add(part: &Part, assembler: &mut Assembler) -> Result<(), ModelErrors> {
     let own_axes = reader.choice("axes")? == "body";
     let mut terms = Vec::with_capacity(references.len());
     for (reference, &factor) in references.iter().zip(&factors) {
-        terms.push(RateTerm { factor, ..term(assembler, reference, own_axes)? });
+        terms.push(RateTerm { factor, ..term(builder, reference, own_axes)? });
     }
     let joint = VelocityCoupling::new(&terms, Arc::new(target));
     let count = joint.nodes().len();
-    if count > MOST_NODES {
-        let requirement = format!("those of at most {MOST_NODES} bodies");
+    if count > MAX_NODES {
+        let requirement = format!("those of at most {MAX_NODES} bodies");
         return Err(reader.unsuitable("rates", &requirement, count).into());
     }
     let (nodes, offsets) = (terms[0].nodes, terms[0].offsets);
     let (name, kind) = (part.name().to_string(), KIND.name);
     let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    assembler.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, entry, part.name());
     reader.finish()
 }
 
 /// What a name means, with factor one.
-fn term(assembler: &Assembler, reference: &Reference, own_axes: bool) -> Result<RateTerm, ModelError> {
+fn term(builder: &MachineBuilder, reference: &Reference, own_axes: bool) -> Result<RateTerm, ModelError> {
     if let Some((point, quantity, axis)) = component(&reference.name) {
         let owner = Reference { name: point.to_string(), place: reference.place.clone() };
-        if assembler.attachment(&owner).is_ok() && matches!(quantity, "velocity" | "angular-velocity") {
-            let attachment = assembler.attachment(&owner)?;
+        if builder.attachment(&owner).is_ok() && matches!(quantity, "velocity" | "angular-velocity") {
+            let attachment = builder.attachment(&owner)?;
             if attachment.node.is_none() {
-                return Err(unknown(assembler, reference));
+                return Err(unknown(builder, reference));
             }
             let rate = match (quantity, own_axes) {
                 ("velocity", true) => Rate::OwnVelocity(axis),
@@ -101,14 +101,14 @@ fn term(assembler: &Assembler, reference: &Reference, own_axes: bool) -> Result<
             return Ok(RateTerm { nodes: [None, attachment.node], offsets, rate, factor: 1.0 });
         }
     }
-    match assembler.measured(&reference.name) {
+    match builder.measured(&reference.name) {
         Some(measured) if measured.rate => Ok(RateTerm {
             nodes: measured.nodes,
             offsets: measured.offsets,
             rate: Rate::Coordinate(measured.coordinate),
             factor: 1.0,
         }),
-        _ => Err(unknown(assembler, reference)),
+        _ => Err(unknown(builder, reference)),
     }
 }
 
@@ -120,10 +120,10 @@ fn component(name: &str) -> Option<(&str, &str, usize)> {
     Some((point, quantity, axis))
 }
 
-fn unknown(assembler: &Assembler, reference: &Reference) -> ModelError {
-    let names = assembler.measured_names();
+fn unknown(builder: &MachineBuilder, reference: &Reference) -> ModelError {
+    let names = builder.measured_names();
     let rates = names.iter().filter(|name| name.contains("rate") || name.contains("velocity"));
-    let angular = assembler
+    let angular = builder
         .bodies()
         .iter()
         .flat_map(|body| ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name)));

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::integrate::{ErrorControl, Method, Parameters, Settings};
 use crate::lie::Group;
 use crate::model::document::Part;
-use crate::model::scope::Parameters as ParameterValues;
+use crate::model::scope::ParameterValues;
 use crate::model::{PartReader, Place, Reference};
 
 /// What `[simulation]` and the command line say, with the defaults filled in.
@@ -97,13 +97,13 @@ pub enum StepSize {
 pub const DEFAULT_STEPS: f64 = 1000.0;
 
 /// Smallest step that the error may ask for when none is given, as a part of the run.
-const LEAST_PART: f64 = 1e-10;
+const MIN_PART: f64 = 1e-10;
 
 /// Largest step that the error may allow when none is given, as a part of the run.
-const LARGEST_PART: f64 = 0.1;
+const MAX_PART: f64 = 0.1;
 
 /// Most steps of one run: beyond, a misplaced digit is likelier than patience.
-const MOST_STEPS: f64 = 1e10;
+const MAX_STEPS: f64 = 1e10;
 
 /// Why a machine cannot be run with its settings.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -188,7 +188,7 @@ impl RunSettings {
         };
         let least = 1e3 * f64::EPSILON * start.abs().max(end.abs());
         for step in [Some(integration.step), self.output_step].into_iter().flatten() {
-            if length / step > MOST_STEPS || step < least {
+            if length / step > MAX_STEPS || step < least {
                 return Err(SettingsError::TooManySteps { step, length });
             }
         }
@@ -203,8 +203,8 @@ impl RunSettings {
 
     /// What a step size by the error keeps to in a run of a length: errors may add up to the tolerance until its end.
     fn error_control(&self, length: f64) -> Result<ErrorControl, SettingsError> {
-        let max = self.max_step.unwrap_or(LARGEST_PART * length).max(self.min_step.unwrap_or(0.0));
-        let min = self.min_step.unwrap_or((LEAST_PART * length).min(max));
+        let max = self.max_step.unwrap_or(MAX_PART * length).max(self.min_step.unwrap_or(0.0));
+        let min = self.min_step.unwrap_or((MIN_PART * length).min(max));
         if let (Some(min), Some(max)) = (self.min_step, self.max_step)
             && min > max
         {

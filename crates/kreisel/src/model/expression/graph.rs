@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 /// Index of a node of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct NodeId(u32);
+pub(crate) struct ExpressionId(u32);
 
-impl NodeId {
+impl ExpressionId {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -39,7 +39,7 @@ pub(crate) enum Unary {
     Floor,
     Ceil,
     Sign,
-    Step,
+    Instruction,
 }
 
 /// Functions of two arguments.
@@ -64,13 +64,13 @@ pub(crate) enum Binary {
 
 /// One operation. Constants are kept as bits, so that nodes can be compared and hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Node {
+pub(crate) enum GraphNode {
     Constant(u64),
     Variable(u32),
-    Unary(Unary, NodeId),
-    Binary(Binary, NodeId, NodeId),
+    Unary(Unary, ExpressionId),
+    Binary(Binary, ExpressionId, ExpressionId),
     /// The second if the first is not zero, else the third.
-    Select(NodeId, NodeId, NodeId),
+    Select(ExpressionId, ExpressionId, ExpressionId),
 }
 
 fn truth(holds: bool) -> f64 {
@@ -101,7 +101,7 @@ impl Unary {
             Self::Ceil => x.ceil(),
             // Unlike f64::signum, the sign of zero is zero.
             Self::Sign => truth(x > 0.0) - truth(x < 0.0),
-            Self::Step => truth(x >= 0.0),
+            Self::Instruction => truth(x >= 0.0),
         }
     }
 }
@@ -135,18 +135,18 @@ const FEW: usize = 16;
 /// Operations in an order in which they can be evaluated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     /// Nodes behind the first few.
-    known: HashMap<Node, NodeId>,
+    known: HashMap<GraphNode, ExpressionId>,
 }
 
 impl Graph {
-    pub(crate) fn node(&self, id: NodeId) -> Node {
+    pub(crate) fn node(&self, id: ExpressionId) -> GraphNode {
         self.nodes[id.index()]
     }
 
     /// The node with a given position.
-    pub(crate) fn nodes_at(&self, index: usize) -> Node {
+    pub(crate) fn nodes_at(&self, index: usize) -> GraphNode {
         self.nodes[index]
     }
 
@@ -154,12 +154,12 @@ impl Graph {
         self.nodes.len()
     }
 
-    fn insert(&mut self, node: Node) -> NodeId {
+    fn insert(&mut self, node: GraphNode) -> ExpressionId {
         let few = &self.nodes[..self.nodes.len().min(FEW)];
         if let Some(place) = few.iter().position(|known| *known == node) {
-            return NodeId(place as u32);
+            return ExpressionId(place as u32);
         }
-        let new = NodeId(u32::try_from(self.nodes.len()).expect("the number of tokens is limited"));
+        let new = ExpressionId(u32::try_from(self.nodes.len()).expect("the number of tokens is limited"));
         let id = if self.nodes.len() < FEW { new } else { *self.known.entry(node).or_insert(new) };
         if id == new {
             self.nodes.push(node);
@@ -167,37 +167,37 @@ impl Graph {
         id
     }
 
-    pub(crate) fn constant(&mut self, value: f64) -> NodeId {
-        self.insert(Node::Constant(value.to_bits()))
+    pub(crate) fn constant(&mut self, value: f64) -> ExpressionId {
+        self.insert(GraphNode::Constant(value.to_bits()))
     }
 
-    pub(crate) fn variable(&mut self, index: u32) -> NodeId {
-        self.insert(Node::Variable(index))
+    pub(crate) fn variable(&mut self, index: u32) -> ExpressionId {
+        self.insert(GraphNode::Variable(index))
     }
 
     /// The number that a node always has, if it is a constant.
-    pub(crate) fn constant_value(&self, id: NodeId) -> Option<f64> {
+    pub(crate) fn constant_value(&self, id: ExpressionId) -> Option<f64> {
         match self.node(id) {
-            Node::Constant(bits) => Some(f64::from_bits(bits)),
+            GraphNode::Constant(bits) => Some(f64::from_bits(bits)),
             _ => None,
         }
     }
 
-    fn is(&self, id: NodeId, value: f64) -> bool {
+    fn is(&self, id: ExpressionId, value: f64) -> bool {
         self.constant_value(id) == Some(value)
     }
 
-    pub(crate) fn unary(&mut self, function: Unary, x: NodeId) -> NodeId {
+    pub(crate) fn unary(&mut self, function: Unary, x: ExpressionId) -> ExpressionId {
         if let Some(value) = self.constant_value(x) {
             return self.constant(function.evaluate(value));
         }
         match (function, self.node(x)) {
-            (Unary::Negate, Node::Unary(Unary::Negate, inner)) => inner,
-            _ => self.insert(Node::Unary(function, x)),
+            (Unary::Negate, GraphNode::Unary(Unary::Negate, inner)) => inner,
+            _ => self.insert(GraphNode::Unary(function, x)),
         }
     }
 
-    pub(crate) fn binary(&mut self, function: Binary, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn binary(&mut self, function: Binary, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         if let (Some(x), Some(y)) = (self.constant_value(x), self.constant_value(y)) {
             return self.constant(function.evaluate(x, y));
         }
@@ -216,39 +216,44 @@ impl Graph {
             Binary::Power if y_zero => self.constant(1.0),
             Binary::Power if self.is(y, 2.0) => self.binary(Binary::Multiply, x, x),
             Binary::Power if self.is(y, 0.5) => self.unary(Unary::Sqrt, x),
-            _ => self.insert(Node::Binary(function, x, y)),
+            _ => self.insert(GraphNode::Binary(function, x, y)),
         }
     }
 
-    pub(crate) fn select(&mut self, condition: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
+    pub(crate) fn select(
+        &mut self,
+        condition: ExpressionId,
+        then: ExpressionId,
+        otherwise: ExpressionId,
+    ) -> ExpressionId {
         if then == otherwise {
             return then;
         }
         match self.constant_value(condition) {
             Some(0.0) => otherwise,
             Some(_) => then,
-            None => self.insert(Node::Select(condition, then, otherwise)),
+            None => self.insert(GraphNode::Select(condition, then, otherwise)),
         }
     }
 
-    fn multiply(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    fn multiply(&mut self, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         self.binary(Binary::Multiply, x, y)
     }
 
-    fn divide(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    fn divide(&mut self, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         self.binary(Binary::Divide, x, y)
     }
 
-    fn add(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    fn add(&mut self, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         self.binary(Binary::Add, x, y)
     }
 
-    pub(crate) fn subtract(&mut self, x: NodeId, y: NodeId) -> NodeId {
+    pub(crate) fn subtract(&mut self, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         self.binary(Binary::Subtract, x, y)
     }
 
     /// Nodes that a node needs, itself included, as one flag per node.
-    pub(crate) fn needed(&self, roots: &[NodeId]) -> Vec<bool> {
+    pub(crate) fn needed(&self, roots: &[ExpressionId]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for root in roots {
             needed[root.index()] = true;
@@ -258,13 +263,13 @@ impl Graph {
                 continue;
             }
             match self.nodes[index] {
-                Node::Constant(_) | Node::Variable(_) => {}
-                Node::Unary(_, x) => needed[x.index()] = true,
-                Node::Binary(_, x, y) => {
+                GraphNode::Constant(_) | GraphNode::Variable(_) => {}
+                GraphNode::Unary(_, x) => needed[x.index()] = true,
+                GraphNode::Binary(_, x, y) => {
                     needed[x.index()] = true;
                     needed[y.index()] = true;
                 }
-                Node::Select(x, y, z) => {
+                GraphNode::Select(x, y, z) => {
                     needed[x.index()] = true;
                     needed[y.index()] = true;
                     needed[z.index()] = true;
@@ -276,27 +281,33 @@ impl Graph {
 
     /// The derivative of a node with respect to a variable. Jumps (step, sign, floor) have slope zero:
     /// away from the jump that is exact.
-    pub(crate) fn derivative(&mut self, root: NodeId, variable: u32) -> NodeId {
+    pub(crate) fn derivative(&mut self, root: ExpressionId, variable: u32) -> ExpressionId {
         let needed = self.needed(&[root]);
         let zero = self.constant(0.0);
         let mut slopes = vec![zero; root.index() + 1];
         for index in 0..=root.index() {
             if needed[index] {
-                slopes[index] = self.slope(NodeId(index as u32), variable, &slopes, zero);
+                slopes[index] = self.slope(ExpressionId(index as u32), variable, &slopes, zero);
             }
         }
         slopes[root.index()]
     }
 
-    fn slope(&mut self, id: NodeId, variable: u32, slopes: &[NodeId], zero: NodeId) -> NodeId {
+    fn slope(
+        &mut self,
+        id: ExpressionId,
+        variable: u32,
+        slopes: &[ExpressionId],
+        zero: ExpressionId,
+    ) -> ExpressionId {
         match self.node(id) {
-            Node::Constant(_) => zero,
-            Node::Variable(index) => self.constant(truth(index == variable)),
-            Node::Unary(function, x) => {
+            GraphNode::Constant(_) => zero,
+            GraphNode::Variable(index) => self.constant(truth(index == variable)),
+            GraphNode::Unary(function, x) => {
                 let dx = slopes[x.index()];
                 if dx == zero { zero } else { self.unary_slope(function, id, x, dx) }
             }
-            Node::Binary(function, x, y) => {
+            GraphNode::Binary(function, x, y) => {
                 let (dx, dy) = (slopes[x.index()], slopes[y.index()]);
                 if dx == zero && dy == zero {
                     zero
@@ -304,17 +315,25 @@ impl Graph {
                     self.binary_slope(function, id, [x, y], [dx, dy])
                 }
             }
-            Node::Select(condition, x, y) => self.select(condition, slopes[x.index()], slopes[y.index()]),
+            GraphNode::Select(condition, x, y) => {
+                self.select(condition, slopes[x.index()], slopes[y.index()])
+            }
         }
     }
 
     /// The chain rule: f'(x) dx, where `value` is the node f(x).
-    fn unary_slope(&mut self, function: Unary, value: NodeId, x: NodeId, dx: NodeId) -> NodeId {
+    fn unary_slope(
+        &mut self,
+        function: Unary,
+        value: ExpressionId,
+        x: ExpressionId,
+        dx: ExpressionId,
+    ) -> ExpressionId {
         let one = self.constant(1.0);
         let square = self.multiply(x, x);
         match function {
             Unary::Negate => self.unary(Unary::Negate, dx),
-            Unary::Not | Unary::Floor | Unary::Ceil | Unary::Sign | Unary::Step => self.constant(0.0),
+            Unary::Not | Unary::Floor | Unary::Ceil | Unary::Sign | Unary::Instruction => self.constant(0.0),
             Unary::Sin => {
                 let slope = self.unary(Unary::Cos, x);
                 self.multiply(slope, dx)
@@ -374,10 +393,10 @@ impl Graph {
     fn binary_slope(
         &mut self,
         function: Binary,
-        value: NodeId,
-        [x, y]: [NodeId; 2],
-        [dx, dy]: [NodeId; 2],
-    ) -> NodeId {
+        value: ExpressionId,
+        [x, y]: [ExpressionId; 2],
+        [dx, dy]: [ExpressionId; 2],
+    ) -> ExpressionId {
         match function {
             Binary::Add | Binary::Subtract => self.binary(function, dx, dy),
             Binary::Multiply => {
@@ -427,7 +446,12 @@ impl Graph {
 
     /// y x^(y−1) dx + x^y ln(x) dy; the second term is left out where the exponent does not change, so
     /// that a negative base may have a whole exponent.
-    fn power_slope(&mut self, value: NodeId, [x, y]: [NodeId; 2], [dx, dy]: [NodeId; 2]) -> NodeId {
+    fn power_slope(
+        &mut self,
+        value: ExpressionId,
+        [x, y]: [ExpressionId; 2],
+        [dx, dy]: [ExpressionId; 2],
+    ) -> ExpressionId {
         let one = self.constant(1.0);
         let lower = self.subtract(y, one);
         let power = self.binary(Binary::Power, x, lower);
@@ -446,24 +470,24 @@ impl Graph {
     pub(crate) fn straight_lines(&self, variable: u32) -> Vec<Option<(f64, f64)>> {
         let mut lines: Vec<Option<(f64, f64)>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let line = |id: NodeId| lines[id.index()];
+            let line = |id: ExpressionId| lines[id.index()];
             lines.push(match *node {
-                Node::Constant(bits) => Some((0.0, f64::from_bits(bits))),
-                Node::Variable(index) => (index == variable).then_some((1.0, 0.0)),
-                Node::Unary(Unary::Negate, x) => line(x).map(|(a, b)| (-a, -b)),
-                Node::Binary(Binary::Add, x, y) => {
+                GraphNode::Constant(bits) => Some((0.0, f64::from_bits(bits))),
+                GraphNode::Variable(index) => (index == variable).then_some((1.0, 0.0)),
+                GraphNode::Unary(Unary::Negate, x) => line(x).map(|(a, b)| (-a, -b)),
+                GraphNode::Binary(Binary::Add, x, y) => {
                     line(x).zip(line(y)).map(|((a, b), (c, d))| (a + c, b + d))
                 }
-                Node::Binary(Binary::Subtract, x, y) => {
+                GraphNode::Binary(Binary::Subtract, x, y) => {
                     line(x).zip(line(y)).map(|((a, b), (c, d))| (a - c, b - d))
                 }
-                Node::Binary(Binary::Multiply, x, y) => match (line(x), line(y)) {
+                GraphNode::Binary(Binary::Multiply, x, y) => match (line(x), line(y)) {
                     (Some((0.0, factor)), Some((a, b))) | (Some((a, b)), Some((0.0, factor))) => {
                         Some((factor * a, factor * b))
                     }
                     _ => None,
                 },
-                Node::Binary(Binary::Divide, x, y) => match (line(x), line(y)) {
+                GraphNode::Binary(Binary::Divide, x, y) => match (line(x), line(y)) {
                     (Some((a, b)), Some((0.0, divisor))) => Some((a / divisor, b / divisor)),
                     _ => None,
                 },
@@ -474,15 +498,17 @@ impl Graph {
     }
 
     /// What decides where the root is not smooth: nodes whose zeros, or whose whole numbers, are corners.
-    pub(crate) fn switches(&mut self, root: NodeId) -> Vec<Switch> {
+    pub(crate) fn switches(&mut self, root: ExpressionId) -> Vec<SwitchNode> {
         let needed = self.needed(&[root]);
         let mut switches = Vec::new();
         let count = root.index() + 1;
         for index in (0..count).filter(|&index| needed[index]) {
             let switch = match self.nodes[index] {
-                Node::Unary(Unary::Step | Unary::Sign | Unary::Abs | Unary::Not, x) => Switch::Zero(x),
-                Node::Unary(Unary::Floor | Unary::Ceil, x) => Switch::Whole(x),
-                Node::Binary(
+                GraphNode::Unary(Unary::Instruction | Unary::Sign | Unary::Abs | Unary::Not, x) => {
+                    SwitchNode::Zero(x)
+                }
+                GraphNode::Unary(Unary::Floor | Unary::Ceil, x) => SwitchNode::Whole(x),
+                GraphNode::Binary(
                     Binary::Min
                     | Binary::Max
                     | Binary::Less
@@ -491,8 +517,8 @@ impl Graph {
                     | Binary::NotEqual,
                     x,
                     y,
-                ) => Switch::Zero(self.subtract(x, y)),
-                Node::Binary(Binary::Mod, x, y) => Switch::Whole(self.divide(x, y)),
+                ) => SwitchNode::Zero(self.subtract(x, y)),
+                GraphNode::Binary(Binary::Mod, x, y) => SwitchNode::Whole(self.divide(x, y)),
                 _ => continue,
             };
             if !switches.contains(&switch) {
@@ -505,14 +531,14 @@ impl Graph {
 
 /// A node at whose zeros or whole numbers an expression has a corner or a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
-    Zero(NodeId),
-    Whole(NodeId),
+pub(crate) enum SwitchNode {
+    Zero(ExpressionId),
+    Whole(ExpressionId),
 }
 
-impl Switch {
+impl SwitchNode {
     /// The node, and whether whole numbers count instead of zeros.
-    pub(crate) fn parts(self) -> (NodeId, bool) {
+    pub(crate) fn parts(self) -> (ExpressionId, bool) {
         match self {
             Self::Zero(node) => (node, false),
             Self::Whole(node) => (node, true),

@@ -43,23 +43,23 @@ pub(crate) struct Word {
 }
 
 /// Splits a text into words. What cannot be read becomes [`Token::Bad`]: it may belong to the unit.
-pub(crate) fn words(text: &str, vocabulary: &Vocabulary<'_>) -> Result<Vec<Word>, (Range<usize>, Mistake)> {
-    let mut words = Vec::new();
+pub(crate) fn tokens(text: &str, vocabulary: &Vocabulary<'_>) -> Result<Vec<Word>, (Range<usize>, Mistake)> {
+    let mut tokens = Vec::new();
     let mut position = 0;
     while let Some(letter) = text[position..].chars().next() {
         if letter.is_whitespace() {
             position += letter.len_utf8();
             continue;
         }
-        if words.len() == MAX_TOKENS {
+        if tokens.len() == MAX_TOKENS {
             return Err((position..text.len(), Mistake::Expression(ExpressionMistake::TooLong)));
         }
         let (token, length) = word(&text[position..], letter, vocabulary)
             .map_err(|(length, mistake)| (position..position + length, Mistake::Expression(mistake)))?;
-        words.push(Word { token, range: position..position + length });
+        tokens.push(Word { token, range: position..position + length });
         position += length;
     }
-    Ok(words)
+    Ok(tokens)
 }
 
 fn word(

@@ -20,7 +20,7 @@ pub(crate) mod program;
 
 use std::cell::RefCell;
 
-use graph::{Binary, Graph, NodeId, Unary};
+use graph::{Binary, ExpressionId, Graph, Unary};
 use parser::Parsed;
 use program::Program;
 
@@ -105,7 +105,7 @@ pub const FUNCTIONS: &[Function] = &[
     one("floor", Unary::Floor, "largest whole number not above"),
     one("ceil", Unary::Ceil, "smallest whole number not below"),
     one("sign", Unary::Sign, "−1, 0 or 1"),
-    one("step", Unary::Step, "0 below zero, else 1"),
+    one("step", Unary::Instruction, "0 below zero, else 1"),
     Function {
         name: "if",
         doc: "the second if the first is not 0, else the third",
@@ -140,7 +140,7 @@ fn parse_scaled(
     text: &Text,
     dimension: Option<Dimension>,
     vocabulary: &Vocabulary<'_>,
-) -> Result<(Graph, NodeId), ModelError> {
+) -> Result<(Graph, ExpressionId), ModelError> {
     let Parsed { mut graph, mut root, unit } = parser::parse(text, vocabulary)?;
     if let Some(range) = unit {
         let unit = read_unit(text, range, dimension)?;
@@ -210,7 +210,7 @@ pub(crate) fn finite(value: f64, text: &Text) -> Result<f64, ModelError> {
 pub struct Expression {
     variables: Vec<String>,
     graph: Graph,
-    root: NodeId,
+    root: ExpressionId,
     value: Program,
     value_and_gradient: Program,
 }
@@ -244,7 +244,11 @@ impl Expression {
             .map_err(|mistake| ModelError::new(Mistake::Expression(mistake), text.place().clone()))
     }
 
-    fn from_graph(mut graph: Graph, root: NodeId, variables: Vec<String>) -> Result<Self, ExpressionMistake> {
+    fn from_graph(
+        mut graph: Graph,
+        root: ExpressionId,
+        variables: Vec<String>,
+    ) -> Result<Self, ExpressionMistake> {
         if variables.len() > MAX_VARIABLES {
             return Err(ExpressionMistake::TooManyVariables);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::graph::{Binary, Graph, NodeId, Unary};
+use super::graph::{Binary, ExpressionId, Graph, Unary};
 use super::lexer::{self, Token, Word};
 use super::{FUNCTIONS, Function, MAX_DEPTH, Meaning, Vocabulary};
 use crate::model::error::{ExpressionMistake, Mistake, ModelError};
@@ -12,20 +12,20 @@ use crate::model::source::Text;
 /// Graph of an expression, its root, and the text of the unit that follows it.
 pub(crate) struct Parsed {
     pub(crate) graph: Graph,
-    pub(crate) root: NodeId,
+    pub(crate) root: ExpressionId,
     pub(crate) unit: Option<Range<usize>>,
 }
 
 /// Reads an expression and finds its unit.
 pub(crate) fn parse(text: &Text, vocabulary: &Vocabulary<'_>) -> Result<Parsed, ModelError> {
     let content = text.content();
-    let words = lexer::words(content, vocabulary)
+    let tokens = lexer::tokens(content, vocabulary)
         .map_err(|(range, mistake)| ModelError::new(mistake, text.place_of(range)))?;
-    if words.is_empty() {
+    if tokens.is_empty() {
         let mistake = Mistake::Expression(ExpressionMistake::Empty);
         return Err(ModelError::new(mistake, text.place().clone()));
     }
-    let mut parser = Parser { text, vocabulary, words: &words, position: 0, graph: Graph::default() };
+    let mut parser = Parser { text, vocabulary, tokens: &tokens, position: 0, graph: Graph::default() };
     let root = parser.expression(0, 0)?;
     let unit = match parser.peek() {
         None => None,
@@ -49,18 +49,18 @@ mod binding {
 struct Parser<'a> {
     text: &'a Text,
     vocabulary: &'a Vocabulary<'a>,
-    words: &'a [Word],
+    tokens: &'a [Word],
     position: usize,
     graph: Graph,
 }
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> Option<&'a Word> {
-        self.words.get(self.position)
+        self.tokens.get(self.position)
     }
 
     fn next(&mut self) -> Option<&'a Word> {
-        let word = self.words.get(self.position);
+        let word = self.tokens.get(self.position);
         self.position += 1;
         word
     }
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Operators that bind at least as tightly as `least`, with their operands.
-    fn expression(&mut self, least: u8, depth: usize) -> Result<NodeId, ModelError> {
+    fn expression(&mut self, least: u8, depth: usize) -> Result<ExpressionId, ModelError> {
         let mut left = self.operand(depth)?;
         let mut compared = false;
         while let Some(word) = self.peek() {
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    fn combine(&mut self, token: Token, left: NodeId, right: NodeId) -> NodeId {
+    fn combine(&mut self, token: Token, left: ExpressionId, right: ExpressionId) -> ExpressionId {
         let (function, x, y) = match token {
             Token::Plus => (Binary::Add, left, right),
             Token::Minus => (Binary::Subtract, left, right),
@@ -109,10 +109,10 @@ impl<'a> Parser<'a> {
         self.graph.binary(function, x, y)
     }
 
-    fn operand(&mut self, depth: usize) -> Result<NodeId, ModelError> {
+    fn operand(&mut self, depth: usize) -> Result<ExpressionId, ModelError> {
         let Some(word) = self.next() else {
             let end = self.text.content().len();
-            let last = self.words.last().map_or(end, |word| word.range.start);
+            let last = self.tokens.last().map_or(end, |word| word.range.start);
             return Err(self
                 .mistake(ExpressionMistake::MissingOperand, last..end)
                 .with_hint("the expression ends too early"));
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         FUNCTIONS.iter().find(|function| function.name == written)
     }
 
-    fn call(&mut self, word: &Word, depth: usize) -> Result<NodeId, ModelError> {
+    fn call(&mut self, word: &Word, depth: usize) -> Result<ExpressionId, ModelError> {
         let opens = self.peek().filter(|next| next.token == Token::Open);
         let Some(function) = self.function_at(word) else {
             return Err(self.unknown(word, opens.is_some()));
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn arguments(&mut self, open: &Word, depth: usize) -> Result<Vec<NodeId>, ModelError> {
+    fn arguments(&mut self, open: &Word, depth: usize) -> Result<Vec<ExpressionId>, ModelError> {
         let mut arguments = Vec::new();
         if self.peek().is_some_and(|word| word.token == Token::Close) {
             self.position += 1;

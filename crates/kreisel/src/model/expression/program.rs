@@ -4,14 +4,14 @@
 //! stack of the caller, so that a program can be run by many threads at once through a shared reference.
 
 use super::MAX_SLOTS;
-use super::graph::{Binary, Graph, Node, NodeId, Unary};
+use super::graph::{Binary, ExpressionId, Graph, GraphNode, Unary};
 use crate::model::error::ExpressionMistake;
 
 /// Where a step finds and leaves its numbers.
 type Slot = u16;
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Instruction {
     Constant { value: f64, result: Slot },
     Variable { index: u32, result: Slot },
     Unary { function: Unary, x: Slot, result: Slot },
@@ -23,14 +23,14 @@ enum Step {
 /// Steps that compute some nodes of a graph from its variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    steps: Vec<Step>,
+    steps: Vec<Instruction>,
     slot_count: usize,
     output_count: usize,
 }
 
 impl Program {
     /// Program whose outputs are the given nodes, in their order.
-    pub(crate) fn new(graph: &Graph, outputs: &[NodeId]) -> Result<Self, ExpressionMistake> {
+    pub(crate) fn new(graph: &Graph, outputs: &[ExpressionId]) -> Result<Self, ExpressionMistake> {
         let needed = graph.needed(outputs);
         let mut last_use = vec![0; graph.len()];
         for index in (0..graph.len()).filter(|&index| needed[index]) {
@@ -66,33 +66,33 @@ impl Program {
     fn run_in(&self, slots: &mut [f64], variables: &[f64], outputs: &mut [f64]) {
         for step in &self.steps {
             match *step {
-                Step::Constant { value, result } => slots[usize::from(result)] = value,
-                Step::Variable { index, result } => {
+                Instruction::Constant { value, result } => slots[usize::from(result)] = value,
+                Instruction::Variable { index, result } => {
                     slots[usize::from(result)] = variables.get(index as usize).copied().unwrap_or(f64::NAN);
                 }
-                Step::Unary { function, x, result } => {
+                Instruction::Unary { function, x, result } => {
                     slots[usize::from(result)] = function.evaluate(slots[usize::from(x)]);
                 }
-                Step::Binary { function, x, y, result } => {
+                Instruction::Binary { function, x, y, result } => {
                     slots[usize::from(result)] =
                         function.evaluate(slots[usize::from(x)], slots[usize::from(y)]);
                 }
-                Step::Select { condition, then, otherwise, result } => {
+                Instruction::Select { condition, then, otherwise, result } => {
                     let chosen = if slots[usize::from(condition)] != 0.0 { then } else { otherwise };
                     slots[usize::from(result)] = slots[usize::from(chosen)];
                 }
-                Step::Output { x, index } => outputs[index as usize] = slots[usize::from(x)],
+                Instruction::Output { x, index } => outputs[index as usize] = slots[usize::from(x)],
             }
         }
     }
 }
 
-fn operands(node: Node) -> [Option<NodeId>; 3] {
+fn operands(node: GraphNode) -> [Option<ExpressionId>; 3] {
     match node {
-        Node::Constant(_) | Node::Variable(_) => [None; 3],
-        Node::Unary(_, x) => [Some(x), None, None],
-        Node::Binary(_, x, y) => [Some(x), Some(y), None],
-        Node::Select(x, y, z) => [Some(x), Some(y), Some(z)],
+        GraphNode::Constant(_) | GraphNode::Variable(_) => [None; 3],
+        GraphNode::Unary(_, x) => [Some(x), None, None],
+        GraphNode::Binary(_, x, y) => [Some(x), Some(y), None],
+        GraphNode::Select(x, y, z) => [Some(x), Some(y), Some(z)],
     }
 }
 
@@ -102,20 +102,27 @@ struct Compiler {
     last_use: Vec<usize>,
     free: Vec<Slot>,
     slot_count: usize,
-    steps: Vec<Step>,
+    steps: Vec<Instruction>,
 }
 
 impl Compiler {
-    fn compile(&mut self, index: usize, node: Node, outputs: &[NodeId]) -> Result<(), ExpressionMistake> {
+    fn compile(
+        &mut self,
+        index: usize,
+        node: GraphNode,
+        outputs: &[ExpressionId],
+    ) -> Result<(), ExpressionMistake> {
         self.release_operands(index, node);
         let result = self.allocate()?;
-        let slot = |id: NodeId| self.slots[id.index()];
+        let slot = |id: ExpressionId| self.slots[id.index()];
         let step = match node {
-            Node::Constant(bits) => Step::Constant { value: f64::from_bits(bits), result },
-            Node::Variable(index) => Step::Variable { index, result },
-            Node::Unary(function, x) => Step::Unary { function, x: slot(x), result },
-            Node::Binary(function, x, y) => Step::Binary { function, x: slot(x), y: slot(y), result },
-            Node::Select(condition, then, otherwise) => Step::Select {
+            GraphNode::Constant(bits) => Instruction::Constant { value: f64::from_bits(bits), result },
+            GraphNode::Variable(index) => Instruction::Variable { index, result },
+            GraphNode::Unary(function, x) => Instruction::Unary { function, x: slot(x), result },
+            GraphNode::Binary(function, x, y) => {
+                Instruction::Binary { function, x: slot(x), y: slot(y), result }
+            }
+            GraphNode::Select(condition, then, otherwise) => Instruction::Select {
                 condition: slot(condition),
                 then: slot(then),
                 otherwise: slot(otherwise),
@@ -126,7 +133,7 @@ impl Compiler {
         self.slots[index] = result;
         for (position, output) in outputs.iter().enumerate() {
             if output.index() == index {
-                self.steps.push(Step::Output { x: result, index: position as u32 });
+                self.steps.push(Instruction::Output { x: result, index: position as u32 });
             }
         }
         if self.last_use[index] == index {
@@ -137,7 +144,7 @@ impl Compiler {
 
     /// Frees the slots of operands used here for the last time. The step reads before it writes, so its
     /// own result may take one of them.
-    fn release_operands(&mut self, index: usize, node: Node) {
+    fn release_operands(&mut self, index: usize, node: GraphNode) {
         let mut released = [None; 3];
         for (position, operand) in operands(node).into_iter().enumerate() {
             if let Some(operand) = operand

@@ -123,7 +123,7 @@ fn measured_names_in_an_included_file_mean_its_own_parts_first() {
     let main = "[parameters]\ndensity = 8\n[[include]]\nfile = 'parts/wheel.toml'\nprefix = 'front-'\n";
     let (_folder, document) = folder(main);
     let signal = PartReader::new(&document.parts()[1]).unwrap().signal("force").unwrap();
-    let crate::model::Signal::Measured(expression) = signal else { panic!("{signal:?}") };
+    let crate::model::SignalLaw::Measured(expression) = signal else { panic!("{signal:?}") };
     let known = ["front-hub.angle", "energy.total", "hub.angle"];
     let candidates = || known.map(String::from).to_vec();
     let quantities =

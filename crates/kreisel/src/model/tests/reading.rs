@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::reader::{NumberOrWord, kind_faults};
 use crate::model::schema::{reference_page, schema};
-use crate::model::{Law, Signal};
+use crate::model::{Law, SignalLaw};
 
 fn with_reader<T>(keys: &str, read: impl FnOnce(&PartReader<'_>) -> T) -> T {
     let document = document(&format!("[[gadget]]\n{keys}\n"));
@@ -166,10 +166,10 @@ fn laws_have_their_short_and_their_long_forms() {
 fn a_signal_is_a_law_unless_it_measures() {
     let signal =
         |value: &str| with_reader(&format!("force = {value}"), |reader| reader.signal("force").unwrap());
-    assert!(matches!(signal("'10*sin(t) kN'"), Signal::Law(_)));
-    assert!(matches!(signal("{ points = [[0, 0], [1, '1 kN']] }"), Signal::Law(_)));
-    assert!(matches!(signal("'-3*crank.rate'"), Signal::Measured(_)));
-    assert!(matches!(signal("'-3*crank-pin.rate + t'"), Signal::Measured(_)));
+    assert!(matches!(signal("'10*sin(t) kN'"), SignalLaw::Law(_)));
+    assert!(matches!(signal("{ points = [[0, 0], [1, '1 kN']] }"), SignalLaw::Law(_)));
+    assert!(matches!(signal("'-3*crank.rate'"), SignalLaw::Measured(_)));
+    assert!(matches!(signal("'-3*crank-pin.rate + t'"), SignalLaw::Measured(_)));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn three_laws_or_signals_make_a_vector() {
         let values = reader.law3("path").unwrap().map(|law| law.evaluate(3.0).value);
         assert_eq!(values, [0.0, 6.0, 3.0]);
         let [_, second, third] = reader.signal3("load").unwrap();
-        assert!(matches!(second, Signal::Law(_)) && matches!(third, Signal::Measured(_)));
+        assert!(matches!(second, SignalLaw::Law(_)) && matches!(third, SignalLaw::Measured(_)));
     });
 }
 

@@ -9,9 +9,9 @@ use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
 
 /// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
-const MOST_ENTRIES: usize = 64;
-/// More levels than any file can have: each multiplies the chunks by [`MOST_ENTRIES`].
-const MOST_LEVELS: usize = 12;
+const MAX_ENTRIES: usize = 64;
+/// More levels than any file can have: each multiplies the chunks by [`MAX_ENTRIES`].
+const MAX_LEVELS: usize = 12;
 /// The address of nothing.
 pub(super) const UNDEFINED: u64 = u64::MAX;
 
@@ -27,7 +27,7 @@ pub(super) struct ChunkForm {
 }
 
 #[derive(Debug)]
-struct Node {
+struct TreeNode {
     address: u64,
     left: u64,
     /// For each child: number of its first chunk, and its address.
@@ -38,7 +38,7 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct ChunkTree {
     form: ChunkForm,
-    edge: Vec<Node>,
+    edge: Vec<TreeNode>,
     chunk_count: u64,
 }
 
@@ -68,7 +68,7 @@ impl ChunkTree {
         let size = tree.node_size() as u64;
         let levels = reader.count(24)?;
         // Every chunk has its place in the file, and every level of a tree multiplies them.
-        if tree.chunk_count > end / u64::from(form.bytes).max(1) || levels > MOST_LEVELS {
+        if tree.chunk_count > end / u64::from(form.bytes).max(1) || levels > MAX_LEVELS {
             return Err(Damaged);
         }
         for _ in 0..levels {
@@ -78,10 +78,10 @@ impl ChunkTree {
                 .collect::<Result<Vec<_>, _>>()?;
             let fits = address.checked_add(size).is_some_and(|past| past <= end);
             let known = entries.iter().all(|&(chunk, _)| chunk < tree.chunk_count);
-            if !fits || !known || entries.is_empty() || entries.len() > MOST_ENTRIES {
+            if !fits || !known || entries.is_empty() || entries.len() > MAX_ENTRIES {
                 return Err(Damaged);
             }
-            tree.edge.push(Node { address, left, entries });
+            tree.edge.push(TreeNode { address, left, entries });
         }
         Ok(tree)
     }
@@ -112,12 +112,12 @@ impl ChunkTree {
             self.grow(entry, disk);
             return Ok(());
         };
-        if node.entries.len() < MOST_ENTRIES {
+        if node.entries.len() < MAX_ENTRIES {
             node.entries.push(entry);
             return Ok(());
         }
         let address = disk.allocate_within_page(node_size);
-        let fresh = Node { address, left: node.address, entries: vec![entry] };
+        let fresh = TreeNode { address, left: node.address, entries: vec![entry] };
         let full = std::mem::replace(node, fresh);
         disk.write_at(full.address, &self.encode(level, &full, address, entry.0))?;
         if level + 1 == self.edge.len() {
@@ -129,7 +129,7 @@ impl ChunkTree {
     /// Puts a new root on top, with one entry.
     fn grow(&mut self, entry: (u64, u64), disk: &mut Disk) {
         let address = disk.allocate_within_page(self.node_size());
-        self.edge.push(Node { address, left: UNDEFINED, entries: vec![entry] });
+        self.edge.push(TreeNode { address, left: UNDEFINED, entries: vec![entry] });
     }
 
     fn key_size(&self) -> usize {
@@ -137,11 +137,11 @@ impl ChunkTree {
     }
 
     fn node_size(&self) -> usize {
-        24 + (MOST_ENTRIES + 1) * self.key_size() + MOST_ENTRIES * 8
+        24 + (MAX_ENTRIES + 1) * self.key_size() + MAX_ENTRIES * 8
     }
 
     /// The node as the file has it; `end` is the number of the first chunk to its right.
-    fn encode(&self, level: usize, node: &Node, right: u64, end: u64) -> Vec<u8> {
+    fn encode(&self, level: usize, node: &TreeNode, right: u64, end: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.node_size());
         bytes.extend(b"TREE\x01");
         bytes.push(level as u8);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Offset in the image of a number that may change.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Place(usize);
+pub(in super::super) struct ImageOffset(usize);
 
 /// Address of an object header.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(in super::super) enum Attribute<'a> {
 
 /// What the elements of a table are.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) enum Element {
+pub(in super::super) enum ElementType {
     /// Double precision.
     Float,
     /// 64-bit integer; rows that were never written read as this value.
@@ -46,7 +46,7 @@ const GROUP_TREE_RANK: usize = 16;
 /// Bytes before the first message of an object header (IV.A.1.a).
 const HEADER_PREFIX: usize = 16;
 const SUPERBLOCK_SIZE: usize = 96;
-const END_OF_FILE: Place = Place(40);
+const END_OF_FILE: ImageOffset = ImageOffset(40);
 const ROOT_ENTRY: usize = 56;
 /// Texts in one heap collection; object numbers have 16 bits (III.E).
 const TEXTS_PER_COLLECTION: usize = 60_000;
@@ -67,10 +67,10 @@ pub(in super::super) struct Image {
 }
 
 impl Image {
-    /// An image whose groups have at most `most_members` members and whose texts are among `texts`.
-    pub fn new<'a>(most_members: usize, texts: impl IntoIterator<Item = &'a str>) -> Self {
+    /// An image whose groups have at most `max_members` members and whose texts are among `texts`.
+    pub fn new<'a>(max_members: usize, texts: impl IntoIterator<Item = &'a str>) -> Self {
         // As many leaves as one tree node can hold, each with 2 × rank members.
-        let leaf_rank = most_members.div_ceil(4 * GROUP_TREE_RANK).max(4);
+        let leaf_rank = max_members.div_ceil(4 * GROUP_TREE_RANK).max(4);
         let mut image = Self {
             bytes: vec![0; SUPERBLOCK_SIZE],
             twin_start: 0,
@@ -123,7 +123,7 @@ impl Image {
         (2 * self.bytes.len() - self.twin_start) as u64
     }
 
-    pub fn set_u64(&mut self, place: Place, value: u64) {
+    pub fn set_u64(&mut self, place: ImageOffset, value: u64) {
         self.bytes[place.0..place.0 + 8].copy_from_slice(&value.to_le_bytes());
     }
 
@@ -139,7 +139,7 @@ impl Image {
     pub fn growing(
         &mut self,
         shape: TableShape,
-        element: Element,
+        element: ElementType,
         attributes: &[(&str, Attribute<'_>)],
     ) -> (Address, TableId) {
         let columns: Vec<u64> = shape.columns.into_iter().collect();
@@ -151,7 +151,7 @@ impl Image {
         self.push_attributes(&mut header, attributes);
         let (address, base) = self.write_header(&header);
         // The row count follows 8 bytes of dataspace, the index address 3 bytes of layout.
-        let (row_count, index) = (Place(base + space + 8), Place(base + layout + 3));
+        let (row_count, index) = (ImageOffset(base + space + 8), ImageOffset(base + layout + 3));
         self.tables.push(TableHeader { shape, row_count, index });
         (address, TableId(self.tables.len() - 1))
     }
@@ -159,7 +159,7 @@ impl Image {
     /// Adds a table of whole numbers that stays as it is.
     pub fn integers(&mut self, values: &[i64]) -> Address {
         let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.fixed(&Element::Integer { fill: 0 }.datatype(), values.len(), &data)
+        self.fixed(&ElementType::Integer { fill: 0 }.datatype(), values.len(), &data)
     }
 
     /// Adds a table of texts that stays as it is.
@@ -190,19 +190,19 @@ impl Image {
         &mut self,
         attributes: &[(&str, Attribute<'_>)],
         members: &[(&str, Address)],
-    ) -> (Address, Vec<Place>) {
+    ) -> (Address, Vec<ImageOffset>) {
         let (tree, heap) = self.write_members(members);
         let mut header = Header::default();
         let table = header.push(SYMBOL_TABLE, &[tree.to_le_bytes(), heap.to_le_bytes()].concat());
         let values = self.push_attributes(&mut header, attributes);
         let (address, base) = self.write_header(&header);
         self.links.extend([base + table, base + table + 8]);
-        (address, values.into_iter().map(|value| Place(base + value)).collect())
+        (address, values.into_iter().map(|value| ImageOffset(base + value)).collect())
     }
 
     /// Makes a group the root of the file.
     pub fn set_root(&mut self, root: Address) {
-        self.set_u64(Place(ROOT_ENTRY + 8), root.0);
+        self.set_u64(ImageOffset(ROOT_ENTRY + 8), root.0);
         self.links.push(ROOT_ENTRY + 8);
         self.count_link(root);
     }
@@ -288,7 +288,7 @@ impl Image {
     }
 
     fn attribute_parts(&self, value: &Attribute<'_>) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
-        let integer = Element::Integer { fill: 0 }.datatype();
+        let integer = ElementType::Integer { fill: 0 }.datatype();
         match value {
             Attribute::Text(text) => {
                 (text_datatype(), dataspace(&[], false), self.text_reference(text).to_vec())
@@ -391,7 +391,7 @@ impl Header {
     }
 }
 
-impl Element {
+impl ElementType {
     /// IV.A.2.d: IEEE double or signed 64-bit integer, little-endian.
     fn datatype(self) -> Vec<u8> {
         match self {
@@ -451,9 +451,9 @@ fn text_reference(length: usize, collection: u64, number: u16) -> [u8; 16] {
 
 /// Fills a heap collection up to its least size and enters the size.
 fn close_collection(collection: &mut Vec<u8>) {
-    const LEAST_SIZE: usize = 4096;
+    const MIN_SIZE: usize = 4096;
     let used = collection.len();
-    let size = (used + 16).max(LEAST_SIZE);
+    let size = (used + 16).max(MIN_SIZE);
     collection.resize(size, 0);
     // Object 0 is the room that is left, its own 16 bytes included.
     collection[used + 8..used + 16].copy_from_slice(&((size - used) as u64).to_le_bytes());

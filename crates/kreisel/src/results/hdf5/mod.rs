@@ -30,7 +30,7 @@ use crate::bytes::{Damaged, Reader, Writer};
 use image::Image;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use table::{Table, damaged};
+use table::{ChunkedTable, damaged};
 pub(super) use table::{TableId, TableShape};
 
 /// An HDF5 file that is being written.
@@ -38,13 +38,13 @@ pub(super) use table::{TableId, TableShape};
 pub(super) struct Hdf5File {
     disk: Disk,
     image: Image,
-    tables: Vec<Table>,
+    tables: Vec<ChunkedTable>,
 }
 
 impl Hdf5File {
     /// Puts a finished image at the front of an empty file; its growing tables get their ids in order of creation.
     pub fn create(file: File, mut image: Image) -> io::Result<Self> {
-        let tables = image.take_tables().into_iter().map(Table::new).collect();
+        let tables = image.take_tables().into_iter().map(ChunkedTable::new).collect();
         let mut disk = Disk::new(file, image.end());
         image.set_end_of_file(disk.end);
         let (address, texts) = image.text_heap();
@@ -81,7 +81,7 @@ impl Hdf5File {
             return Err(damaged());
         }
         let headers = image.take_tables();
-        let restored = headers.into_iter().map(|header| Table::restore(header, reader, &mut disk));
+        let restored = headers.into_iter().map(|header| ChunkedTable::restore(header, reader, &mut disk));
         let tables = restored.collect::<io::Result<_>>()?;
         Ok(Self { disk, image, tables })
     }
@@ -107,7 +107,7 @@ impl Hdf5File {
     }
 
     /// Makes everything so far part of the file as others read it, and enters `numbers` into its front.
-    pub fn flush(&mut self, numbers: &[(image::Place, i64)]) -> io::Result<()> {
+    pub fn flush(&mut self, numbers: &[(image::ImageOffset, i64)]) -> io::Result<()> {
         for table in &mut self.tables {
             table.write(&mut self.disk)?;
         }
@@ -189,7 +189,7 @@ impl Disk {
 
 #[cfg(test)]
 mod tests {
-    use super::image::{Attribute, Element, Place};
+    use super::image::{Attribute, ElementType, ImageOffset};
     use super::*;
     use std::path::Path;
 
@@ -197,7 +197,7 @@ mod tests {
     struct Sample {
         file: Hdf5File,
         tables: [TableId; 3],
-        count: Place,
+        count: ImageOffset,
         rows: i64,
     }
 
@@ -205,9 +205,9 @@ mod tests {
         fn create(path: &Path, chunk_rows: u64) -> Self {
             let mut image = Image::new(2, ["m"]);
             let shape = |columns| TableShape { columns, chunk_rows };
-            let wide = image.growing(shape(Some(3)), Element::Float, &[("unit", Attribute::Text("m"))]);
-            let long = image.growing(shape(None), Element::Integer { fill: 0 }, &[]);
-            let sevens = image.growing(shape(None), Element::Integer { fill: 7 }, &[]);
+            let wide = image.growing(shape(Some(3)), ElementType::Float, &[("unit", Attribute::Text("m"))]);
+            let long = image.growing(shape(None), ElementType::Integer { fill: 0 }, &[]);
+            let sevens = image.growing(shape(None), ElementType::Integer { fill: 7 }, &[]);
             let inner = image.group(&[], &[("long", long.0), ("again", long.0)]).0;
             let members = [("wide", wide.0), ("inner", inner), ("sevens", sevens.0)];
             let (root, places) = image.group(&[("count", Attribute::Integer(0))], &members);

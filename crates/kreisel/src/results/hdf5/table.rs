@@ -2,14 +2,14 @@
 
 use super::Disk;
 use super::chunk_tree::{ChunkForm, ChunkTree, UNDEFINED};
-use super::image::{Image, Place};
+use super::image::{Image, ImageOffset};
 use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
 
 /// Every element is a double or a 64-bit integer.
 const ELEMENT_SIZE: usize = 8;
 /// More rows than any run records.
-const MOST_ROWS: u64 = 1 << 60;
+const MAX_ROWS: u64 = 1 << 60;
 
 /// Which of a file's growing tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ impl TableShape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableHeader {
     pub shape: TableShape,
-    pub row_count: Place,
-    pub index: Place,
+    pub row_count: ImageOffset,
+    pub index: ImageOffset,
 }
 
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct ChunkedTable {
     header: TableHeader,
     tree: ChunkTree,
     /// Rows in chunks that are full and in the file, or that are the fill value.
@@ -59,7 +59,7 @@ pub(super) struct Table {
     address: Option<u64>,
 }
 
-impl Table {
+impl ChunkedTable {
     pub fn new(header: TableHeader) -> Self {
         let tree = ChunkTree::new(header.shape.form());
         Self { header, tree, full_rows: 0, chunk: Vec::new(), address: None }
@@ -80,7 +80,7 @@ impl Table {
         let tree = ChunkTree::restore(header.shape.form(), reader, disk.end).map_err(|Damaged| damaged())?;
         let address = (address != UNDEFINED).then_some(address);
         let has_place = address.is_some_and(|at| at.checked_add(size).is_some_and(|past| past <= disk.end));
-        if full_rows > MOST_ROWS
+        if full_rows > MAX_ROWS
             || filled >= size
             || !filled.is_multiple_of(ELEMENT_SIZE as u64)
             || (filled > 0 && !has_place)

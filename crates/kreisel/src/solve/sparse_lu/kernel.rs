@@ -98,7 +98,7 @@ impl FrontMut<'_> {
         let mut first = block.start;
         while first < block.end {
             let few = first..(first + FEW).min(block.end);
-            self.factor_few(few.clone());
+            self.factor_columns(few.clone());
             let (done, rest) = self.panel.split_at_mut(few.end * height);
             let rest = &mut rest[..(block.end - few.end) * height];
             eliminate_from_columns(done, height, pivots, few.clone(), rest);
@@ -107,7 +107,7 @@ impl FrontMut<'_> {
     }
 
     #[inline(always)]
-    fn factor_few(&mut self, few: Range<usize>) {
+    fn factor_columns(&mut self, few: Range<usize>) {
         let height = self.pivots + self.border;
         for k in few.clone() {
             let candidates = &self.panel[k * height..][..self.pivots];

@@ -74,9 +74,9 @@ use thiserror::Error;
 
 use self::fallback::Fallback;
 use self::numeric::Numeric;
-use self::ordering::Plan;
+use self::ordering::FrontPlan;
 use self::regularize::Shifter;
-use self::symbolic::{Origin, Symbolic};
+use self::symbolic::{FrontOrigin, Symbolic};
 use super::block::{BlockMatrix, BlockPattern};
 
 /// Below this pivot ratio ten digits are gone, and the factors are checked.
@@ -141,7 +141,7 @@ pub enum SparseLuError {
 
 /// How well a factorisation went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Health {
+pub struct SparseLuHealth {
     /// Smallest |pivot| divided by the magnitudes it was added up from; 10⁻ᵏ means k digits lost there.
     pub smallest_pivot_ratio: f64,
     /// Largest diagonal entry of |A| + |L| |U|, divided by the largest diagonal entry of A, or by its largest entry of all where
@@ -199,7 +199,7 @@ impl SparseLu {
         if roles.len() != groups {
             return Err(SparseLuError::RoleCount { groups, roles: roles.len() });
         }
-        let plan = Plan::new(&pattern, roles);
+        let plan = FrontPlan::new(&pattern, roles);
         let forced = vec![false; plan.nodes.len()];
         let symbolic = Symbolic::new(&pattern, roles, &plan, &forced);
         let numeric = Numeric::new(&symbolic);
@@ -255,12 +255,12 @@ impl SparseLu {
     }
 
     /// Adapts the fronts to a matrix and factors it.
-    pub fn adapt_and_factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+    pub fn adapt_and_factor(&mut self, matrix: &BlockMatrix) -> Result<SparseLuHealth, SparseLuError> {
         let health = self.adapt_fronts(matrix)?;
         self.judge(matrix, health)
     }
 
-    fn adapt_fronts(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+    fn adapt_fronts(&mut self, matrix: &BlockMatrix) -> Result<SparseLuHealth, SparseLuError> {
         self.accept(matrix)?;
         let mut health = self.factor_fronts(matrix.values(), &[]);
         for _ in 0..ADAPT_ROUNDS {
@@ -293,7 +293,7 @@ impl SparseLu {
     }
 
     fn analyse_again(&mut self) -> Result<(), SparseLuError> {
-        let plan = Plan::new(&self.pattern, &self.roles);
+        let plan = FrontPlan::new(&self.pattern, &self.roles);
         self.symbolic = Symbolic::new(&self.pattern, &self.roles, &plan, &self.forced);
         self.numeric = Numeric::new(&self.symbolic);
         match self.regularization.take() {
@@ -309,7 +309,9 @@ impl SparseLu {
         let mut nodes = Vec::new();
         for (index, front) in self.symbolic.fronts.iter().enumerate() {
             let fails = front.pivot_range().any(|place| self.numeric.ratio(place) < SUSPICIOUS_RATIO);
-            let Origin { top_node, parent: Some(parent) } = self.symbolic.origins[index] else { continue };
+            let FrontOrigin { top_node, parent: Some(parent) } = self.symbolic.origins[index] else {
+                continue;
+            };
             if fails && !doubtful[index] {
                 nodes.push(top_node);
             }
@@ -319,7 +321,7 @@ impl SparseLu {
     }
 
     /// Factors a matrix of the analysed pattern; without allocating, unless the fall-back is needed.
-    pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
+    pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<SparseLuHealth, SparseLuError> {
         self.factor_with(matrix, &[])
     }
 
@@ -329,7 +331,7 @@ impl SparseLu {
         &mut self,
         matrix: &BlockMatrix,
         right_side: &mut [f64],
-    ) -> Result<Health, SparseLuError> {
+    ) -> Result<SparseLuHealth, SparseLuError> {
         let health = self.factor_with(matrix, right_side)?;
         if self.refinements == 0 && !self.fallback_used {
             self.numeric.finish(&self.symbolic, right_side);
@@ -339,14 +341,22 @@ impl SparseLu {
         Ok(health)
     }
 
-    fn factor_with(&mut self, matrix: &BlockMatrix, right_side: &[f64]) -> Result<Health, SparseLuError> {
+    fn factor_with(
+        &mut self,
+        matrix: &BlockMatrix,
+        right_side: &[f64],
+    ) -> Result<SparseLuHealth, SparseLuError> {
         self.accept(matrix)?;
         let health = self.factor_fronts(matrix.values(), right_side);
         self.judge(matrix, health)
     }
 
     /// Checks the factors of a matrix where their pivots give reason to, and lets the fall-back take over if they fail.
-    fn judge(&mut self, matrix: &BlockMatrix, mut health: Health) -> Result<Health, SparseLuError> {
+    fn judge(
+        &mut self,
+        matrix: &BlockMatrix,
+        mut health: SparseLuHealth,
+    ) -> Result<SparseLuHealth, SparseLuError> {
         let ratio_limit = match &self.regularization {
             Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
             None => SUSPICIOUS_RATIO,
@@ -433,7 +443,7 @@ impl SparseLu {
         if same { Ok(()) } else { Err(SparseLuError::OtherPattern) }
     }
 
-    fn factor_fronts(&mut self, values: &[f64], right_side: &[f64]) -> Health {
+    fn factor_fronts(&mut self, values: &[f64], right_side: &[f64]) -> SparseLuHealth {
         self.fallback_used = false;
         let shift: &[f64] = match &mut self.regularization {
             Some((regularization, shifter)) => {
@@ -450,7 +460,7 @@ impl SparseLu {
             let entries = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
             growth = if entries > 0.0 { report.largest_magnitude / entries } else { 1.0 };
         }
-        Health {
+        SparseLuHealth {
             smallest_pivot_ratio: report.smallest_ratio,
             growth,
             residual: None,

@@ -7,7 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::kernel::{FrontMut, subtract};
 use super::small::{self, SmallFront};
-use super::symbolic::{Front, Run, Symbolic};
+use super::symbolic::{Front, RowRange, Symbolic};
 
 /// Longest column of the substitutions whose length is known to the compiler.
 const PADDING: usize = 32;
@@ -42,7 +42,7 @@ impl Numeric {
     pub fn new(symbolic: &Symbolic) -> Self {
         let count = symbolic.unknown_at.len();
         Self {
-            factors: vec![0.0; symbolic.factor_len + small::LARGEST],
+            factors: vec![0.0; symbolic.factor_len + small::MAX_SIZE],
             schur: vec![0.0; symbolic.schur_len],
             swaps: vec![0; count],
             inverse_pivots: vec![0.0; count],
@@ -106,8 +106,8 @@ impl Numeric {
                 21..=24 => self.factor_small::<24>(symbolic, front, values, shift),
                 25..=32 => self.factor_small::<32>(symbolic, front, values, shift),
                 33..=40 => self.factor_small::<40>(symbolic, front, values, shift),
-                41..=small::LARGEST => {
-                    self.factor_small::<{ small::LARGEST }>(symbolic, front, values, shift)
+                41..=small::MAX_SIZE => {
+                    self.factor_small::<{ small::MAX_SIZE }>(symbolic, front, values, shift)
                 }
                 _ => self.factor_large(symbolic, front, values, shift),
             };
@@ -143,7 +143,11 @@ impl Numeric {
         }
         for &child in &symbolic.children[front.children()] {
             let child = &symbolic.fronts[child as usize];
-            local.add_schur(&symbolic.runs[child.runs()], &self.schur[child.schur_range()], child.border());
+            local.add_schur(
+                &symbolic.row_ranges[child.row_ranges()],
+                &self.schur[child.schur_range()],
+                child.border(),
+            );
         }
         let magnitude = &mut self.magnitude[own.clone()];
         local.magnitude.iter_mut().zip(&*magnitude).for_each(|(local, passed)| *local = *passed);
@@ -211,7 +215,12 @@ impl Numeric {
         for &child in &symbolic.children[front.children()] {
             let child = &symbolic.fronts[child as usize];
             let factors = &mut self.factors[front.panel..];
-            add_to_pivots(front, &symbolic.runs[child.runs()], &self.schur[child.schur_range()], factors);
+            add_to_pivots(
+                front,
+                &symbolic.row_ranges[child.row_ranges()],
+                &self.schur[child.schur_range()],
+                factors,
+            );
         }
         largest
     }
@@ -222,7 +231,7 @@ impl Numeric {
         for &child in &symbolic.children[front.children()] {
             let child = &symbolic.fronts[child as usize];
             let (source, schur) = two_ranges(&mut self.schur, child, front);
-            add_to_schur(front, &symbolic.runs[child.runs()], source, schur);
+            add_to_schur(front, &symbolic.row_ranges[child.row_ranges()], source, schur);
         }
     }
 
@@ -281,12 +290,12 @@ impl Numeric {
 
     /// Solves for one right-hand side, in place.
     pub fn solve(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
-        Arch::new().dispatch(Solution { numeric: self, symbolic, values, forward: true });
+        Arch::new().dispatch(Substitution { numeric: self, symbolic, values, forward: true });
     }
 
     /// Ends the solution for the right-hand side that the factorisation was given.
     pub fn finish(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
-        Arch::new().dispatch(Solution { numeric: self, symbolic, values, forward: false });
+        Arch::new().dispatch(Substitution { numeric: self, symbolic, values, forward: false });
     }
 
     #[inline(always)]
@@ -457,7 +466,7 @@ impl WithSimd for Factorisation<'_> {
 }
 
 /// A solution to be found with the processor's vectors.
-struct Solution<'a> {
+struct Substitution<'a> {
     numeric: &'a mut Numeric,
     symbolic: &'a Symbolic,
     values: &'a mut [f64],
@@ -465,7 +474,7 @@ struct Solution<'a> {
     forward: bool,
 }
 
-impl WithSimd for Solution<'_> {
+impl WithSimd for Substitution<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -492,20 +501,20 @@ fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [
 
 /// Adds the Schur complement of a child to the rows and columns of its parent's pivots; `factors` begins at the panel.
 #[inline(always)]
-fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64]) {
-    let (pivots, height, size) = (front.pivots(), front.height(), column_len(runs));
+fn add_to_pivots(front: &Front, row_ranges: &[RowRange], source: &[f64], factors: &mut [f64]) {
+    let (pivots, height, size) = (front.pivots(), front.height(), column_len(row_ranges));
     let (panel, right) = factors.split_at_mut(front.panel_len());
-    let pivot_runs = &runs[..runs.partition_point(|run| (run.to as usize) < pivots)];
-    for columns in runs.iter().map(|run| run.wide()) {
+    let pivot_ranges = &row_ranges[..row_ranges.partition_point(|run| (run.to as usize) < pivots)];
+    for columns in row_ranges.iter().map(|run| run.wide()) {
         let sources = source[columns.from * size..].chunks_exact(size).take(columns.len);
         match columns.to.checked_sub(pivots) {
             None => {
                 let targets = panel[columns.to * height..].chunks_exact_mut(height);
-                targets.zip(sources).for_each(|(target, source)| add_runs(runs, 0, source, target));
+                targets.zip(sources).for_each(|(target, source)| add_ranges(row_ranges, 0, source, target));
             }
             Some(first) => {
                 let targets = right[first * pivots..].chunks_exact_mut(pivots.max(1));
-                targets.zip(sources).for_each(|(target, source)| add_runs(pivot_runs, 0, source, target));
+                targets.zip(sources).for_each(|(target, source)| add_ranges(pivot_ranges, 0, source, target));
             }
         }
     }
@@ -513,26 +522,26 @@ fn add_to_pivots(front: &Front, runs: &[Run], source: &[f64], factors: &mut [f64
 
 /// Adds the Schur complement of a child to that of its parent.
 #[inline(always)]
-fn add_to_schur(front: &Front, runs: &[Run], source: &[f64], schur: &mut [f64]) {
-    let (pivots, border, size) = (front.pivots(), front.border(), column_len(runs));
-    let runs = &runs[runs.partition_point(|run| (run.to as usize) < pivots)..];
-    for columns in runs.iter().map(|run| run.wide()) {
+fn add_to_schur(front: &Front, row_ranges: &[RowRange], source: &[f64], schur: &mut [f64]) {
+    let (pivots, border, size) = (front.pivots(), front.border(), column_len(row_ranges));
+    let row_ranges = &row_ranges[row_ranges.partition_point(|run| (run.to as usize) < pivots)..];
+    for columns in row_ranges.iter().map(|run| run.wide()) {
         let sources = source[columns.from * size..].chunks_exact(size).take(columns.len);
         let targets = schur[(columns.to - pivots) * border..].chunks_exact_mut(border.max(1));
-        targets.zip(sources).for_each(|(target, source)| add_runs(runs, pivots, source, target));
+        targets.zip(sources).for_each(|(target, source)| add_ranges(row_ranges, pivots, source, target));
     }
 }
 
 /// Length of a column of the Schur complement that these runs make up; one if it is empty.
 #[inline(always)]
-fn column_len(runs: &[Run]) -> usize {
-    runs.last().map_or(1, |run| (run.from + run.len).max(1) as usize)
+fn column_len(row_ranges: &[RowRange]) -> usize {
+    row_ranges.last().map_or(1, |run| (run.from + run.len).max(1) as usize)
 }
 
 /// Adds a column of a child to one of its parent that begins with row `first`.
 #[inline(always)]
-fn add_runs(runs: &[Run], first: usize, source: &[f64], target: &mut [f64]) {
-    for run in runs.iter().map(|run| run.wide()) {
+fn add_ranges(row_ranges: &[RowRange], first: usize, source: &[f64], target: &mut [f64]) {
+    for run in row_ranges.iter().map(|run| run.wide()) {
         let (target, source) = (&mut target[run.to - first..][..run.len], &source[run.from..][..run.len]);
         target.iter_mut().zip(source).for_each(|(target, value)| *target += value);
     }

@@ -11,7 +11,7 @@ use smallvec::smallvec;
 
 use super::Role;
 use super::owner::owners;
-use super::symbolic::{Few, Tree};
+use super::symbolic::{ShortList, Tree};
 use crate::solve::block::BlockPattern;
 
 /// A multiplier that meets more primaries than this is seen by the minimum-degree ordering as a star.
@@ -19,8 +19,8 @@ const CLIQUE_LIMIT: usize = 8;
 
 /// Which groups are eliminated together, in elimination order; in a node the primary comes first.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub nodes: Vec<Few<usize>>,
+pub(super) struct FrontPlan {
+    pub nodes: Vec<ShortList<usize>>,
 }
 
 /// The groups as the ordering sees them.
@@ -38,11 +38,11 @@ pub(super) struct Incidence {
 /// Those of a joint and of the drive that leads it meet the same two primaries. As equations on the motion of one primary
 /// relative to the other they are as independent at one of them as they are altogether, so they count as one.
 pub(super) struct Bundle {
-    pub groups: Few<usize>,
+    pub groups: ShortList<usize>,
     /// All their rows.
     pub rows: usize,
     /// The anchors they meet.
-    pub met: Few<usize>,
+    pub met: ShortList<usize>,
 }
 
 impl Bundle {
@@ -51,7 +51,7 @@ impl Bundle {
     fn add(
         bundles: &mut Vec<Self>,
         known: &mut HashMap<(usize, usize), usize>,
-        (group, met): (usize, Few<usize>),
+        (group, met): (usize, ShortList<usize>),
         rows: usize,
         room: usize,
     ) {
@@ -73,7 +73,7 @@ impl Bundle {
 impl Incidence {
     fn new(pattern: &BlockPattern, roles: &[Role]) -> Self {
         let group_count = roles.len();
-        let mut meets_primary: Vec<Few<usize>> = vec![Few::new(); group_count];
+        let mut meets_primary: Vec<ShortList<usize>> = vec![ShortList::new(); group_count];
         for (_, row, column) in pattern.blocks() {
             for (one, other) in [(row, column), (column, row)] {
                 if roles[one] == Role::Multiplier && roles[other] == Role::Primary {
@@ -94,7 +94,7 @@ impl Incidence {
         let (mut multipliers, mut known) = (Vec::new(), HashMap::new());
         for (group, primaries) in meets_primary.into_iter().enumerate() {
             let Some(room) = primaries.iter().map(|&primary| size(primary)).min() else { continue };
-            let mut met: Few<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
+            let mut met: ShortList<usize> = primaries.into_iter().map(|primary| anchor_of[primary]).collect();
             met.sort_unstable();
             met.dedup();
             Bundle::add(&mut multipliers, &mut known, (group, met), size(group), room);
@@ -112,7 +112,7 @@ impl Incidence {
     /// Makes anchors of stabilizers whose multiplier may go early: they wait for another body then, and no other multiplier
     /// does. The others stay with their multiplier, for whose rows they may have to stand in.
     fn place_stabilizers(&mut self, pattern: &BlockPattern, roles: &[Role], anchor_of: &mut [usize]) {
-        if !roles.contains(&Role::Stabilizer) {
+        if !roles.contains(&Role::Paired) {
             return;
         }
         let size = |anchor: usize| pattern.row_range(self.anchors[anchor]).len();
@@ -122,7 +122,7 @@ impl Incidence {
         for (index, bundle) in self.multipliers.iter().enumerate() {
             bundle.groups.iter().for_each(|&group| bundle_of[group] = Some(index));
         }
-        for (stabilizer, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Stabilizer) {
+        for (stabilizer, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Paired) {
             let mut met = pattern.column_blocks(stabilizer).map(|(_, row)| row);
             let multiplier = met.find(|&row| roles[row] == Role::Multiplier);
             match multiplier.and_then(|group| bundle_of[group]) {
@@ -233,7 +233,7 @@ fn components(node_count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     (0..node_count).map(|node| find(&mut towards, node)).collect()
 }
 
-impl Plan {
+impl FrontPlan {
     pub fn new(pattern: &BlockPattern, roles: &[Role]) -> Self {
         let incidence = Incidence::new(pattern, roles);
         let edges = incidence.edges();
@@ -267,7 +267,7 @@ impl Plan {
     }
 
     fn with_places(incidence: &Incidence, order: &[usize], places: &[usize]) -> Self {
-        let mut nodes: Vec<Few<usize>> =
+        let mut nodes: Vec<ShortList<usize>> =
             order.iter().map(|&anchor| smallvec![incidence.anchors[anchor]]).collect();
         for (bundle, &place) in incidence.multipliers.iter().zip(places) {
             nodes[place].extend_from_slice(&bundle.groups);
@@ -288,7 +288,7 @@ struct NodeCosts<'a> {
 }
 
 impl<'a> NodeCosts<'a> {
-    fn new(pattern: &'a BlockPattern, plan: &Plan, tree: &'a Tree) -> Self {
+    fn new(pattern: &'a BlockPattern, plan: &FrontPlan, tree: &'a Tree) -> Self {
         let rows = |group: usize| pattern.row_range(group).len();
         let pivots: Vec<usize> =
             plan.nodes.iter().map(|groups| groups.iter().map(|&group| rows(group)).sum()).collect();
@@ -353,16 +353,21 @@ fn minimum_degree(node_count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::sparse_lu::samples::{Machine, Sample};
+    use crate::solve::sparse_lu::samples::{SampleMachine, SampleMatrix};
 
-    fn place_of(plan: &Plan, group: usize) -> usize {
+    fn place_of(plan: &FrontPlan, group: usize) -> usize {
         plan.nodes.iter().position(|node| node.contains(&group)).unwrap()
     }
 
     #[test]
     fn every_group_is_eliminated_once_and_multipliers_never_before_all_their_primaries() {
-        for sample in [Sample::chain(7, 3), Sample::hub(20, 5), Sample::ring(9, 3), Sample::lattice(5)] {
-            let plan = Plan::new(&sample.pattern, &sample.roles);
+        for sample in [
+            SampleMatrix::chain(7, 3),
+            SampleMatrix::hub(20, 5),
+            SampleMatrix::ring(9, 3),
+            SampleMatrix::lattice(5),
+        ] {
+            let plan = FrontPlan::new(&sample.pattern, &sample.roles);
             let mut groups: Vec<usize> = plan.nodes.iter().flatten().copied().collect();
             groups.sort_unstable();
             assert_eq!(groups, (0..sample.roles.len()).collect::<Vec<_>>());
@@ -384,7 +389,7 @@ mod tests {
         let joints = (0..count).flat_map(joint).flat_map(|(row, column)| [(row, column), (column, row)]);
         let pattern = BlockPattern::new(&sizes, &sizes, bodies.chain(joints));
         let roles = [vec![Role::Primary; count], vec![Role::Multiplier; count]].concat();
-        let plan = Plan::new(&pattern, &roles);
+        let plan = FrontPlan::new(&pattern, &roles);
         let tree = Tree::new(&pattern, &plan);
         // No front holds more than two bodies and one joint; with joints that go late it would be two of each.
         let rows = |groups: &[usize]| groups.iter().map(|&group| sizes[group]).sum::<usize>();
@@ -401,9 +406,9 @@ mod tests {
     fn drives_go_early_with_their_joints_and_an_arm_ends_on_the_ground() {
         let pairs = [vec![0], vec![0, 1], vec![1, 2]];
         let joints = [5, 1].into_iter().flat_map(|rows| pairs.iter().map(move |pair| (pair.clone(), rows)));
-        let machine = Machine { body_count: 3, beams: vec![(0, 1), (1, 2)], joints: joints.collect() };
-        let sample = Sample::new(machine);
-        let plan = Plan::new(&sample.pattern, &sample.roles);
+        let machine = SampleMachine { body_count: 3, beams: vec![(0, 1), (1, 2)], joints: joints.collect() };
+        let sample = SampleMatrix::new(machine);
+        let plan = FrontPlan::new(&sample.pattern, &sample.roles);
         let nodes: Vec<&[usize]> = plan.nodes.iter().map(|groups| &groups[..]).collect();
         assert_eq!(nodes, [&[2, 5, 8][..], &[1, 4, 7], &[0, 3, 6]]);
     }
@@ -430,8 +435,8 @@ mod tests {
             }
             let pattern = BlockPattern::new(&sizes, &sizes, blocks);
             let mut roles = [vec![Role::Primary; count], vec![Role::Multiplier; count]].concat();
-            roles.resize(3 * count, Role::Stabilizer);
-            let plan = Plan::new(&pattern, &roles);
+            roles.resize(3 * count, Role::Paired);
+            let plan = FrontPlan::new(&pattern, &roles);
             let tree = Tree::new(&pattern, &plan);
             let rows =
                 |groups: &mut dyn Iterator<Item = usize>| groups.map(|group| sizes[group]).sum::<usize>();
@@ -444,8 +449,8 @@ mod tests {
 
     #[test]
     fn arms_of_a_hub_take_their_joints_so_that_the_hub_stays_small() {
-        let sample = Sample::hub(200, 3);
-        let plan = Plan::new(&sample.pattern, &sample.roles);
+        let sample = SampleMatrix::hub(200, 3);
+        let plan = FrontPlan::new(&sample.pattern, &sample.roles);
         let largest = plan.nodes.iter().map(|groups| groups.len()).max().unwrap();
         assert_eq!(largest, 2);
     }

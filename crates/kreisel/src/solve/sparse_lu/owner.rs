@@ -9,7 +9,7 @@ use super::ordering::Incidence;
 const NONE: usize = usize::MAX;
 
 /// A largest set of pairs (multiplier, primary that owns it) in which no primary occurs twice.
-struct Matching {
+struct OwnerMatching {
     owner_of: Vec<usize>,
     owned_by: Vec<usize>,
     /// Primaries from which no path leads to a free one, so that searches need not enter them.
@@ -36,7 +36,7 @@ pub(super) fn owners(
             fitting
         })
         .collect();
-    let matching = Matching::new(&candidates, incidence.anchors.len());
+    let matching = OwnerMatching::new(&candidates, incidence.anchors.len());
     let met: Vec<&[usize]> = incidence.multipliers.iter().map(|bundle| bundle.met.as_slice()).collect();
     let tight = matching.tight_region(&met);
     let may_go_early = |owner: usize, met: &[usize]| owner != NONE && !tight[owner] && met.len() <= 2;
@@ -44,7 +44,7 @@ pub(super) fn owners(
     pairs.map(|(&owner, met)| may_go_early(owner, met).then_some(owner)).collect()
 }
 
-impl Matching {
+impl OwnerMatching {
     fn new(candidates: &[Vec<usize>], anchor_count: usize) -> Self {
         let mut matching = Self {
             owner_of: vec![NONE; candidates.len()],
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::solve::sparse_lu::samples::Random;
 
-    fn region(matching: &Matching, met: &[Vec<usize>]) -> Vec<bool> {
+    fn region(matching: &OwnerMatching, met: &[Vec<usize>]) -> Vec<bool> {
         matching.tight_region(&met.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
@@ -133,7 +133,7 @@ mod tests {
         let candidates = [vec![0, 1], vec![2, 3], vec![1, 2]];
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             let shuffled: Vec<Vec<usize>> = order.iter().map(|&i| candidates[i].clone()).collect();
-            let matching = Matching::new(&shuffled, 4);
+            let matching = OwnerMatching::new(&shuffled, 4);
             assert!(matching.owner_of.iter().all(|&owner| owner != NONE));
             assert!(region(&matching, &shuffled).iter().all(|tight| !tight));
         }
@@ -143,7 +143,7 @@ mod tests {
     fn loops_that_leave_a_joint_over_make_their_bodies_tight_and_only_these() {
         // Ground - 0 - 1 - ground has three joints for two bodies; 2 and 3 hang on it as a tree.
         let candidates = [vec![0], vec![0, 1], vec![1], vec![1, 2], vec![2, 3]];
-        let matching = Matching::new(&candidates, 4);
+        let matching = OwnerMatching::new(&candidates, 4);
         assert_eq!(region(&matching, &candidates), [true, true, false, false]);
         assert_eq!(matching.owner_of[3..], [2, 3]);
     }
@@ -168,7 +168,7 @@ mod tests {
                     met
                 })
                 .collect();
-            let matching = Matching::new(&candidates, anchors);
+            let matching = OwnerMatching::new(&candidates, anchors);
             let owned = matching.owner_of.iter().filter(|&&owner| owner != NONE).count();
             assert_eq!(owned, largest_matching(&candidates, 0));
             let tight = region(&matching, &candidates);

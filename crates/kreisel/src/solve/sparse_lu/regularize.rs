@@ -6,7 +6,7 @@ use crate::solve::block::BlockPattern;
 
 /// A diagonal entry smaller than this fraction of the largest counts as that fraction, so that a
 /// massless body does not blow up the scale of the shift.
-const SMALLEST_DIAGONAL: f64 = 1e-12;
+const MIN_DIAGONAL: f64 = 1e-12;
 
 /// How redundant equations are met.
 ///
@@ -85,7 +85,7 @@ impl Shifter {
     /// Sets the shift to ε σ wⱼ², σ the geometric mean of (B D⁻¹ Bᵀ)ⱼⱼ / wⱼ² with D the diagonal of M.
     pub fn update(&mut self, values: &[f64], epsilon: f64) {
         let diagonal_of = |unknown: usize| self.diagonal[unknown].map_or(0.0, |place| values[place].abs());
-        let floor = SMALLEST_DIAGONAL * (0..self.diagonal.len()).map(diagonal_of).fold(0.0, f64::max);
+        let floor = MIN_DIAGONAL * (0..self.diagonal.len()).map(diagonal_of).fold(0.0, f64::max);
         self.scale.fill(0.0);
         for block in &self.blocks {
             for (column, entries) in values[block.values.clone()].chunks_exact(block.rows).enumerate() {

@@ -9,7 +9,7 @@ use crate::solve::block::{BlockMatrix, BlockPattern};
 /// Unknowns of a body.
 const BODY: usize = 6;
 /// How far M and T are from symmetry and identity.
-const UNSYMMETRY: f64 = 0.02;
+const ASYMMETRY: f64 = 0.02;
 /// Stiffness of a beam between two bodies of unit mass.
 const STIFFNESS: f64 = 1e4;
 
@@ -45,14 +45,14 @@ impl Random {
 
 /// What decides the numbers of a sample, beside its seed.
 #[derive(Clone, Copy, Debug)]
-pub struct Scales {
+pub struct SampleScales {
     /// Largest body mass divided by the smallest.
     pub mass_ratio: f64,
     /// Step size h; beams enter with h² times their stiffness.
     pub time_step: f64,
 }
 
-impl Default for Scales {
+impl Default for SampleScales {
     fn default() -> Self {
         Self { mass_ratio: 1.0, time_step: 1e-3 }
     }
@@ -60,7 +60,7 @@ impl Default for Scales {
 
 /// Which bodies meet, without numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Machine {
+pub struct SampleMachine {
     /// Number of bodies.
     pub body_count: usize,
     /// Pairs of bodies with a beam between them.
@@ -71,52 +71,52 @@ pub struct Machine {
 
 /// A pattern with the roles of its groups (bodies first, then joints) and numbers.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct SampleMatrix {
     /// The pattern.
     pub pattern: Arc<BlockPattern>,
     /// The role of each group.
     pub roles: Vec<Role>,
     /// The numbers.
     pub matrix: BlockMatrix,
-    machine: Machine,
+    machine: SampleMachine,
 }
 
-impl Sample {
+impl SampleMatrix {
     /// Hanging chain: every body is joined to the one before it, the first to the ground.
     pub fn chain(body_count: usize, rows: usize) -> Self {
         let joints = (0..body_count).map(|body| ((body.saturating_sub(1)..=body).collect(), rows)).collect();
-        Self::new(Machine { body_count, beams: Vec::new(), joints })
+        Self::new(SampleMachine { body_count, beams: Vec::new(), joints })
     }
 
     /// Beam clamped at its first node.
     pub fn beam(node_count: usize) -> Self {
         let beams = (1..node_count).map(|node| (node - 1, node)).collect();
-        Self::new(Machine { body_count: node_count, beams, joints: Vec::new() })
+        Self::new(SampleMachine { body_count: node_count, beams, joints: Vec::new() })
     }
 
     /// Binary tree of bodies.
     pub fn tree(body_count: usize, rows: usize) -> Self {
         let joints = (1..body_count).map(|body| (vec![(body - 1) / 2, body], rows)).collect();
-        Self::new(Machine { body_count, beams: Vec::new(), joints })
+        Self::new(SampleMachine { body_count, beams: Vec::new(), joints })
     }
 
     /// Closed chain.
     pub fn ring(body_count: usize, rows: usize) -> Self {
         let joints = (0..body_count).map(|body| (vec![body, (body + 1) % body_count], rows)).collect();
-        Self::new(Machine { body_count, beams: Vec::new(), joints })
+        Self::new(SampleMachine { body_count, beams: Vec::new(), joints })
     }
 
     /// One body that carries many others.
     pub fn hub(arm_count: usize, rows: usize) -> Self {
         let joints = (1..=arm_count).map(|arm| (vec![0, arm], rows)).collect();
-        Self::new(Machine { body_count: arm_count + 1, beams: Vec::new(), joints })
+        Self::new(SampleMachine { body_count: arm_count + 1, beams: Vec::new(), joints })
     }
 
     /// Square lattice of nodes: beams along the rows; along the columns a beam to a node of its own, which
     /// a spherical joint holds to the next. About fifteen unknowns a node.
     pub fn lattice(side: usize) -> Self {
         let nodes = side * side;
-        let mut machine = Machine { body_count: nodes, ..Machine::default() };
+        let mut machine = SampleMachine { body_count: nodes, ..SampleMachine::default() };
         for node in 0..nodes {
             if node % side + 1 < side {
                 machine.beams.push((node, node + 1));
@@ -135,7 +135,7 @@ impl Sample {
     /// unknowns a crossing.
     pub fn grid(side: usize) -> Self {
         let crossings = side * side;
-        let mut machine = Machine { body_count: 2 * crossings, ..Machine::default() };
+        let mut machine = SampleMachine { body_count: 2 * crossings, ..SampleMachine::default() };
         for crossing in 0..crossings {
             machine.joints.push((vec![crossing, crossings + crossing], 3));
             if crossing % side + 1 < side {
@@ -152,7 +152,7 @@ impl Sample {
     /// has more rows than unknowns, so that random rows are independent.
     pub fn random(seed: u64, body_count: usize, closure_count: usize) -> Self {
         let mut random = Random::new(seed);
-        let mut machine = Machine { body_count, ..Machine::default() };
+        let mut machine = SampleMachine { body_count, ..SampleMachine::default() };
         let mut freedoms = vec![BODY; body_count];
         for (body, freedoms) in freedoms.iter_mut().enumerate().skip(1) {
             let rows = 1 + random.below(4);
@@ -179,7 +179,7 @@ impl Sample {
     }
 
     /// A machine with ordinary numbers.
-    pub fn new(machine: Machine) -> Self {
+    pub fn new(machine: SampleMachine) -> Self {
         let mut sizes = vec![BODY; machine.body_count];
         sizes.extend(machine.joints.iter().map(|joint| joint.1));
         let mut blocks: Vec<(usize, usize)> = (0..machine.body_count).map(|body| (body, body)).collect();
@@ -195,7 +195,7 @@ impl Sample {
         let pattern = Arc::new(BlockPattern::new(&sizes, &sizes, blocks));
         let matrix = BlockMatrix::zeros(pattern.clone());
         let mut sample = Self { pattern, roles, matrix, machine };
-        sample.set_values(1, Scales::default());
+        sample.set_values(1, SampleScales::default());
         sample
     }
 
@@ -205,7 +205,7 @@ impl Sample {
     }
 
     /// Writes other random numbers into the matrix.
-    pub fn set_values(&mut self, seed: u64, scales: Scales) {
+    pub fn set_values(&mut self, seed: u64, scales: SampleScales) {
         let mut random = Random::new(seed);
         self.matrix.fill(0.0);
         for body in 0..self.machine.body_count {
@@ -231,8 +231,8 @@ impl Sample {
             for column in 0..row {
                 // Below 1/5 in each row: diagonally dominant, hence definite.
                 let entry = 0.15 * random.symmetric();
-                block[(row, column)] += mass * (entry + UNSYMMETRY * random.symmetric());
-                block[(column, row)] += mass * (entry + UNSYMMETRY * random.symmetric());
+                block[(row, column)] += mass * (entry + ASYMMETRY * random.symmetric());
+                block[(column, row)] += mass * (entry + ASYMMETRY * random.symmetric());
             }
         }
     }
@@ -252,7 +252,7 @@ impl Sample {
         let rows = self.pattern.row_range(joint).len();
         let gradient = nalgebra::DMatrix::from_fn(rows, BODY, |_, _| random.symmetric());
         let tangent = nalgebra::DMatrix::from_fn(BODY, BODY, |row, column| {
-            f64::from(u8::from(row == column)) + UNSYMMETRY * random.symmetric()
+            f64::from(u8::from(row == column)) + ASYMMETRY * random.symmetric()
         });
         self.block_mut(body, joint).copy_from(&gradient.transpose());
         self.block_mut(joint, body).copy_from(&(gradient * tangent));

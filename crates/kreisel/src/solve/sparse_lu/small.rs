@@ -5,10 +5,10 @@
 //! and Schur complement out.
 
 use super::kernel::pivot_row;
-use super::symbolic::{Entry, Run};
+use super::symbolic::{FrontBlock, RowRange};
 
 /// Rows of the largest front that is small.
-pub(super) const LARGEST: usize = 48;
+pub(super) const MAX_SIZE: usize = 48;
 
 /// A front column by column; rows behind its height are zero.
 pub(super) struct SmallFront<const H: usize> {
@@ -32,7 +32,7 @@ impl<const H: usize> SmallFront<H> {
 
     /// Writes a block of the matrix to its place.
     #[inline(always)]
-    pub fn set(&mut self, entry: Entry<usize>, values: &[f64]) {
+    pub fn set(&mut self, entry: FrontBlock<usize>, values: &[f64]) {
         let block = &values[entry.value..][..entry.rows * entry.columns];
         let columns = &mut self.columns[entry.column..][..entry.columns];
         match entry.rows {
@@ -58,11 +58,11 @@ impl<const H: usize> SmallFront<H> {
 
     /// Adds the Schur complement of a child whose border has `size` unknowns.
     #[inline(always)]
-    pub fn add_schur(&mut self, runs: &[Run], schur: &[f64], size: usize) {
-        for across in runs.iter().map(|run| run.wide()) {
+    pub fn add_schur(&mut self, row_ranges: &[RowRange], schur: &[f64], size: usize) {
+        for across in row_ranges.iter().map(|run| run.wide()) {
             let sources = schur[across.from * size..].chunks_exact(size.max(1));
             for (column, source) in self.columns[across.to..][..across.len].iter_mut().zip(sources) {
-                for run in runs.iter().map(|run| run.wide()) {
+                for run in row_ranges.iter().map(|run| run.wide()) {
                     match run.len {
                         3 => add::<3>(&mut column[run.to..], &source[run.from..]),
                         6 => add::<6>(&mut column[run.to..], &source[run.from..]),
@@ -206,7 +206,7 @@ mod tests {
     ) -> (DMatrix<f64>, SmallFront<H>, Vec<f64>) {
         let matrix = DMatrix::from_fn(height, height, |_, _| random.symmetric());
         let mut front = SmallFront::zeros();
-        let whole = Entry { value: 0, rows: height, columns: height, row: 0, column: 0 };
+        let whole = FrontBlock { value: 0, rows: height, columns: height, row: 0, column: 0 };
         front.set(whole, matrix.as_slice());
         let mut inverse_pivots = vec![0.0; pivots];
         front.eliminate(height, &vec![pivots as u32; pivots], &mut vec![0; pivots], &mut inverse_pivots);
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_vanishing_pivot_leaves_its_column_and_shows_as_an_infinite_inverse() {
         let mut front = SmallFront::<8>::zeros();
-        front.set(Entry { value: 0, rows: 1, columns: 1, row: 1, column: 1 }, &[2.0]);
+        front.set(FrontBlock { value: 0, rows: 1, columns: 1, row: 1, column: 1 }, &[2.0]);
         let mut inverse_pivots = [0.0; 2];
         front.eliminate(2, &[1, 2], &mut [0; 2], &mut inverse_pivots);
         assert_eq!(inverse_pivots, [f64::INFINITY, 0.5]);

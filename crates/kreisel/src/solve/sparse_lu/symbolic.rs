@@ -5,11 +5,11 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Role;
-use super::ordering::Plan;
+use super::ordering::FrontPlan;
 use crate::solve::block::BlockPattern;
 
 /// A list for each node or group: nearly all are short, and hundreds of thousands of small vectors take longer than the rest.
-pub(super) type Few<T> = SmallVec<[T; 4]>;
+pub(super) type ShortList<T> = SmallVec<[T; 4]>;
 
 /// What starting, filling and passing on one more front costs, counted in multiplications.
 const FRONT_OVERHEAD: f64 = 150.0;
@@ -30,7 +30,7 @@ pub(super) struct Front {
     border_start: u32,
     entries: Range<u32>,
     children: Range<u32>,
-    runs: Range<u32>,
+    row_ranges: Range<u32>,
     /// Place of the panel in the factors; the right part follows it.
     pub panel: usize,
     /// Place of the Schur complement in the work space.
@@ -75,9 +75,9 @@ impl Front {
         wide(&self.children)
     }
 
-    /// How the border lies in the parent, in [`Symbolic::runs`].
-    pub fn runs(&self) -> Range<usize> {
-        wide(&self.runs)
+    /// How the border lies in the parent, in [`Symbolic::row_ranges`].
+    pub fn row_ranges(&self) -> Range<usize> {
+        wide(&self.row_ranges)
     }
 
     /// Where an entry of the pivot rows or columns stands in the factors, and the distance to its neighbour in the row.
@@ -112,7 +112,7 @@ fn narrow(range: Range<usize>) -> Range<u32> {
 
 /// Where a front comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
+pub(super) struct FrontOrigin {
     /// The last node of the plan that belongs to it.
     pub top_node: usize,
     /// The front that takes its Schur complement.
@@ -121,7 +121,7 @@ pub(super) struct Origin {
 
 /// One block of the matrix and its place in the front.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<N = u32> {
+pub(super) struct FrontBlock<N = u32> {
     pub value: N,
     pub rows: N,
     pub columns: N,
@@ -129,11 +129,11 @@ pub(super) struct Entry<N = u32> {
     pub column: N,
 }
 
-impl Entry {
+impl FrontBlock {
     /// The same in numbers that are indices.
     #[inline(always)]
-    pub fn wide(self) -> Entry<usize> {
-        Entry {
+    pub fn wide(self) -> FrontBlock<usize> {
+        FrontBlock {
             value: self.value as usize,
             rows: self.rows as usize,
             columns: self.columns as usize,
@@ -143,9 +143,9 @@ impl Entry {
     }
 }
 
-impl Entry<usize> {
-    pub fn narrow(self) -> Entry {
-        Entry {
+impl FrontBlock<usize> {
+    pub fn narrow(self) -> FrontBlock {
+        FrontBlock {
             value: self.value as u32,
             rows: self.rows as u32,
             columns: self.columns as u32,
@@ -157,17 +157,17 @@ impl Entry<usize> {
 
 /// Consecutive border unknowns of a front that are consecutive in its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run<N = u32> {
+pub(super) struct RowRange<N = u32> {
     pub from: N,
     pub to: N,
     pub len: N,
 }
 
-impl Run {
+impl RowRange {
     /// The same in numbers that are indices.
     #[inline(always)]
-    pub fn wide(self) -> Run<usize> {
-        Run { from: self.from as usize, to: self.to as usize, len: self.len as usize }
+    pub fn wide(self) -> RowRange<usize> {
+        RowRange { from: self.from as usize, to: self.to as usize, len: self.len as usize }
     }
 }
 
@@ -177,11 +177,11 @@ pub(super) struct Symbolic {
     /// Fronts in elimination order: children before parents.
     pub fronts: Vec<Front>,
     /// For each front.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<FrontOrigin>,
     pub border_rows: Vec<u32>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FrontBlock>,
     pub children: Vec<u32>,
-    pub runs: Vec<Run>,
+    pub row_ranges: Vec<RowRange>,
     /// For each place in elimination order, the unknown that stands there.
     pub unknown_at: Vec<u32>,
     /// For each place in elimination order, its group.
@@ -200,17 +200,17 @@ pub(super) struct Symbolic {
 pub(super) struct Tree {
     pub parent: Vec<Option<usize>>,
     /// Groups outside a node that its elimination connects.
-    pub border: Vec<Few<u32>>,
+    pub border: Vec<ShortList<u32>>,
 }
 
 impl Tree {
-    pub fn new(pattern: &BlockPattern, plan: &Plan) -> Self {
+    pub fn new(pattern: &BlockPattern, plan: &FrontPlan) -> Self {
         let node_count = plan.nodes.len();
         let mut node_of = vec![0; pattern.row_group_count()];
         for (node, groups) in plan.nodes.iter().enumerate() {
             groups.iter().for_each(|&group| node_of[group] = node);
         }
-        let mut border: Vec<Few<u32>> = vec![Few::new(); node_count];
+        let mut border: Vec<ShortList<u32>> = vec![ShortList::new(); node_count];
         for (_, row, column) in pattern.blocks() {
             let (early, late) = if node_of[row] < node_of[column] { (row, column) } else { (column, row) };
             if node_of[early] != node_of[late] {
@@ -218,7 +218,7 @@ impl Tree {
             }
         }
         let mut parent = vec![None; node_count];
-        let mut children: Vec<Few<usize>> = vec![Few::new(); node_count];
+        let mut children: Vec<ShortList<usize>> = vec![ShortList::new(); node_count];
         let mut seen_by = vec![usize::MAX; pattern.row_group_count()];
         for node in 0..node_count {
             let mut connected = std::mem::take(&mut border[node]);
@@ -275,12 +275,16 @@ fn merge(tree: &Tree, own_size: &[usize], border_size: &[usize], forced: &[bool]
 ///
 /// Of these, the one that needs most memory beside the Schur complement it leaves comes first: what its descendants need is
 /// free again when the others follow [Liu1986], and what is still to be read stays in the cache.
-fn postorder(tops: &[usize], parent: impl Fn(usize) -> Option<usize>, border_size: &[usize]) -> Vec<usize> {
-    let mut children: Vec<Few<usize>> = vec![Few::new(); border_size.len()];
+fn postorder(
+    top_nodes: &[usize],
+    parent: impl Fn(usize) -> Option<usize>,
+    border_size: &[usize],
+) -> Vec<usize> {
+    let mut children: Vec<ShortList<usize>> = vec![ShortList::new(); border_size.len()];
     let mut waiting = Vec::new();
     let left = |node: usize| border_size[node] * border_size[node];
     let mut most = vec![0; border_size.len()];
-    for &top in tops {
+    for &top in top_nodes {
         children[top].sort_by_key(|&child| std::cmp::Reverse(most[child] - left(child)));
         let mut before = 0;
         for &child in &children[top] {
@@ -293,7 +297,7 @@ fn postorder(tops: &[usize], parent: impl Fn(usize) -> Option<usize>, border_siz
             None => waiting.push(top),
         }
     }
-    let mut order = Vec::with_capacity(tops.len());
+    let mut order = Vec::with_capacity(top_nodes.len());
     while let Some(top) = waiting.pop() {
         order.push(top);
         waiting.extend_from_slice(&children[top]);
@@ -348,7 +352,7 @@ impl Places {
 
 impl Symbolic {
     /// Analyses a square pattern; nodes whose `forced` flag is set are merged with their parents.
-    pub fn new(pattern: &BlockPattern, roles: &[Role], plan: &Plan, forced: &[bool]) -> Self {
+    pub fn new(pattern: &BlockPattern, roles: &[Role], plan: &FrontPlan, forced: &[bool]) -> Self {
         let tree = Tree::new(pattern, plan);
         let size_of = |groups: &mut dyn Iterator<Item = usize>| -> usize {
             groups.map(|group| pattern.row_range(group).len()).sum()
@@ -358,13 +362,14 @@ impl Symbolic {
         let border_size: Vec<usize> =
             tree.border.iter().map(|groups| size_of(&mut groups.iter().map(|&g| g as usize))).collect();
         let front_of_node = merge(&tree, &own_size, &border_size, forced);
-        let mut members: Vec<Few<usize>> = vec![Few::new(); plan.nodes.len()];
+        let mut members: Vec<ShortList<usize>> = vec![ShortList::new(); plan.nodes.len()];
         front_of_node.iter().enumerate().for_each(|(node, &top)| members[top].push(node));
-        let tops: Vec<usize> = (0..plan.nodes.len()).filter(|&node| front_of_node[node] == node).collect();
+        let top_nodes: Vec<usize> =
+            (0..plan.nodes.len()).filter(|&node| front_of_node[node] == node).collect();
         let parent_of = |top: usize| tree.parent[top].map(|parent| front_of_node[parent]);
-        let order = postorder(&tops, parent_of, &border_size);
+        let order = postorder(&top_nodes, parent_of, &border_size);
 
-        let mut builder = Builder::new(pattern);
+        let mut builder = SymbolicBuilder::new(pattern);
         for &top in &order {
             let pivots = members[top].iter().flat_map(|&node| plan.nodes[node].iter().copied());
             builder.number_pivots(top, pivots, roles);
@@ -378,22 +383,22 @@ impl Symbolic {
 }
 
 /// Fills a [`Symbolic`] front by front.
-struct Builder<'a> {
+struct SymbolicBuilder<'a> {
     pattern: &'a BlockPattern,
     symbolic: Symbolic,
-    pivot_groups: Vec<Few<usize>>,
-    border_groups: Vec<Few<usize>>,
+    pivot_groups: Vec<ShortList<usize>>,
+    border_groups: Vec<ShortList<usize>>,
     /// Elimination number of the first unknown of each group.
     start_of_group: Vec<usize>,
     /// Place of each top node in the order of fronts.
     front_of_top: Vec<usize>,
-    blocks_of_row: Vec<Few<(usize, usize)>>,
+    blocks_of_row: Vec<ShortList<(usize, usize)>>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> SymbolicBuilder<'a> {
     fn new(pattern: &'a BlockPattern) -> Self {
         let group_count = pattern.row_group_count();
-        let mut blocks_of_row = vec![Few::new(); group_count];
+        let mut blocks_of_row = vec![ShortList::new(); group_count];
         for (block, row, column) in pattern.blocks() {
             blocks_of_row[row].push((pattern.value_range(block).start, column));
         }
@@ -405,7 +410,7 @@ impl<'a> Builder<'a> {
                 border_rows: Vec::new(),
                 entries: Vec::new(),
                 children: Vec::new(),
-                runs: Vec::new(),
+                row_ranges: Vec::new(),
                 unknown_at: Vec::with_capacity(pattern.row_count()),
                 group_at: Vec::with_capacity(pattern.row_count()),
                 search_ends: Vec::with_capacity(pattern.row_count()),
@@ -426,13 +431,13 @@ impl<'a> Builder<'a> {
     fn number_pivots(&mut self, top: usize, groups: impl Iterator<Item = usize>, roles: &[Role]) {
         let symbolic = &mut self.symbolic;
         let pivot_start = symbolic.unknown_at.len();
-        let groups: Few<usize> = groups.collect();
+        let groups: ShortList<usize> = groups.collect();
         let pivots: usize = groups.iter().map(|&group| self.pattern.row_range(group).len()).sum();
         for &group in &groups {
             let rows = self.pattern.row_range(group).len();
             let end = match roles[group] {
                 Role::Primary => symbolic.unknown_at.len() - pivot_start + rows,
-                Role::Multiplier | Role::Stabilizer => pivots,
+                Role::Multiplier | Role::Paired => pivots,
             };
             symbolic.search_ends.extend(std::iter::repeat_n(end as u32, rows));
             self.start_of_group[group] = symbolic.unknown_at.len();
@@ -444,14 +449,14 @@ impl<'a> Builder<'a> {
         self.front_of_top[top] = symbolic.fronts.len();
         let (pivot_start, pivots) = (pivot_start as u32, pivots as u32);
         symbolic.fronts.push(Front { pivot_start, pivots, ..Front::default() });
-        symbolic.origins.push(Origin { top_node: top, parent: None });
+        symbolic.origins.push(FrontOrigin { top_node: top, parent: None });
         self.pivot_groups.push(groups);
     }
 
     /// Sorts the border of the next front and gives its factors their place.
     fn lay_out(&mut self, border: &[u32]) {
         let index = self.border_groups.len();
-        let mut groups: Few<usize> = border.iter().map(|&group| group as usize).collect();
+        let mut groups: ShortList<usize> = border.iter().map(|&group| group as usize).collect();
         groups.sort_unstable_by_key(|&group| self.start_of_group[group]);
         let symbolic = &mut self.symbolic;
         let first = symbolic.border_rows.len();
@@ -473,7 +478,7 @@ impl<'a> Builder<'a> {
     /// Links parents and children, and finds where matrix blocks and Schur complements go.
     fn connect(&mut self, order: &[usize], parent_of: impl Fn(usize) -> Option<usize>) {
         let front_count = order.len();
-        let mut children: Vec<Few<usize>> = vec![Few::new(); front_count];
+        let mut children: Vec<ShortList<usize>> = vec![ShortList::new(); front_count];
         for (index, &top) in order.iter().enumerate() {
             let parent = parent_of(top).map(|parent| self.front_of_top[parent]);
             self.symbolic.origins[index].parent = parent;
@@ -488,7 +493,7 @@ impl<'a> Builder<'a> {
             self.add_entries(index, &local);
             let first = self.symbolic.children.len();
             for &child in children {
-                self.add_runs(child, index, &local);
+                self.add_ranges(child, index, &local);
                 self.symbolic.children.push(child as u32);
             }
             self.symbolic.fronts[index].children = narrow(first..self.symbolic.children.len());
@@ -520,7 +525,7 @@ impl<'a> Builder<'a> {
             }
             for (block, row) in self.pattern.column_blocks(group) {
                 if self.start_of_group[row] >= start && rows_of(row) > 0 {
-                    let entry = Entry {
+                    let entry = FrontBlock {
                         value: self.pattern.value_range(block).start,
                         rows: rows_of(row),
                         columns: rows_of(group),
@@ -532,7 +537,7 @@ impl<'a> Builder<'a> {
             }
             for &(value, column) in &self.blocks_of_row[group] {
                 if self.start_of_group[column] >= end && rows_of(column) > 0 {
-                    let entry = Entry {
+                    let entry = FrontBlock {
                         value,
                         rows: rows_of(group),
                         columns: rows_of(column),
@@ -546,19 +551,19 @@ impl<'a> Builder<'a> {
         self.symbolic.fronts[index].entries = narrow(first..self.symbolic.entries.len());
     }
 
-    fn add_runs(&mut self, child: usize, parent: usize, local: &[usize]) {
+    fn add_ranges(&mut self, child: usize, parent: usize, local: &[usize]) {
         let pivots = self.symbolic.fronts[parent].pivots;
-        let first = self.symbolic.runs.len();
+        let first = self.symbolic.row_ranges.len();
         let mut from = 0;
         for &group in &self.border_groups[child] {
             let (to, len) = (local[group] as u32, self.pattern.row_range(group).len() as u32);
-            match self.symbolic.runs[first..].last_mut() {
+            match self.symbolic.row_ranges[first..].last_mut() {
                 Some(run) if run.to + run.len == to && to != pivots => run.len += len,
-                _ => self.symbolic.runs.push(Run { from, to, len }),
+                _ => self.symbolic.row_ranges.push(RowRange { from, to, len }),
             }
             from += len;
         }
-        self.symbolic.fronts[child].runs = narrow(first..self.symbolic.runs.len());
+        self.symbolic.fronts[child].row_ranges = narrow(first..self.symbolic.row_ranges.len());
     }
 
     fn finish(self) -> Symbolic {
@@ -569,17 +574,22 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::sparse_lu::samples::Sample;
+    use crate::solve::sparse_lu::samples::SampleMatrix;
 
-    fn analyse(sample: &Sample) -> Symbolic {
-        let plan = Plan::new(&sample.pattern, &sample.roles);
+    fn analyse(sample: &SampleMatrix) -> Symbolic {
+        let plan = FrontPlan::new(&sample.pattern, &sample.roles);
         let forced = vec![false; plan.nodes.len()];
         Symbolic::new(&sample.pattern, &sample.roles, &plan, &forced)
     }
 
     #[test]
     fn work_and_memory_of_chains_trees_and_beams_grow_linearly() {
-        for make in [|n| Sample::chain(n, 3), |n| Sample::chain(n, 5), |n| Sample::tree(n, 5), Sample::beam] {
+        for make in [
+            |n| SampleMatrix::chain(n, 3),
+            |n| SampleMatrix::chain(n, 5),
+            |n| SampleMatrix::tree(n, 5),
+            SampleMatrix::beam,
+        ] {
             let (small, large) = (analyse(&make(100)), analyse(&make(1000)));
             let ratio = large.factor_len as f64 / small.factor_len as f64;
             assert!((9.0..11.0).contains(&ratio), "{ratio}");
@@ -610,7 +620,7 @@ mod tests {
 
     #[test]
     fn every_unknown_is_eliminated_exactly_once() {
-        for sample in [Sample::grid(6), Sample::hub(40, 5), Sample::random(3, 30, 12)] {
+        for sample in [SampleMatrix::grid(6), SampleMatrix::hub(40, 5), SampleMatrix::random(3, 30, 12)] {
             let mut unknowns = analyse(&sample).unknown_at;
             unknowns.sort_unstable();
             assert!(unknowns.iter().copied().eq(0..sample.unknown_count() as u32));

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, Vector3};
 
-use super::samples::{Machine, Random, Sample, Scales};
+use super::samples::{Random, SampleMachine, SampleMatrix, SampleScales};
 use super::*;
 
 fn random_vector(size: usize, seed: u64) -> Vec<f64> {
@@ -10,12 +10,12 @@ fn random_vector(size: usize, seed: u64) -> Vec<f64> {
     (0..size).map(|_| random.symmetric()).collect()
 }
 
-fn solver_of(sample: &Sample) -> SparseLu {
+fn solver_of(sample: &SampleMatrix) -> SparseLu {
     SparseLu::new(sample.pattern.clone(), &sample.roles).unwrap()
 }
 
 /// Largest difference from a known solution, relative to its largest entry.
-fn forward_error(sample: &Sample, solver: &mut SparseLu) -> f64 {
+fn forward_error(sample: &SampleMatrix, solver: &mut SparseLu) -> f64 {
     let known = random_vector(sample.unknown_count(), 11);
     let mut solution = vec![0.0; known.len()];
     sample.matrix.multiply_add(1.0, &known, &mut solution);
@@ -25,29 +25,29 @@ fn forward_error(sample: &Sample, solver: &mut SparseLu) -> f64 {
 }
 
 /// A hub whose arms are also joined in a ring: every arm closes loops at the hub.
-fn wheel(arms: usize) -> Sample {
-    let mut machine = Machine { body_count: arms + 1, ..Machine::default() };
+fn wheel(arms: usize) -> SampleMatrix {
+    let mut machine = SampleMachine { body_count: arms + 1, ..SampleMachine::default() };
     for arm in 1..=arms {
         machine.joints.push((vec![0, arm], 3));
         machine.joints.push((vec![arm, arm % arms + 1], 2));
     }
-    Sample::new(machine)
+    SampleMatrix::new(machine)
 }
 
-fn samples() -> Vec<Sample> {
+fn samples() -> Vec<SampleMatrix> {
     let mut samples = vec![
-        Sample::chain(1, 3),
-        Sample::chain(30, 3),
-        Sample::chain(30, 5),
-        Sample::beam(40),
-        Sample::tree(40, 5),
-        Sample::ring(12, 3),
-        Sample::hub(30, 5),
-        Sample::grid(6),
-        Sample::lattice(6),
+        SampleMatrix::chain(1, 3),
+        SampleMatrix::chain(30, 3),
+        SampleMatrix::chain(30, 5),
+        SampleMatrix::beam(40),
+        SampleMatrix::tree(40, 5),
+        SampleMatrix::ring(12, 3),
+        SampleMatrix::hub(30, 5),
+        SampleMatrix::grid(6),
+        SampleMatrix::lattice(6),
         wheel(20),
     ];
-    samples.extend((0..12).map(|seed| Sample::random(seed, 4 + 3 * seed as usize, 2 * seed as usize)));
+    samples.extend((0..12).map(|seed| SampleMatrix::random(seed, 4 + 3 * seed as usize, 2 * seed as usize)));
     samples
 }
 
@@ -67,7 +67,7 @@ fn a_solution_found_on_the_way_is_that_of_the_factors_to_the_bit() {
 
 #[test]
 fn a_right_side_whose_matrix_cannot_be_factored_stays_as_it_is() {
-    let mut sample = Sample::chain(4, 3);
+    let mut sample = SampleMatrix::chain(4, 3);
     sample.matrix.values_mut()[0] = f64::NAN;
     let mut solver = solver_of(&sample);
     let mut right_side = vec![1.0; sample.unknown_count()];
@@ -94,7 +94,7 @@ fn solutions_agree_with_dense_lu() {
 #[test]
 fn small_random_machines_with_many_loops_never_need_the_fall_back() {
     for seed in 0..300 {
-        let sample = Sample::random(seed, 2 + seed as usize % 12, seed as usize % 9);
+        let sample = SampleMatrix::random(seed, 2 + seed as usize % 12, seed as usize % 9);
         let mut solver = solver_of(&sample);
         let health = solver.factor(&sample.matrix).unwrap();
         assert!(!health.fallback_used, "{seed} {health:?}");
@@ -108,9 +108,9 @@ fn small_random_machines_with_many_loops_never_need_the_fall_back() {
 fn wide_mass_ratios_and_large_steps_keep_eight_digits() {
     // Condition numbers grow to about 1e6 (masses) and 1e2 (stiffness 1e4 h²) times those of the samples.
     for scales in [
-        Scales { mass_ratio: 1e6, ..Scales::default() },
-        Scales { time_step: 0.1, ..Scales::default() },
-        Scales { mass_ratio: 1e6, time_step: 0.1 },
+        SampleScales { mass_ratio: 1e6, ..SampleScales::default() },
+        SampleScales { time_step: 0.1, ..SampleScales::default() },
+        SampleScales { mass_ratio: 1e6, time_step: 0.1 },
     ] {
         for (index, mut sample) in samples().into_iter().enumerate() {
             sample.set_values(7, scales);
@@ -124,7 +124,7 @@ fn wide_mass_ratios_and_large_steps_keep_eight_digits() {
 
 #[test]
 fn a_hundred_thousand_unknowns_are_solved() {
-    for sample in [Sample::chain(11_112, 3), Sample::tree(9_100, 5), Sample::grid(82)] {
+    for sample in [SampleMatrix::chain(11_112, 3), SampleMatrix::tree(9_100, 5), SampleMatrix::grid(82)] {
         assert!(sample.unknown_count() >= 100_000);
         let mut solver = solver_of(&sample);
         let health = solver.factor(&sample.matrix).unwrap();
@@ -136,18 +136,18 @@ fn a_hundred_thousand_unknowns_are_solved() {
 
 #[test]
 fn the_same_matrix_gives_the_same_bits() {
-    let mut sample = Sample::grid(7);
+    let mut sample = SampleMatrix::grid(7);
     let mut solver = solver_of(&sample);
-    let solution_of = |solver: &mut SparseLu, sample: &Sample| {
+    let solution_of = |solver: &mut SparseLu, sample: &SampleMatrix| {
         solver.factor(&sample.matrix).unwrap();
         let mut vector = random_vector(sample.unknown_count(), 5);
         solver.solve(&mut vector);
         vector
     };
     let first = solution_of(&mut solver, &sample);
-    sample.set_values(9, Scales::default());
+    sample.set_values(9, SampleScales::default());
     solution_of(&mut solver, &sample);
-    sample.set_values(1, Scales::default());
+    sample.set_values(1, SampleScales::default());
     assert_eq!(solution_of(&mut solver, &sample), first);
     assert_eq!(solution_of(&mut solver_of(&sample), &sample), first);
 }
@@ -209,11 +209,11 @@ fn groups_without_unknowns_and_empty_patterns_are_accepted() {
 fn wrong_shapes_and_broken_numbers_are_refused() {
     let oblong = Arc::new(BlockPattern::new(&[2, 1], &[1, 2], []));
     assert_eq!(SparseLu::new(oblong, &[Role::Primary; 2]).unwrap_err(), SparseLuError::NotSquare);
-    let mut sample = Sample::chain(3, 3);
+    let mut sample = SampleMatrix::chain(3, 3);
     let error = SparseLu::new(sample.pattern.clone(), &[Role::Primary]).unwrap_err();
     assert_eq!(error, SparseLuError::RoleCount { groups: 6, roles: 1 });
     let mut solver = solver_of(&sample);
-    assert_eq!(solver.factor(&Sample::chain(2, 3).matrix).unwrap_err(), SparseLuError::OtherPattern);
+    assert_eq!(solver.factor(&SampleMatrix::chain(2, 3).matrix).unwrap_err(), SparseLuError::OtherPattern);
     let weights = Regularization { weights: vec![1.0], ..Regularization::default() };
     assert_eq!(solver.regularize(weights), Err(SparseLuError::WeightCount { unknowns: 27, weights: 1 }));
     let block = sample.pattern.find(1, 1).unwrap();
@@ -225,11 +225,11 @@ fn wrong_shapes_and_broken_numbers_are_refused() {
 }
 
 /// A machine of five-row or three-row joints, and the same in which the first `count` joints are repeated.
-fn repeated(single: Machine, count: usize) -> (Sample, Sample) {
+fn repeated(single: SampleMachine, count: usize) -> (SampleMatrix, SampleMatrix) {
     let (bodies, joints) = (single.body_count, single.joints.len());
     let mut double = single.clone();
     double.joints.extend_from_within(..count);
-    let (single, mut double) = (Sample::new(single), Sample::new(double));
+    let (single, mut double) = (SampleMatrix::new(single), SampleMatrix::new(double));
     // Bodies and joints are drawn in the same order, so that only the repeated joints differ.
     for joint in 0..count {
         let (first, again) = (bodies + joint, bodies + joints + joint);
@@ -246,15 +246,15 @@ fn repeated(single: Machine, count: usize) -> (Sample, Sample) {
 }
 
 /// A ring of five bodies in which the first joint is repeated, and the ring itself.
-fn doubled() -> (Sample, Sample) {
+fn doubled() -> (SampleMatrix, SampleMatrix) {
     let joints = (0..5).map(|body| (vec![body, (body + 1) % 5], 3)).collect();
-    repeated(Machine { body_count: 5, beams: Vec::new(), joints }, 1)
+    repeated(SampleMachine { body_count: 5, beams: Vec::new(), joints }, 1)
 }
 
 #[test]
 fn a_chain_with_every_joint_repeated_moves_like_the_chain() {
     let joints = (0..25_usize).map(|body| ((body.saturating_sub(1)..=body).collect(), 3)).collect();
-    let (single, double) = repeated(Machine { body_count: 25, beams: Vec::new(), joints }, 25);
+    let (single, double) = repeated(SampleMachine { body_count: 25, beams: Vec::new(), joints }, 25);
     let (bodies, rows) = (150, single.unknown_count());
     let mut right_side = random_vector(rows, 2);
     let mut expected = right_side.clone();
@@ -326,10 +326,10 @@ fn a_repeated_joint_shares_its_multipliers_by_the_weights() {
 }
 
 /// Planar four-bar with four revolute joints in space: 18 freedoms, 20 equations of rank 17.
-fn four_bar() -> (Sample, DMatrix<f64>) {
+fn four_bar() -> (SampleMatrix, DMatrix<f64>) {
     let corners = [[0.0, 0.0], [0.3, 1.0], [2.0, 1.4], [1.8, 0.0]].map(|[x, y]| Vector3::new(x, y, 0.0));
     let joints = vec![(vec![0], 5), (vec![0, 1], 5), (vec![1, 2], 5), (vec![2], 5)];
-    let mut sample = Sample::new(Machine { body_count: 3, beams: Vec::new(), joints });
+    let mut sample = SampleMatrix::new(SampleMachine { body_count: 3, beams: Vec::new(), joints });
     sample.matrix.fill(0.0);
     for body in 0..3 {
         let block = sample.pattern.find(body, body).unwrap();
@@ -382,8 +382,8 @@ fn a_planar_four_bar_has_three_redundant_rows_and_least_norm_multipliers() {
 }
 
 /// A grid in which some bodies have lost their own blocks, so that they cannot be eliminated alone.
-fn grid_with_a_hole() -> Sample {
-    let mut sample = Sample::grid(6);
+fn grid_with_a_hole() -> SampleMatrix {
+    let mut sample = SampleMatrix::grid(6);
     for body in (0..36).step_by(5) {
         let block = sample.pattern.find(body, body).unwrap();
         sample.matrix.block_mut(block).fill(0.0);
@@ -401,7 +401,7 @@ fn a_primary_that_is_singular_alone_is_solved_by_the_fall_back() {
     assert!(forward_error(&sample, &mut solver) < 1e-9);
 
     // A sound matrix brings the fronts back.
-    let sound = Sample::grid(6);
+    let sound = SampleMatrix::grid(6);
     assert!(!solver.factor(&sound.matrix).unwrap().fallback_used);
     assert!(forward_error(&sound, &mut solver) < 1e-11);
 }

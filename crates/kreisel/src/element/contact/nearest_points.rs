@@ -21,7 +21,7 @@ pub(super) type ByPose = SMatrix<f64, 3, 6>;
 
 /// Nearest points of a feature and a surface.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Witness {
+pub(super) struct NearestPoints {
     /// g, negative where they overlap.
     pub gap: f64,
     /// n: unit normal from the surface to the feature.
@@ -52,21 +52,25 @@ enum Nearest {
 const EDGE_TILT: f64 = 5e-3;
 
 /// The nearest points at a relative pose; nothing where they are not defined (centres in one place).
-pub(super) fn witness(feature: &Feature, surface: &Surface, relative: &Relative) -> Option<Witness> {
+pub(super) fn nearest_points(
+    feature: &Feature,
+    surface: &Surface,
+    relative: &Relative,
+) -> Option<NearestPoints> {
     let (d, rotation) = (&relative.displacement, &relative.rotation);
     match *feature {
         Feature::Point { at, radius } => {
             let arm = rotation * at;
             let core = d + arm;
             let core_by = by_pose(&Matrix3::identity(), &-skew(&arm));
-            point_witness(core, core_by, radius, surface)
+            nearest_to_point(core, core_by, radius, surface)
         }
-        Feature::Edge { height, radius } => Some(edge_witness(d, rotation, height, radius)),
+        Feature::Edge { height, radius } => Some(nearest_to_edge(d, rotation, height, radius)),
         Feature::Axis { half_length, radius } => match *surface {
             Surface::Capsule { radius: other, half_length: other_half } => {
-                axes_witness(d, rotation, [half_length, radius], [other_half, other])
+                nearest_of_axes(d, rotation, [half_length, radius], [other_half, other])
             }
-            _ => barrel_witness(d, rotation, [half_length, radius], surface),
+            _ => nearest_to_barrel(d, rotation, [half_length, radius], surface),
         },
     }
 }
@@ -78,10 +82,10 @@ fn by_pose(by_displacement: &Matrix3, by_rotation: &Matrix3) -> ByPose {
     out
 }
 
-fn point_witness(core: Vector3, core_by: ByPose, radius: f64, surface: &Surface) -> Option<Witness> {
+fn nearest_to_point(core: Vector3, core_by: ByPose, radius: f64, surface: &Surface) -> Option<NearestPoints> {
     let (distance, normal, normal_by_core) = facing(&core, surface)?;
     let (gap, normal_by) = (distance - radius, normal_by_core * core_by);
-    Some(Witness { gap, normal, core, radius, normal_by, core_by })
+    Some(NearestPoints { gap, normal, core, radius, normal_by, core_by })
 }
 
 /// Signed distance of a point from a surface, the normal, and its derivative by the point.
@@ -89,12 +93,12 @@ fn facing(core: &Vector3, surface: &Surface) -> Option<(f64, Vector3, Matrix3)> 
     match nearest(core, surface) {
         Nearest::Inside { distance, normal, by_core } => Some((distance, normal, by_core)),
         Nearest::Outside { point, by_core, radius } => {
-            let way = core - point;
-            let distance = way.norm();
+            let offset = core - point;
+            let distance = offset.norm();
             if distance == 0.0 {
                 return None;
             }
-            let normal = way / distance;
+            let normal = offset / distance;
             let across = (Matrix3::identity() - normal * normal.transpose()) / distance;
             Some((distance - radius, normal, across * (Matrix3::identity() - by_core)))
         }
@@ -162,7 +166,7 @@ fn nearest_on_cylinder(core: &Vector3, radius: f64, half_length: f64) -> Nearest
 
 /// The lowest point of a cylinder's end over a plane: with the axis u and w = n − (n·u) u the point is
 /// d + h u − ρ' ((w + ε² n)/√(|w|² + ε²) − ε n), the gradient of the support function, with ρ' = ρ/(√(1 + ε²) − ε).
-fn edge_witness(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) -> Witness {
+fn nearest_to_edge(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) -> NearestPoints {
     let (n, axis): (Vector3, Vector3) = (Vector3::z(), rotation.column(2).into());
     let radius = radius / (1.0_f64.hypot(EDGE_TILT) - EDGE_TILT);
     let slant = n.dot(&axis);
@@ -174,7 +178,7 @@ fn edge_witness(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) -> Wi
     let across_by = -axis * (n.transpose() * axis_by) - slant * axis_by;
     let root_by = across.transpose() * across_by / root;
     let by_rotation = height * axis_by - radius * (across_by / root - direction * root_by / (root * root));
-    Witness {
+    NearestPoints {
         gap: core.z,
         normal: n,
         core,
@@ -194,12 +198,12 @@ const BARREL_SLOPE: f64 = 5e-3;
 const HALVINGS: usize = 56;
 
 /// Nearest point d + s u of a capsule's axis: |d + s u − b| + κ s²/2 is least where n·u + κ s = 0, which grows with s.
-fn barrel_witness(
+fn nearest_to_barrel(
     d: &Vector3,
     rotation: &Matrix3,
     [half, radius]: [f64; 2],
     surface: &Surface,
-) -> Option<Witness> {
+) -> Option<NearestPoints> {
     let u: Vector3 = rotation.column(2).into();
     let bulge = if half > 0.0 { BARREL_SLOPE / half } else { 0.0 };
     let slope = |s: f64| facing(&(d + s * u), surface).map(|(_, n, _)| n.dot(&u) + bulge * s);
@@ -228,7 +232,7 @@ fn barrel_witness(
     let place_by = still_by + u * s_by;
     let normal_by = normal_by_place * place_by;
     let lack = 0.5 * bulge * s * s;
-    Some(Witness {
+    Some(NearestPoints {
         gap: distance + lack - radius,
         normal,
         // The sphere of radius r whose surface is that of the barrel.
@@ -243,12 +247,12 @@ fn barrel_witness(
 const PARALLEL: f64 = 1e-10;
 
 /// Nearest points of two capsules' axes: d + s u on the feature's and t e_z on the surface's.
-fn axes_witness(
+fn nearest_of_axes(
     d: &Vector3,
     rotation: &Matrix3,
     [half, radius]: [f64; 2],
     [other_half, other]: [f64; 2],
-) -> Option<Witness> {
+) -> Option<NearestPoints> {
     let (u, e): (Vector3, Vector3) = (rotation.column(2).into(), Vector3::z());
     let u_by = by_pose(&Matrix3::zeros(), &-skew(&u));
     let d_by = by_pose(&Matrix3::identity(), &Matrix3::zeros());
@@ -281,13 +285,13 @@ fn axes_witness(
     };
     let (core, point) = (d + s * u, t * e);
     let core_by = d_by + s * u_by + u * s_by;
-    let way = core - point;
-    let distance = way.norm();
+    let offset = core - point;
+    let distance = offset.norm();
     if distance == 0.0 {
         return None;
     }
-    let normal = way / distance;
+    let normal = offset / distance;
     let across = (Matrix3::identity() - normal * normal.transpose()) / distance;
     let normal_by = across * (core_by - e * t_by);
-    Some(Witness { gap: distance - radius - other, normal, core, radius, normal_by, core_by })
+    Some(NearestPoints { gap: distance - radius - other, normal, core, radius, normal_by, core_by })
 }

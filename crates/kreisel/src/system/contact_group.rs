@@ -1,6 +1,6 @@
-//! Crowds in a system: pairs that may touch come and go, and with them blocks of the equations.
+//! Contact groups in a system: pairs that may touch come and go, and with them blocks of the equations.
 //!
-//! Which pairs may touch follows from what the system remembers (see [`Crowd`]), so the equations stay a function of
+//! Which pairs may touch follows from what the system remembers (see [`ContactGroup`]), so the equations stay a function of
 //! state and memory. The pairs of the last memory asked for are kept, with their pattern; this is a workspace and can be
 //! rebuilt at any time, to the last bit.
 
@@ -12,22 +12,22 @@ use super::assembly::LocalPart;
 use super::{SwitchId, System};
 use crate::dae::{Couplings, Point, Tangent, TangentWeights};
 use crate::element::Element;
-use crate::element::contact::{Contact, Crowd, Member};
+use crate::element::contact::{Contact, ContactGroup, Member};
 use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, Power};
 use crate::lie::Vector3;
 use crate::solve::block::{BlockId, BlockPattern};
 
-/// A crowd with its name and its place in the memory.
-pub(super) struct CrowdEntry {
-    pub crowd: Crowd,
+/// A contact group with its name and its place in the memory.
+pub(super) struct SystemContactGroup {
+    pub contact_group: ContactGroup,
     pub name: String,
     pub switch: Option<SwitchId>,
     pub memory: Range<usize>,
 }
 
-/// What happens between the members of a crowd.
+/// What happens between the members of a contact group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CrowdTouch {
+pub struct GroupContact {
     /// Pairs that are near enough to be looked at.
     pub pairs: usize,
     /// Pairs that touch.
@@ -39,10 +39,10 @@ pub struct CrowdTouch {
 }
 
 /// The pairs that were found last.
-pub(super) type Kept = RwLock<Option<Arc<Found>>>;
+pub(super) type Kept = RwLock<Option<Arc<CandidatePairs>>>;
 
 /// Pairs that may touch as long as a memory stays as it is.
-pub(super) struct Found {
+pub(super) struct CandidatePairs {
     /// The remembered numbers from which the pairs follow.
     key: Vec<f64>,
     contacts: Vec<PairEntry>,
@@ -53,7 +53,7 @@ pub(super) struct Found {
 
 struct PairEntry {
     contact: Contact,
-    crowd: usize,
+    contact_group: usize,
     members: (usize, usize),
     /// Block (i, j) of the local nodes, at `i · n + j`.
     blocks: Vec<BlockId>,
@@ -63,7 +63,7 @@ impl System {
     /// Where the blocks of elements and joints are in a pattern, if it is not the one without pairs.
     pub(super) fn places_in<'f>(
         &self,
-        found: Option<&'f Arc<Found>>,
+        found: Option<&'f Arc<CandidatePairs>>,
         pattern: &Arc<BlockPattern>,
     ) -> Option<Cow<'f, [BlockId]>> {
         let found = found?;
@@ -80,15 +80,15 @@ impl System {
 }
 
 impl System {
-    /// What all crowds remember of where their members were.
-    fn crowd_key(&self, memory: &[f64]) -> Vec<f64> {
-        let places = |entry: &CrowdEntry| entry.memory.start..entry.memory.end - 1;
-        self.crowds.iter().flat_map(|entry| memory[places(entry)].iter().copied()).collect()
+    /// What all contact groups remember of where their members were.
+    fn contact_group_key(&self, memory: &[f64]) -> Vec<f64> {
+        let places = |entry: &SystemContactGroup| entry.memory.start..entry.memory.end - 1;
+        self.contact_groups.iter().flat_map(|entry| memory[places(entry)].iter().copied()).collect()
     }
 
     fn is_key(&self, key: &[f64], memory: &[f64]) -> bool {
         let mut rest = key;
-        self.crowds.iter().all(|entry| {
+        self.contact_groups.iter().all(|entry| {
             let places = &memory[entry.memory.start..entry.memory.end - 1];
             let (own, others) = rest.split_at(places.len());
             rest = others;
@@ -96,9 +96,9 @@ impl System {
         })
     }
 
-    /// The pairs that may touch with this memory; nothing without crowds.
-    pub(super) fn found(&self, memory: &[f64]) -> Option<Arc<Found>> {
-        if self.crowds.is_empty() {
+    /// The pairs that may touch with this memory; nothing without contact groups.
+    pub(super) fn candidate_pairs(&self, memory: &[f64]) -> Option<Arc<CandidatePairs>> {
+        if self.contact_groups.is_empty() {
             return None;
         }
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -110,13 +110,13 @@ impl System {
         Some(found)
     }
 
-    fn find_pairs(&self, memory: &[f64]) -> Found {
+    fn find_pairs(&self, memory: &[f64]) -> CandidatePairs {
         let mut contacts = Vec::new();
-        for (crowd, entry) in self.crowds.iter().enumerate() {
-            let pairs = entry.crowd.pairs(&memory[entry.memory.clone()]);
+        for (contact_group, entry) in self.contact_groups.iter().enumerate() {
+            let pairs = entry.contact_group.pairs(&memory[entry.memory.clone()]);
             contacts.extend(pairs.into_iter().map(|pair| PairEntry {
-                contact: entry.crowd.contact(pair),
-                crowd,
+                contact: entry.contact_group.contact(pair),
+                contact_group,
                 members: pair,
                 blocks: Vec::new(),
             }));
@@ -135,8 +135,8 @@ impl System {
         let pattern = with_pairs(base);
         let added =
             |&(_, row, column): &(BlockId, usize, usize)| row != column && base.find(row, column).is_none();
-        let loose: Vec<_> = pattern.blocks().filter(added).map(|(_, row, column)| (row, column)).collect();
-        let pattern = pattern.loosen(loose);
+        let dropped: Vec<_> = pattern.blocks().filter(added).map(|(_, row, column)| (row, column)).collect();
+        let pattern = pattern.with_dropped(dropped);
         let place =
             |row: usize, column: usize| pattern.find(row, column).expect("the pair is in the pattern");
         let places = base.blocks().map(|(_, row, column)| place(row, column)).collect();
@@ -147,20 +147,20 @@ impl System {
         }
         let momentum_node = Arc::new(with_pairs(&self.couplings.momentum_node));
         let couplings = Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() };
-        Found { key: self.crowd_key(memory), contacts, couplings, places }
+        CandidatePairs { key: self.contact_group_key(memory), contacts, couplings, places }
     }
 
     /// Couplings with the pairs of a memory.
-    pub(super) fn crowd_couplings(&self, memory: &[f64]) -> Couplings {
-        self.found(memory).map_or_else(|| self.couplings.clone(), |found| found.couplings.clone())
+    pub(super) fn contact_group_couplings(&self, memory: &[f64]) -> Couplings {
+        self.candidate_pairs(memory).map_or_else(|| self.couplings.clone(), |found| found.couplings.clone())
     }
 
     /// Whether the members of a pair are so far apart that they do nothing to each other.
     fn are_apart(&self, pair: &PairEntry, at: &Point) -> bool {
-        let crowd = &self.crowds[pair.crowd].crowd;
+        let contact_group = &self.contact_groups[pair.contact_group].contact_group;
         let (i, j) = pair.members;
-        let centres = [i, j].map(|index| self.centre(&crowd.members()[index], at));
-        crowd.distance(pair.members, centres) > 0.0
+        let centres = [i, j].map(|index| self.centre(&contact_group.members()[index], at));
+        contact_group.distance(pair.members, centres) > 0.0
     }
 
     /// Where the shape of a member has its centre.
@@ -171,14 +171,16 @@ impl System {
 
     /// Does something with each pair that is not known to be apart.
     fn with_pairs(&self, at: &Point, mut action: impl FnMut(&PairEntry, &Motion)) {
-        let Some(found) = self.found(at.memory) else { return };
-        let on = |crowd: usize| self.crowds[crowd].switch.is_none_or(|switch| self.is_on(switch, at.memory));
-        for pair in found.contacts.iter().filter(|pair| on(pair.crowd) && !self.are_apart(pair, at)) {
+        let Some(found) = self.candidate_pairs(at.memory) else { return };
+        let on = |contact_group: usize| {
+            self.contact_groups[contact_group].switch.is_none_or(|switch| self.is_on(switch, at.memory))
+        };
+        for pair in found.contacts.iter().filter(|pair| on(pair.contact_group) && !self.are_apart(pair, at)) {
             self.with_motion(pair.contact.nodes(), at, &(0..0), |motion| action(pair, motion));
         }
     }
 
-    pub(super) fn add_crowd_forces(&self, at: &Point, out: &mut [f64]) {
+    pub(super) fn add_contact_group_forces(&self, at: &Point, out: &mut [f64]) {
         self.with_pairs(at, |pair, motion| {
             let mut forces = LocalForces::zeros();
             pair.contact.residual(motion, &mut forces);
@@ -187,8 +189,8 @@ impl System {
     }
 
     /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations needs none.
-    pub(super) fn add_crowd_tangents(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        let Some(found) = self.found(at.memory) else { return };
+    pub(super) fn add_contact_group_tangents(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+        let Some(found) = self.candidate_pairs(at.memory) else { return };
         let pattern = Arc::clone(out.dynamic.pattern());
         if Arc::ptr_eq(&pattern, &self.couplings.force_node) {
             return;
@@ -214,50 +216,50 @@ impl System {
         });
     }
 
-    pub(super) fn crowd_energies(&self, at: &Point) -> Energies {
+    pub(super) fn contact_group_energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         self.with_pairs(at, |pair, motion| sum += pair.contact.energies(motion));
         sum
     }
 
-    pub(super) fn crowd_power(&self, at: &Point) -> Power {
+    pub(super) fn contact_group_power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
         self.with_pairs(at, |pair, motion| sum += pair.contact.power(motion));
         sum
     }
 
-    pub(super) fn remember_crowds(&self, at: &Point, memory: &mut [f64]) {
-        for entry in &self.crowds {
+    pub(super) fn remember_contact_groups(&self, at: &Point, memory: &mut [f64]) {
+        for entry in &self.contact_groups {
             let motion = |member: &Member| -> (Vector3, f64) {
                 let speed = |node| self.motion(node, at).point_velocity(&member.frame.position).norm();
                 (self.centre(member, at), member.node.map_or(0.0, speed))
             };
-            entry.crowd.remember(at.time, motion, &mut memory[entry.memory.clone()]);
+            entry.contact_group.remember(at.time, motion, &mut memory[entry.memory.clone()]);
         }
     }
 
     /// Whether two memories stand for different pairs.
-    pub(super) fn crowds_differ(&self, before: &[f64], after: &[f64]) -> bool {
-        self.crowds
-            .iter()
-            .any(|entry| entry.crowd.differs(&before[entry.memory.clone()], &after[entry.memory.clone()]))
+    pub(super) fn contact_groups_differ(&self, before: &[f64], after: &[f64]) -> bool {
+        self.contact_groups.iter().any(|entry| {
+            entry.contact_group.differs(&before[entry.memory.clone()], &after[entry.memory.clone()])
+        })
     }
 
-    /// What happens between the members of the crowd of a name.
-    pub fn crowd_touch(&self, name: &str, at: &Point) -> CrowdTouch {
-        let mut all = CrowdTouch::default();
-        let is_of = |pair: &PairEntry| self.crowds[pair.crowd].name == name;
-        if let Some(found) = self.found(at.memory) {
+    /// What happens between the members of the contact group of a name.
+    pub fn group_contact(&self, name: &str, at: &Point) -> GroupContact {
+        let mut all = GroupContact::default();
+        let is_of = |pair: &PairEntry| self.contact_groups[pair.contact_group].name == name;
+        if let Some(found) = self.candidate_pairs(at.memory) {
             all.pairs = found.contacts.iter().filter(|pair| is_of(pair)).count();
         }
         self.with_pairs(at, |pair, motion| {
             if !is_of(pair) {
                 return;
             }
-            if let Some(touch) = pair.contact.touch(motion).filter(|touch| touch.depth > 0.0) {
+            if let Some(contact) = pair.contact.contact(motion).filter(|contact| contact.depth > 0.0) {
                 all.touching += 1;
-                all.normal_force += touch.normal_force;
-                all.depth = all.depth.max(touch.depth);
+                all.normal_force += contact.normal_force;
+                all.depth = all.depth.max(contact.depth);
             }
         });
         all

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::beam::{BeamEntry, Station};
-use super::configuration::Configurations;
 use super::entry::{
     Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
     MeasuredCoordinate, SpringEntry, StateSignal,
@@ -15,6 +14,7 @@ use super::part::event::EventDraft;
 use super::sensor::Sensor;
 use super::settings::{BodyGroup, RunSettings, Words};
 use super::stiffness::mean_stiffness;
+use super::variant::Variants;
 use super::{Machine, part};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, SignalFunction};
@@ -30,8 +30,8 @@ use crate::system::{SwitchId, System, SystemBuilder};
 const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beams, states and events may use it, but not a motion that must be smooth; let a `[[joint-force]]` or a `[[pid]]` follow it";
 
 /// Parts read so far.
-pub struct Assembler {
-    pub(super) builder: SystemBuilder,
+pub struct MachineBuilder {
+    pub(super) system_builder: SystemBuilder,
     pub(super) settings: RunSettings,
     pub(super) gravity: Vector3,
     pub(super) sensors: Vec<Sensor>,
@@ -64,13 +64,13 @@ pub struct Assembler {
 }
 
 /// Work that needs all names.
-type Deferred = Box<dyn FnOnce(&mut Assembler) -> Result<(), ModelErrors>>;
+type Deferred = Box<dyn FnOnce(&mut MachineBuilder) -> Result<(), ModelErrors>>;
 
-impl Assembler {
+impl MachineBuilder {
     /// Nothing yet.
     pub fn new() -> Self {
         Self {
-            builder: SystemBuilder::new(),
+            system_builder: SystemBuilder::new(),
             settings: RunSettings::default(),
             gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
             sensors: Vec::new(),
@@ -101,23 +101,23 @@ impl Assembler {
 
     /// All parts of a document; `outside` are its functions.
     pub(super) fn read(document: &Document, outside: Functions) -> Result<Self, ModelErrors> {
-        let mut assembler = Self { outside, ..Self::new() };
+        let mut builder = Self { outside, ..Self::new() };
         for entry in part::PARTS {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
-                let added = (entry.add)(part, &mut assembler);
-                errors.keep(added.map_err(|errors| assembler.about_inputs(errors)));
+                let added = (entry.add)(part, &mut builder);
+                errors.keep(added.map_err(|errors| builder.about_inputs(errors)));
             }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
         }
         let mut errors = ModelErrors::new();
-        for work in std::mem::take(&mut assembler.deferred) {
-            let done = work(&mut assembler);
-            errors.keep(done.map_err(|errors| assembler.about_inputs(errors)));
+        for work in std::mem::take(&mut builder.deferred) {
+            let done = work(&mut builder);
+            errors.keep(done.map_err(|errors| builder.about_inputs(errors)));
         }
         errors.into_result()?;
-        Ok(assembler)
+        Ok(builder)
     }
 
     /// Acceleration of gravity in m/s².
@@ -140,7 +140,7 @@ impl Assembler {
         twist: Vector6,
         name: &str,
     ) -> NodeId {
-        let node = self.builder.node(name, group, pose, twist);
+        let node = self.system_builder.node(name, group, pose, twist);
         let entry = entry(node);
         self.bodies_by_name.insert(entry.name.clone(), self.bodies.len());
         self.bodies.push(entry);
@@ -149,12 +149,12 @@ impl Assembler {
 
     /// Forbids assembly to change a body's initial pose.
     pub fn fix(&mut self, node: NodeId) {
-        self.builder.fix(node);
+        self.system_builder.fix(node);
     }
 
     /// Adds an element and gives its index in the system.
     pub fn add_element(&mut self, name: &str, element: impl Element + 'static) -> usize {
-        self.builder.element(name, element)
+        self.system_builder.element(name, element)
     }
 
     /// Lets a state be measured and used in expressions.
@@ -263,7 +263,7 @@ impl Assembler {
         entry: impl FnOnce(usize) -> JointEntry,
         name: &str,
     ) {
-        let index = self.builder.joint(name, joint);
+        let index = self.system_builder.joint(name, joint);
         let entry = entry(index);
         self.joints_by_name.insert(entry.name.clone(), self.joints.len());
         self.joints.push(entry);
@@ -271,7 +271,7 @@ impl Assembler {
 
     /// Adds equations that belong to no joint of their own (drives, couplings).
     pub fn add_constraint(&mut self, name: &str, joint: impl Joint + 'static) -> usize {
-        self.builder.joint(name, joint)
+        self.system_builder.joint(name, joint)
     }
 
     /// Adds a marker to a body or, without one, to the ground; the pose is in body axes or in the world.
@@ -378,7 +378,7 @@ impl Assembler {
                     let hint = "choose `elements` such that a node is there, or take one of the two";
                     Err(ModelError::new(mistake, reference.place.clone()).with_hint(hint))
                 }
-                None => Err(reference.unknown("section", beam.words().iter().map(String::as_str))),
+                None => Err(reference.unknown("section", beam.station_names().iter().map(String::as_str))),
             };
         }
         let (owner, marker) = match reference.name.split_once('.') {
@@ -407,17 +407,17 @@ impl Assembler {
 
     /// Index in the system of the joint, drive or coupling of a name.
     pub fn constraint_named(&self, name: &str) -> Option<usize> {
-        self.builder.joint_named(name)
+        self.system_builder.joint_named(name)
     }
 
     /// Names of all joints, drives and couplings, in the order of the system.
     pub fn constraint_names(&self) -> impl Iterator<Item = &str> {
-        self.builder.joint_names()
+        self.system_builder.joint_names()
     }
 
     /// Makes the part of a name switchable.
     pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
-        if let Some(switch) = self.builder.switch(&reference.name, on_at_start) {
+        if let Some(switch) = self.system_builder.switch(&reference.name, on_at_start) {
             let is_body = self.bodies_by_name.contains_key(&reference.name);
             return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
         }
@@ -426,7 +426,7 @@ impl Assembler {
 
     fn not_switchable(&self, reference: &Reference) -> ModelError {
         let bodies = &self.bodies_by_name;
-        let names = self.builder.joint_names().chain(self.builder.element_names());
+        let names = self.system_builder.joint_names().chain(self.system_builder.element_names());
         reference.unknown("force, joint or lock", names.filter(|name| !bodies.contains_key(*name)))
     }
 
@@ -442,7 +442,7 @@ impl Assembler {
     }
 
     /// Does something once all parts were read.
-    pub fn defer(&mut self, work: impl FnOnce(&mut Assembler) -> Result<(), ModelErrors> + 'static) {
+    pub fn defer(&mut self, work: impl FnOnce(&mut MachineBuilder) -> Result<(), ModelErrors> + 'static) {
         self.deferred.push(Box::new(work));
     }
 
@@ -568,13 +568,14 @@ impl Assembler {
         if self.bodies.is_empty() {
             return Err(part::body::none(document).into());
         }
-        self.builder.scales(self.scales());
+        self.system_builder.scales(self.scales());
         let sensors = part::sensor::all(&mut self, settings.default_sensors)?;
-        let configurations = Configurations::of(&self.events, document)?;
-        let events = self.finish_events(&sensors, &configurations)?;
+        let variants = Variants::from_events(&self.events, document)?;
+        let events = self.finish_events(&sensors, &variants)?;
         // Every expression was read by now, so it is known who uses what.
-        configurations.add_versions(&mut self, document)?;
-        let (mut system, initial) = match std::mem::take(&mut self.builder).build(settings.start_time) {
+        variants.add_versions(&mut self, document)?;
+        let (mut system, initial) = match std::mem::take(&mut self.system_builder).build(settings.start_time)
+        {
             Ok(built) => built,
             Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
         };
@@ -588,7 +589,7 @@ impl Assembler {
         for input in self.inputs.iter().filter(|input| !is_used(input)) {
             self.warnings.push(format!("nothing uses the input `{}`", input.name));
         }
-        let (title, description) = super::looks::words_about(document);
+        let (title, description) = super::appearance::title_and_description(document);
         Ok(Machine {
             title,
             description,
@@ -605,7 +606,7 @@ impl Assembler {
             beams: self.beams,
             sensors,
             events,
-            configurations,
+            variants,
             settings_place: part::simulation::place(document),
             places: places(document),
             sources: sources(document),
@@ -614,15 +615,11 @@ impl Assembler {
         })
     }
 
-    fn finish_events(
-        &mut self,
-        sensors: &[Sensor],
-        configurations: &Configurations,
-    ) -> Result<Vec<Event>, ModelErrors> {
+    fn finish_events(&mut self, sensors: &[Sensor], variants: &Variants) -> Result<Vec<Event>, ModelErrors> {
         let mut errors = ModelErrors::new();
         let mut events = Vec::new();
         for draft in std::mem::take(&mut self.events) {
-            events.extend(errors.keep(draft.finish(self, sensors, configurations)));
+            events.extend(errors.keep(draft.finish(self, sensors, variants)));
         }
         errors.into_result()?;
         Ok(events)
@@ -656,7 +653,7 @@ impl Assembler {
     }
 }
 
-impl Default for Assembler {
+impl Default for MachineBuilder {
     fn default() -> Self {
         Self::new()
     }

@@ -4,7 +4,7 @@ use crate::kinematics::Power;
 
 /// What went into the machine and what was lost in it since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EnergyLedger {
+pub struct EnergyBalance {
     /// Stored energy at the start, in J.
     pub initial: f64,
     /// Work of applied forces and drives so far, in J.
@@ -15,28 +15,28 @@ pub struct EnergyLedger {
     power: Power,
 }
 
-impl EnergyLedger {
-    /// The ledger as numbers, for a checkpoint.
+impl EnergyBalance {
+    /// The balance as numbers, for a checkpoint.
     pub(super) fn numbers(&self) -> [f64; 5] {
         [self.initial, self.work, self.dissipated, self.power.applied, self.power.dissipated]
     }
 
-    /// The ledger of these numbers.
-    pub(super) fn of_numbers([initial, work, dissipated, applied, lost]: [f64; 5]) -> Self {
+    /// The balance of these numbers.
+    pub(super) fn from_numbers([initial, work, dissipated, applied, lost]: [f64; 5]) -> Self {
         Self { initial, work, dissipated, power: Power { applied, dissipated: lost } }
     }
 
-    /// The ledger at the start.
+    /// The balance at the start.
     pub fn new(initial: f64, power: Power) -> Self {
         Self { initial, power, ..Self::default() }
     }
 
     /// Adds a step by the trapezoidal rule, which is of second order like the motion itself.
-    pub fn book(&mut self, step: f64, power: Power) {
+    pub fn add_step(&mut self, step: f64, power: Power) {
         *self = self.within(step, power, 1.0);
     }
 
-    /// The ledger at a part of a step that ends with the given power; powers are linear within the step.
+    /// The balance at a part of a step that ends with the given power; powers are linear within the step.
     pub fn within(&self, step: f64, power: Power, part: f64) -> Self {
         let at = |from: f64, to: f64| from + part * (to - from);
         let applied = at(self.power.applied, power.applied);
@@ -58,7 +58,7 @@ impl EnergyLedger {
     }
 
     /// What the stored energy has too much: total − initial − work + dissipated.
-    pub fn balance(&self, total: f64) -> f64 {
+    pub fn defect(&self, total: f64) -> f64 {
         total - self.initial - self.work + self.dissipated
     }
 }
@@ -74,30 +74,30 @@ mod tests {
     #[test]
     fn linear_powers_are_integrated_exactly() {
         // ∫₀² t dt = 2 and ∫₀² 3t dt = 6, with one step or two.
-        let mut one = EnergyLedger::new(5.0, power(0.0, 0.0));
+        let mut one = EnergyBalance::new(5.0, power(0.0, 0.0));
         let mut two = one;
-        one.book(2.0, power(2.0, 6.0));
-        two.book(0.5, power(0.5, 1.5));
-        two.book(1.5, power(2.0, 6.0));
+        one.add_step(2.0, power(2.0, 6.0));
+        two.add_step(0.5, power(0.5, 1.5));
+        two.add_step(1.5, power(2.0, 6.0));
         assert_eq!((one.work, one.dissipated), (2.0, 6.0));
         assert!((two.work - 2.0).abs() < 1e-15 && (two.dissipated - 6.0).abs() < 1e-15);
-        assert_eq!(one.balance(5.0 + 2.0 - 6.0), 0.0);
+        assert_eq!(one.defect(5.0 + 2.0 - 6.0), 0.0);
     }
 
     #[test]
-    fn within_a_step_the_ledger_is_that_of_the_shorter_step() {
-        let ledger = EnergyLedger::new(0.0, power(1.0, 0.0));
-        let half = ledger.within(2.0, power(3.0, 0.0), 0.5);
+    fn within_a_step_the_balance_is_that_of_the_shorter_step() {
+        let balance = EnergyBalance::new(0.0, power(1.0, 0.0));
+        let half = balance.within(2.0, power(3.0, 0.0), 0.5);
         // ∫₀¹ (1 + t) dt = 3/2.
         assert_eq!(half.work, 1.5);
     }
 
     #[test]
     fn a_jump_of_the_power_is_no_work_and_one_of_the_energy_is() {
-        let mut ledger = EnergyLedger::new(0.0, power(1.0, 0.0));
-        ledger.jump(0.0, power(100.0, 0.0));
-        assert_eq!(ledger.work, 0.0);
-        ledger.jump(3.0, power(100.0, 0.0));
-        assert_eq!((ledger.work, ledger.balance(3.0)), (3.0, 0.0));
+        let mut balance = EnergyBalance::new(0.0, power(1.0, 0.0));
+        balance.jump(0.0, power(100.0, 0.0));
+        assert_eq!(balance.work, 0.0);
+        balance.jump(3.0, power(100.0, 0.0));
+        assert_eq!((balance.work, balance.defect(3.0)), (3.0, 0.0));
     }
 }

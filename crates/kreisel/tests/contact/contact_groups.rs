@@ -40,7 +40,7 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
         let plan = machine.plan().unwrap();
         let run =
             GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
-        machine.system.crowd_touch("pile", &run.values().point()).pairs as f64
+        machine.system.group_contact("pile", &run.values().point()).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
     // Planes are beside every ball: five pairs each; inner balls have six neighbours to share.
@@ -56,10 +56,10 @@ fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
     let mut run =
         GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.06).unwrap();
-    let pairs = machine.system.crowd_touch("pile", &run.values().point()).pairs as f64 / count;
+    let pairs = machine.system.group_contact("pile", &run.values().point()).pairs as f64 / count;
     let work = run.statistics();
     let solves = work.iterations as f64;
-    [pairs, solves / work.steps as f64, run.loose_iterations() as f64 / solves]
+    [pairs, solves / work.steps as f64, run.dropped_block_iterations() as f64 / solves]
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_pile_goes_on_to_the_same_bits_after_a_restart() {
     run.advance(0.058).unwrap();
     let bytes = run.state().to_bytes();
     run.advance(0.062).unwrap();
-    assert!(run.loose_iterations() > 0);
+    assert!(run.dropped_block_iterations() > 0);
     let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.062).unwrap();
     assert_eq!(run.state().to_bytes(), again.state().to_bytes());
@@ -194,15 +194,16 @@ fn a_group_comes_to_rest_with_the_forces_of_its_weight_and_shows_them() {
 #[test]
 fn a_group_finds_its_equilibrium_although_it_starts_apart() {
     let machine = read(STACK).unwrap();
-    let found = statics::solve(&machine.system, &machine.initial, &statics::Settings::default(), |_| {
-        Control::Continue
-    });
+    let found =
+        statics::solve(&machine.system, &machine.initial, &statics::StaticSettings::default(), |_| {
+            Control::Continue
+        });
     let found = found.unwrap().equilibrium;
-    let touch = machine.system.crowd_touch("stack", &found.point());
+    let contact = machine.system.group_contact("stack", &found.point());
     // Newton's tolerance of 1e-10 or so of a length, times the stiffness.
-    assert_eq!(touch.touching, 2);
-    assert!((touch.normal_force - 60.0).abs() < 1e-5, "{touch:?}");
-    assert!((touch.depth - 4e-3).abs() < 1e-9, "{touch:?}");
+    assert_eq!(contact.touching, 2);
+    assert!((contact.normal_force - 60.0).abs() < 1e-5, "{contact:?}");
+    assert!((contact.depth - 4e-3).abs() < 1e-9, "{contact:?}");
 }
 
 #[test]

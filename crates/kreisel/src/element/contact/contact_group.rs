@@ -12,7 +12,7 @@ use super::{Contact, Friction, NormalLaw, Surface};
 use crate::kinematics::NodeId;
 use crate::lie::{Pose, Vector3};
 
-/// A shape of a crowd.
+/// A shape of a contact group.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     /// Node, or `None` for the ground.
@@ -25,7 +25,7 @@ pub struct Member {
 
 /// Shapes of which any two may touch, by one law.
 #[derive(Clone, Debug)]
-pub struct Crowd {
+pub struct ContactGroup {
     members: Vec<Member>,
     law: NormalLaw,
     friction: Friction,
@@ -42,7 +42,7 @@ const PER_MEMBER: usize = 4;
 /// Least margin as part of the smallest member's size.
 const MARGIN: f64 = 0.2;
 /// Margin in m where no member has a size.
-const LEAST_MARGIN: f64 = 1e-3;
+const MIN_MARGIN: f64 = 1e-3;
 /// Steps at the present speed for which a margin lasts, as long as it stays narrow.
 const AHEAD: f64 = 10.0;
 /// Least margins for which a wider one lasts fewer steps, so that not everybody is beside everybody in a free fall with long steps.
@@ -56,12 +56,12 @@ const BULGE: f64 = 1.01;
 /// Members this much larger than the middle one are kept out of the grid and meet all others.
 const LARGE: f64 = 4.0;
 
-impl Crowd {
-    /// A crowd with its law; with laws that know the speed of meeting it is their rest speed, for every pair.
+impl ContactGroup {
+    /// A contact group with its law; with laws that know the speed of meeting it is their rest speed, for every pair.
     pub fn new(members: Vec<Member>, law: NormalLaw, friction: Friction, radius: Option<f64>) -> Self {
         let sizes = members.iter().map(|member| member.surface.extent()).filter(|size| *size > 0.0);
         let smallest = sizes.fold(f64::INFINITY, f64::min);
-        let margin = if smallest.is_finite() { MARGIN * smallest } else { LEAST_MARGIN };
+        let margin = if smallest.is_finite() { MARGIN * smallest } else { MIN_MARGIN };
         Self { members, law, friction, radius, joined: HashSet::new(), margin }
     }
 
@@ -90,8 +90,8 @@ impl Crowd {
         let (mut present, mut wanted) = (0.0, 0.0);
         for (place, member) in places.chunks_exact(PER_MEMBER).zip(&self.members) {
             let (position, speed) = at(member);
-            let way = (position - Vector3::new(place[0], place[1], place[2])).norm();
-            renew |= way + GROWTH * speed * step > place[3];
+            let offset = (position - Vector3::new(place[0], place[1], place[2])).norm();
+            renew |= offset + GROWTH * speed * step > place[3];
             present += place[3];
             wanted += self.wanted_margin(speed * step);
         }
@@ -106,8 +106,8 @@ impl Crowd {
     }
 
     /// Margin of a member with this way in the last step.
-    fn wanted_margin(&self, way: f64) -> f64 {
-        self.margin + (AHEAD * way).min((2.0 * GROWTH * way).max(NARROW * self.margin))
+    fn wanted_margin(&self, offset: f64) -> f64 {
+        self.margin + (AHEAD * offset).min((2.0 * GROWTH * offset).max(NARROW * self.margin))
     }
 
     /// Whether two memories stand for different pairs.
@@ -136,13 +136,14 @@ impl Crowd {
 
     /// A distance that two members have at least, by where the centres of their shapes are.
     pub(crate) fn distance(&self, (i, j): (usize, usize), centres: [Vector3; 2]) -> f64 {
-        let way = centres[1] - centres[0];
-        let ends = [(&self.members[i], &self.members[j], way), (&self.members[j], &self.members[i], -way)];
-        let above = |(plane, other, way): (&Member, &Member, Vector3)| {
+        let offset = centres[1] - centres[0];
+        let ends =
+            [(&self.members[i], &self.members[j], offset), (&self.members[j], &self.members[i], -offset)];
+        let above = |(plane, other, offset): (&Member, &Member, Vector3)| {
             let fixed = plane.surface == Surface::Plane && plane.node.is_none();
-            fixed.then(|| (plane.frame.rotation * Vector3::z()).dot(&way) - BULGE * other.surface.extent())
+            fixed.then(|| (plane.frame.rotation * Vector3::z()).dot(&offset) - BULGE * other.surface.extent())
         };
-        let spheres = || way.norm() - BULGE * (ends[0].0.surface.extent() + ends[1].0.surface.extent());
+        let spheres = || offset.norm() - BULGE * (ends[0].0.surface.extent() + ends[1].0.surface.extent());
         ends.into_iter().find_map(above).unwrap_or_else(spheres)
     }
 
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_for_pairs_costs_as_much_per_ball_in_a_large_crowd_as_in_a_small_one() {
+    fn looking_for_pairs_costs_as_much_per_ball_in_a_large_contact_group_as_in_a_small_one() {
         // The same density, and a floor, which is beside every ball.
         let checks = |count: usize, side: f64| {
             let mut balls = balls(count, side);
@@ -294,7 +295,7 @@ mod tests {
         let [small, middle, large] =
             [(125, 5.0), (1000, 10.0), (8000, 20.0)].map(|(n, side)| checks(n, side));
         // Balls at the rim have fewer neighbours: a cube of k cells a side has (1 − 2/(3k))³ of the inner ones' pairs, so
-        // that checks per ball grow towards those of an endless crowd and no further. All pairs would be 8 and 64 times as many.
+        // that checks per ball grow towards those of an endless contact group and no further. All pairs would be 8 and 64 times as many.
         assert!(middle < 1.6 * small && large < 1.3 * middle, "{small} {middle} {large}");
         // A cell of 1.4 holds 2.7 balls, and 13 more cells are looked at: 1.4 + 36 and the floor.
         assert!(large < 40.0, "{large}");
@@ -308,18 +309,18 @@ mod tests {
             surface: Surface::Sphere { radius: 0.5 },
         };
         let law = NormalLaw::Linear { stiffness: 1.0, damping: 0.0, transition: 1.0 };
-        let crowd = Crowd::new(vec![sphere(0), sphere(1)], law, Friction::None, None);
+        let contact_group = ContactGroup::new(vec![sphere(0), sphere(1)], law, Friction::None, None);
         let at =
             |x: f64| move |member: &Member| (Vector3::new(x * member.node.unwrap().0 as f64, 0.0, 0.0), 0.0);
-        let mut memory = vec![0.0; crowd.memory_count()];
-        crowd.remember(0.0, at(3.0), &mut memory);
-        assert!(crowd.pairs(&memory).is_empty());
+        let mut memory = vec![0.0; contact_group.memory_count()];
+        contact_group.remember(0.0, at(3.0), &mut memory);
+        assert!(contact_group.pairs(&memory).is_empty());
         let before = memory.clone();
         // The margin is a fifth of the radius.
-        crowd.remember(1.0, at(2.95), &mut memory);
-        assert!(!crowd.differs(&before, &memory));
-        crowd.remember(2.0, at(1.1), &mut memory);
-        assert!(crowd.differs(&before, &memory));
-        assert_eq!(crowd.pairs(&memory), [(0, 1)]);
+        contact_group.remember(1.0, at(2.95), &mut memory);
+        assert!(!contact_group.differs(&before, &memory));
+        contact_group.remember(2.0, at(1.1), &mut memory);
+        assert!(contact_group.differs(&before, &memory));
+        assert_eq!(contact_group.pairs(&memory), [(0, 1)]);
     }
 }

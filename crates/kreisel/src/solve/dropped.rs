@@ -1,15 +1,15 @@
-//! Linear systems with loose couplings: the rest is factored, the loose blocks are met by iteration.
+//! Linear systems with dropped couplings: the rest is factored, the dropped blocks are met by iteration.
 //!
 //! Bodies that touch others on all sides fill the factors of a direct solve: with n of them in a heap its work grows like n²
 //! and its memory like n^(4/3), because every cut through the heap becomes one dense block. But in a time step inertia
 //! outweighs what bodies do to each other through contacts, and the fixed parts of a machine (joints, beams, springs) are
-//! factored cheaply. So the matrix is split into A = C + E with the loose blocks E; C is factored by the block LU, and
+//! factored cheaply. So the matrix is split into A = C + E with the dropped blocks E; C is factored by the block LU, and
 //!
 //! ```text
 //! (I + C⁻¹E) x = C⁻¹b
 //! ```
 //!
-//! is solved by the generalized minimal residual method, restarted [SaadSchultz1986, restarted algorithm]. Equations without loose
+//! is solved by the generalized minimal residual method, restarted [SaadSchultz1986, restarted algorithm]. Equations without dropped
 //! blocks, such as constraints, hold to round-off in every iterate. The residual is in units of the unknowns. Where the iteration is
 //! too slow (contacts much stiffer than inertia over the step) the whole matrix is factored after all.
 //!
@@ -26,21 +26,21 @@ const TOLERANCE: f64 = 1e-10;
 /// Iterations between restarts.
 const RESTART: usize = 40;
 /// Iterations after which the whole matrix is factored instead.
-const MOST_ITERATIONS: usize = 160;
+const MAX_ITERATIONS: usize = 160;
 /// Part of a Krylov vector below which nothing new is left of it.
 const BREAKDOWN: f64 = 1e-14;
 
 /// Consecutive values of the matrix that are consecutive in its core.
 #[derive(Clone, Debug)]
-struct Run {
+struct ValueRange {
     from: usize,
     to: usize,
     len: usize,
 }
 
-/// A loose block: where its values, rows and columns begin.
+/// A dropped block: where its values, rows and columns begin.
 #[derive(Clone, Copy, Debug)]
-struct LooseBlock {
+struct DroppedBlock {
     value: usize,
     row: usize,
     column: usize,
@@ -48,18 +48,18 @@ struct LooseBlock {
     columns: usize,
 }
 
-/// Solves systems of a pattern with loose blocks.
+/// Solves systems of a pattern with dropped blocks.
 #[derive(Clone, Debug)]
-pub(super) struct LooseSolver {
+pub(super) struct DroppedBlockSolver {
     roles: Vec<Role>,
     matrix: BlockMatrix,
     core: BlockMatrix,
-    runs: Vec<Run>,
+    value_ranges: Vec<ValueRange>,
     core_lu: SparseLu,
     adapted: bool,
-    loose: Vec<LooseBlock>,
-    /// Loose blocks that are not zero.
-    active: Vec<LooseBlock>,
+    dropped: Vec<DroppedBlock>,
+    /// Dropped blocks that are not zero.
+    active: Vec<DroppedBlock>,
     /// The whole matrix, once an iteration was too slow.
     whole_lu: Option<SparseLu>,
     whole: Whole,
@@ -77,26 +77,26 @@ enum Whole {
     Singular,
 }
 
-impl LooseSolver {
-    /// Analyses a square pattern without its loose blocks.
+impl DroppedBlockSolver {
+    /// Analyses a square pattern without its dropped blocks.
     pub fn new(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Result<Self, SparseLuError> {
         let sizes: Vec<usize> = (0..roles.len()).map(|group| pattern.row_range(group).len()).collect();
-        let tight = || pattern.blocks().filter(|(block, ..)| !pattern.is_loose(*block));
+        let tight = || pattern.blocks().filter(|(block, ..)| !pattern.is_dropped(*block));
         let core = Arc::new(BlockPattern::new(&sizes, &sizes, tight().map(|(_, row, column)| (row, column))));
-        let mut runs: Vec<Run> = Vec::new();
+        let mut value_ranges: Vec<ValueRange> = Vec::new();
         let mut to = 0;
         for (block, ..) in tight() {
             let range = pattern.value_range(block);
-            match runs.last_mut() {
+            match value_ranges.last_mut() {
                 Some(run) if run.from + run.len == range.start => run.len += range.len(),
-                _ => runs.push(Run { from: range.start, to, len: range.len() }),
+                _ => value_ranges.push(ValueRange { from: range.start, to, len: range.len() }),
             }
             to += range.len();
         }
-        let loose: Vec<LooseBlock> = pattern
+        let dropped: Vec<DroppedBlock> = pattern
             .blocks()
-            .filter(|(block, ..)| pattern.is_loose(*block))
-            .map(|(block, row, column)| LooseBlock {
+            .filter(|(block, ..)| pattern.is_dropped(*block))
+            .map(|(block, row, column)| DroppedBlock {
                 value: pattern.value_range(block).start,
                 row: pattern.row_range(row).start,
                 column: pattern.column_range(column).start,
@@ -110,10 +110,10 @@ impl LooseSolver {
             matrix: BlockMatrix::zeros(Arc::clone(pattern)),
             core_lu: SparseLu::new(Arc::clone(&core), roles)?,
             core: BlockMatrix::zeros(core),
-            runs,
+            value_ranges,
             adapted: false,
-            active: Vec::with_capacity(loose.len()),
-            loose,
+            active: Vec::with_capacity(dropped.len()),
+            dropped,
             whole_lu: None,
             whole: Whole::NotYet,
             krylov: Krylov::new(size),
@@ -122,10 +122,10 @@ impl LooseSolver {
         })
     }
 
-    /// Factors what is not loose; allocates only the first time.
+    /// Factors what is not dropped; allocates only the first time.
     pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<Health, SparseLuError> {
         self.matrix.values_mut().copy_from_slice(matrix.values());
-        for run in &self.runs {
+        for run in &self.value_ranges {
             let source = &matrix.values()[run.from..run.from + run.len];
             self.core.values_mut()[run.to..run.to + run.len].copy_from_slice(source);
         }
@@ -136,11 +136,11 @@ impl LooseSolver {
         }
         let health = self.core_lu.factor(&self.core)?;
         let values = self.matrix.values();
-        let acts = |block: &&LooseBlock| {
+        let acts = |block: &&DroppedBlock| {
             values[block.value..block.value + block.rows * block.columns].iter().any(|value| *value != 0.0)
         };
         self.active.clear();
-        self.active.extend(self.loose.iter().filter(acts));
+        self.active.extend(self.dropped.iter().filter(acts));
         Ok(Health { smallest_pivot_ratio: health.smallest_pivot_ratio, fallback_used: health.fallback_used })
     }
 
@@ -190,7 +190,7 @@ impl LooseSolver {
         };
         krylov.start.copy_from_slice(solution);
         let goal = TOLERANCE * norm(&krylov.start);
-        let mut left = MOST_ITERATIONS;
+        let mut left = MAX_ITERATIONS;
         loop {
             let before = krylov.begin(solution, &mut product);
             if !before.is_finite() {
@@ -224,7 +224,7 @@ impl LooseSolver {
     }
 }
 
-impl LooseBlock {
+impl DroppedBlock {
     fn multiply_add(&self, values: &[f64], x: &[f64], y: &mut [f64]) {
         let values = &values[self.value..self.value + self.rows * self.columns];
         let (x, y) = (&x[self.column..self.column + self.columns], &mut y[self.row..self.row + self.rows]);

@@ -6,7 +6,7 @@
 use super::beam::BeamEntry;
 use super::entry::BodyEntry;
 use super::sensor::{ContactQuantity, Measurement, SensorFrame, WrenchPart};
-use super::shape::{Geometry, Shape};
+use super::shape::{Geometry, Solid};
 use super::{Machine, sensor::Sensor};
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
@@ -24,7 +24,7 @@ const ROUND: f64 = 0.02;
 /// Radius of a bar, as part of the machine's size.
 const BAR: f64 = 0.02;
 /// Triangles of a mesh beyond which it is drawn coarser.
-const MOST_TRIANGLES: usize = 6_000;
+const MAX_TRIANGLES: usize = 6_000;
 /// Thickness of a beam, at least, as part of its length.
 const THINNEST: f64 = 0.006;
 /// Cells of a coarser mesh along its longest side.
@@ -59,9 +59,9 @@ impl Machine {
             Some(shape) => vec![SceneShape {
                 geometry: scene_geometry(&shape.geometry),
                 frame: scene_frame(&shape.frame),
-                made_up: false,
+                default_shape: false,
             }],
-            None => self.made_up_shapes(body),
+            None => self.default_shapes(body),
         };
         SceneBody {
             name: body.name.clone(),
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    fn made_up_shapes(&self, body: &BodyEntry) -> Vec<SceneShape> {
+    fn default_shapes(&self, body: &BodyEntry) -> Vec<SceneShape> {
         let arms = self.arms(body);
         let size = self.characteristic_length();
         let reach = arms.iter().map(Vector3::norm).fold(0.0, f64::max);
@@ -82,7 +82,7 @@ impl Machine {
         let drawn = shapes.into_iter().map(|shape| SceneShape {
             geometry: scene_geometry(&shape.geometry),
             frame: scene_frame(&shape.frame),
-            made_up: true,
+            default_shape: true,
         });
         drawn.collect()
     }
@@ -147,7 +147,7 @@ impl Machine {
 
 /// Title and description of a model: the first sentence or line of its opening comment, and the rest; without a comment
 /// the name of the file.
-pub(super) fn words_about(document: &Document) -> (String, String) {
+pub(super) fn title_and_description(document: &Document) -> (String, String) {
     let sources = document.sources();
     let Some(source) = sources.first() else { return Default::default() };
     let comment: Vec<&str> =
@@ -171,10 +171,10 @@ fn is_world(axes: &SensorFrame) -> bool {
 }
 
 /// The body that has this mass and inertia, evenly filled, in its principal axes; at least as thick as a bar.
-fn core(body: &BodyEntry, least: f64) -> Shape {
+fn core(body: &BodyEntry, least: f64) -> Solid {
     if matches!(body.group, Group::Vector(_)) || body.mass <= 0.0 {
         let radius = if body.mass > 0.0 { 2.0 * least } else { least };
-        return Shape { geometry: Geometry::Sphere { radius }, frame: Pose::identity() };
+        return Solid { geometry: Geometry::Sphere { radius }, frame: Pose::identity() };
     }
     let (moments, rotation) = principal_axes(&(body.inertia / body.mass));
     let [a, b, c] = [moments.x, moments.y, moments.z];
@@ -188,7 +188,7 @@ fn core(body: &BodyEntry, least: f64) -> Shape {
     let cylinder = |along: f64, across: f64, axis: usize| {
         let radius = (2.0 * along).sqrt().max(least);
         let length = (12.0 * across - 3.0 * radius * radius).max(0.0).sqrt().max(0.12 * radius).max(least);
-        Shape {
+        Solid {
             geometry: Geometry::Cylinder { radius, length },
             frame: Pose::new(rotation * upright(axis), Vector3::zeros()),
         }
@@ -196,7 +196,7 @@ fn core(body: &BodyEntry, least: f64) -> Shape {
     if same(a, b) && same(b, c) {
         // A ball: 2 r²/5.
         let radius = (2.5 * a).sqrt().max(least);
-        Shape { geometry: Geometry::Sphere { radius }, frame: Pose::identity() }
+        Solid { geometry: Geometry::Sphere { radius }, frame: Pose::identity() }
     } else if same(a, b) {
         cylinder(c, 0.5 * (a + b), 2)
     } else if same(b, c) {
@@ -207,7 +207,7 @@ fn core(body: &BodyEntry, least: f64) -> Shape {
         // A box: (y² + z²)/12 about x, and so on.
         let edge = |own: f64, others: f64| (6.0 * (others - own)).max(0.0).sqrt().max(least);
         let size = Vector3::new(edge(a, b + c), edge(b, a + c), edge(c, a + b));
-        Shape { geometry: Geometry::Box { size }, frame: Pose::new(rotation, Vector3::zeros()) }
+        Solid { geometry: Geometry::Box { size }, frame: Pose::new(rotation, Vector3::zeros()) }
     }
 }
 
@@ -228,11 +228,11 @@ fn principal_axes(inertia: &Matrix3) -> (Vector3, UnitQuaternion) {
 }
 
 /// A bar from the centre of mass to a point.
-fn bar(end: &Vector3, radius: f64) -> Shape {
+fn bar(end: &Vector3, radius: f64) -> Solid {
     let rotation = UnitQuaternion::rotation_between(&Vector3::z(), end)
         .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
     let geometry = Geometry::Capsule { radius, length: end.norm() };
-    Shape { geometry, frame: Pose::new(rotation, 0.5 * end) }
+    Solid { geometry, frame: Pose::new(rotation, 0.5 * end) }
 }
 
 /// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
@@ -285,7 +285,7 @@ fn scene_geometry(geometry: &Geometry) -> SceneGeometry {
                 points: triangles.iter().flatten().map(|point| (*point).into()).collect(),
                 triangles: (0..triangles.len()).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect(),
             };
-            if triangles.len() > MOST_TRIANGLES {
+            if triangles.len() > MAX_TRIANGLES {
                 mesh = mesh.clustered(CELLS);
             }
             SceneGeometry::Mesh {
@@ -300,7 +300,7 @@ fn scene_geometry(geometry: &Geometry) -> SceneGeometry {
 mod tests {
     use super::*;
 
-    fn made_up(inertia: &str, more: &str) -> Vec<SceneShape> {
+    fn default_shape(inertia: &str, more: &str) -> Vec<SceneShape> {
         let model = format!(
             "[simulation]\nend-time = 1\n[[body]]\nname = \"top\"\nmass = 15\ninertia = {inertia}\n\
              position = [0, 1, 0]\n{more}"
@@ -311,13 +311,13 @@ mod tests {
     #[test]
     fn a_top_is_a_disc_on_a_bar_to_its_tip() {
         let joint = "[[spherical]]\nname = \"tip\"\nbodies = [\"ground\", \"top\"]\npoint = [0, 0, 0]";
-        let shapes = made_up("[0.234375, 0.46875, 0.234375]", joint);
+        let shapes = default_shape("[0.234375, 0.46875, 0.234375]", joint);
         // r = √(2 · 0.46875 / 15) = 0.25, and no length at all but that of something to be seen.
         let SceneGeometry::Cylinder { radius, length } = shapes[0].geometry else { panic!("{shapes:?}") };
         assert!((radius - 0.25).abs() < 1e-12 && length < 0.2 * radius);
         let SceneGeometry::Capsule { length, .. } = shapes[1].geometry else { panic!("{shapes:?}") };
         assert!((length - 1.0).abs() < 1e-12 && (shapes[1].frame.position[1] + 0.5).abs() < 1e-12);
-        assert!(shapes.iter().all(|shape| shape.made_up));
+        assert!(shapes.iter().all(|shape| shape.default_shape));
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_made_up_box_has_the_inertia_of_the_body() {
-        let shapes = made_up("[1.0, 1.5, 2.0]", "");
+        let shapes = default_shape("[1.0, 1.5, 2.0]", "");
         let SceneGeometry::Box { size: [x, y, z] } = shapes[0].geometry else { panic!("{shapes:?}") };
         let about_x = 15.0 / 12.0 * (y * y + z * z);
         let about_z = 15.0 / 12.0 * (x * x + y * y);
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_turned_inertia_turns_the_shape() {
         // Principal moments 1, 2 and 2 about axes at 45° in the x-y plane.
-        let shapes = made_up("[1.5, 1.5, 2.0, -0.5, 0, 0]", "");
+        let shapes = default_shape("[1.5, 1.5, 2.0, -0.5, 0, 0]", "");
         assert!(matches!(shapes[0].geometry, SceneGeometry::Cylinder { .. }));
         let axis = crate::results::mesh::rotated(shapes[0].frame.rotation, [0.0, 0.0, 1.0]);
         assert!(

@@ -2,7 +2,7 @@
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::contact::{CoulombFriction, Friction, LuGreFriction};
-use kreisel::element::{Bearing, Element, JointFriction, LocalStateTangent, Rubbing, StateId};
+use kreisel::element::{Bearing, Element, JointFriction, LocalStateTangent, SlidingMotion, StateId};
 use kreisel::kinematics::{Coordinate, LocalForces, LocalTangent, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Pose, Vector6};
 use num_dual::Dual64;
@@ -25,7 +25,7 @@ const LUGRE: LuGreFriction = LuGreFriction {
 /// The friction of a joint a second time, over any number.
 struct Oracle {
     offsets: [Pose; 2],
-    rubbing: Rubbing,
+    sliding_motion: SlidingMotion,
     bearing: Bearing,
 }
 
@@ -73,12 +73,14 @@ impl Oracle {
         multipliers: &[T],
     ) -> (Vec<[T; 6]>, V3<T>) {
         let arm = T::from(self.bearing.arm);
-        let sliding: V3<T> = match self.rubbing {
-            Rubbing::Along(coordinate) => [arm * self.between(coordinate).rate(nodes), T::zero(), T::zero()],
-            Rubbing::AllAround => self.spin(nodes).map(|rate| arm * rate),
+        let sliding: V3<T> = match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => {
+                [arm * self.between(coordinate).rate(nodes), T::zero(), T::zero()]
+            }
+            SlidingMotion::AllAround => self.spin(nodes).map(|rate| arm * rate),
         };
         let speed = sliding.iter().fold(T::zero(), |sum, v| sum + *v * *v).sqrt();
-        let (rub, rate): (V3<T>, V3<T>) = match self.bearing.friction {
+        let (friction_force, rate): (V3<T>, V3<T>) = match self.bearing.friction {
             Friction::Coulomb(law) => {
                 let ratio = speed * T::from(1.0 / law.stribeck_speed);
                 let bump = T::from(law.sticking - law.sliding) * (-ratio * ratio).exp();
@@ -91,24 +93,27 @@ impl Oracle {
                 let level = T::from(law.sliding) + T::from(law.sticking - law.sliding) * (-ratio).exp();
                 let slip = T::from(law.stiffness) * speed / level;
                 let rate: V3<T> = std::array::from_fn(|i| sliding[i] - slip * bristles[i]);
-                let rub = std::array::from_fn(|i| {
+                let friction_force = std::array::from_fn(|i| {
                     bristles[i] * T::from(law.stiffness)
                         + rate[i] * T::from(law.damping)
                         + sliding[i] * T::from(law.viscosity)
                 });
-                (rub, rate)
+                (friction_force, rate)
             }
             Friction::None => panic!("not tested"),
         };
         let limit = self.pressing(multipliers) * arm;
-        let wrenches = match self.rubbing {
-            Rubbing::Along(coordinate) => {
+        let wrenches = match self.sliding_motion {
+            SlidingMotion::Along(coordinate) => {
                 let gradient = self.between(coordinate).gradient(nodes);
-                gradient.into_iter().map(|wrench| wrench.map(|entry| entry * limit * rub[0])).collect()
+                gradient
+                    .into_iter()
+                    .map(|wrench| wrench.map(|entry| entry * limit * friction_force[0]))
+                    .collect()
             }
-            Rubbing::AllAround => {
+            SlidingMotion::AllAround => {
                 // The moment brakes the second body against the first; residuals are inertia minus moments.
-                let moment = times(&self.axes(nodes), &rub.map(|entry| entry * limit));
+                let moment = times(&self.axes(nodes), &friction_force.map(|entry| entry * limit));
                 let on = |node: &Node<T>, sign: f64| {
                     let [x, y, z] =
                         times(&transposed(&node.rotation), &moment).map(|entry| entry * T::from(sign));
@@ -122,7 +127,7 @@ impl Oracle {
 }
 
 /// Names, what rubs, and which multipliers press: as revolute, prismatic and spherical joints have them.
-fn joints() -> [(&'static str, Rubbing, Bearing); 3] {
+fn joints() -> [(&'static str, SlidingMotion, Bearing); 3] {
     let bearing = |arm: f64, length: Option<f64>, forces: usize, moments: usize| Bearing {
         friction: Friction::None,
         arm,
@@ -131,9 +136,9 @@ fn joints() -> [(&'static str, Rubbing, Bearing); 3] {
         moments: forces..forces + moments,
     };
     [
-        ("revolute", Rubbing::Along(Coordinate::Angle), bearing(0.3, Some(0.7), 3, 2)),
-        ("prismatic", Rubbing::Along(Coordinate::Translation(2)), bearing(1.0, Some(0.4), 2, 3)),
-        ("spherical", Rubbing::AllAround, bearing(0.2, None, 3, 0)),
+        ("revolute", SlidingMotion::Along(Coordinate::Angle), bearing(0.3, Some(0.7), 3, 2)),
+        ("prismatic", SlidingMotion::Along(Coordinate::Translation(2)), bearing(1.0, Some(0.4), 2, 3)),
+        ("spherical", SlidingMotion::AllAround, bearing(0.2, None, 3, 0)),
     ]
 }
 
@@ -147,9 +152,9 @@ fn close(name: &str, what: &str, found: &Vector6, expected: &[Dual64; 6], size: 
 /// Compares all derivatives of one joint at one motion.
 fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3], multipliers: &[f64]) {
     let has_bristles = oracle.bearing.friction.has_bristles();
-    let count = if has_bristles { oracle.rubbing.dimension() } else { 0 };
+    let count = if has_bristles { oracle.sliding_motion.dimension() } else { 0 };
     let nodes = [Some(NodeId(0)), Some(NodeId(1))];
-    let element = JointFriction::new(nodes, oracle.offsets, 0, oracle.rubbing, oracle.bearing.clone())
+    let element = JointFriction::new(nodes, oracle.offsets, 0, oracle.sliding_motion, oracle.bearing.clone())
         .with_bristles((0..count).map(StateId).collect());
     let at = Motion { internal_states: &states[..count], multipliers, ..Motion::new(0.0, motions) };
     let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
@@ -217,13 +222,13 @@ fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3],
 
 #[test]
 fn friction_in_joints_has_the_derivatives_of_dual_numbers() {
-    for (name, rubbing, bearing) in joints() {
+    for (name, sliding_motion, bearing) in joints() {
         for friction in [Friction::Coulomb(COULOMB), Friction::LuGre(LUGRE)] {
             for seed in 1..9 {
                 let mut numbers = Numbers::new(seed);
                 let oracle = Oracle {
                     offsets: [numbers.pose(), numbers.pose()],
-                    rubbing,
+                    sliding_motion,
                     bearing: Bearing { friction, ..bearing.clone() },
                 };
                 let mut motion =

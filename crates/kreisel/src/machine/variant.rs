@@ -1,12 +1,12 @@
 //! Parameters that events change while a machine runs.
 //!
-//! Each combination of values that events can bring about is a configuration. The machine is read once more with
+//! Each combination of values that events can bring about is a variant. The machine is read once more with
 //! those values, and the elements of the parts that use them become versions of the ones that act at the start. Only
 //! parts that push with finite forces, and rates of states, may change so: positions and velocities go on where they are, without an impulse.
 
 use std::collections::HashSet;
 
-use super::Assembler;
+use super::MachineBuilder;
 use super::part::event::EventDraft;
 use super::part::{bushing, end_stop, force, friction, joint_force, spring, state};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
@@ -29,12 +29,12 @@ const CHANGEABLE: &[&PartKind] = &[
     &state::PID,
 ];
 
-/// Most configurations of a machine: each takes the memory of the parts that change.
-const MOST: usize = 64;
+/// Most variants of a machine: each takes the memory of the parts that change.
+const MAX: usize = 64;
 
-/// The configurations of a machine, numbered with the first parameter running fastest.
+/// The variants of a machine, numbered with the first parameter running fastest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Configurations {
+pub(super) struct Variants {
     parameters: Vec<Changed>,
 }
 
@@ -51,9 +51,9 @@ struct Changed {
 /// What an event does to a parameter: which one, and which of its values it gets.
 pub(super) type ParameterChange = (usize, usize);
 
-impl Configurations {
+impl Variants {
     /// Parameters and values of all events.
-    pub fn of(events: &[EventDraft], document: &Document) -> Result<Self, ModelErrors> {
+    pub fn from_events(events: &[EventDraft], document: &Document) -> Result<Self, ModelErrors> {
         let mut parameters: Vec<Changed> = Vec::new();
         let mut errors = ModelErrors::new();
         for given in events.iter().flat_map(EventDraft::set) {
@@ -75,11 +75,11 @@ impl Configurations {
             }
         }
         errors.into_result()?;
-        let configurations = Self { parameters };
-        if configurations.count() > MOST {
-            return Err(configurations.too_many().into());
+        let variants = Self { parameters };
+        if variants.count() > MAX {
+            return Err(variants.too_many().into());
         }
-        Ok(configurations)
+        Ok(variants)
     }
 
     /// What the tables of an event mean.
@@ -92,23 +92,23 @@ impl Configurations {
         set.iter().filter_map(setting).collect()
     }
 
-    /// The configuration after a parameter was set in another one.
-    pub fn after(&self, configuration: usize, (parameter, value): ParameterChange) -> usize {
+    /// The variant after a parameter was set in another one.
+    pub fn after(&self, variant: usize, (parameter, value): ParameterChange) -> usize {
         let stride: usize = self.parameters[..parameter].iter().map(|known| known.values.len()).product();
-        let present = configuration / stride % self.parameters[parameter].values.len();
-        configuration + stride * value - stride * present
+        let present = variant / stride % self.parameters[parameter].values.len();
+        variant + stride * value - stride * present
     }
 
-    /// Gives an assembler the versions of its elements in all configurations.
-    pub fn add_versions(&self, assembler: &mut Assembler, document: &Document) -> Result<(), ModelErrors> {
-        for configuration in 1..self.count() {
-            let given = self.given(configuration);
+    /// Gives a builder the versions of its elements in all variants.
+    pub fn add_versions(&self, builder: &mut MachineBuilder, document: &Document) -> Result<(), ModelErrors> {
+        for variant in 1..self.count() {
+            let given = self.given(variant);
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other)?;
-            let other = Assembler::read(&other, assembler.outside.clone()).map_err(blame)?;
+            let other = MachineBuilder::read(&other, builder.outside.clone()).map_err(blame)?;
             let versions =
-                assembler.builder.configuration(configuration, other.builder, |name| names.contains(name));
+                builder.system_builder.variant(variant, other.system_builder, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;
         }
         Ok(())
@@ -119,8 +119,8 @@ impl Configurations {
         sizes.fold(1, usize::saturating_mul)
     }
 
-    fn given(&self, configuration: usize) -> Vec<GivenParameter> {
-        let mut rest = configuration;
+    fn given(&self, variant: usize) -> Vec<GivenParameter> {
+        let mut rest = variant;
         let given = |known: &Changed| {
             let value = known.values[rest % known.values.len()];
             rest /= known.values.len();
@@ -182,7 +182,7 @@ impl Configurations {
     fn too_many(&self) -> ModelError {
         let mistake = Mistake::Unsuitable {
             what: "`set` of all events together".to_string(),
-            requirement: format!("at most {MOST} combinations of values"),
+            requirement: format!("at most {MAX} combinations of values"),
             found: self.count().to_string(),
         };
         let place = self.parameters.last().map(|changed| changed.given.name_place.clone());
