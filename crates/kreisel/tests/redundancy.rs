@@ -113,9 +113,7 @@ fn the_multipliers_are_the_smallest_that_keep_the_motion() {
             memory: &state.memory,
         };
         system.gradient(&at, &mut gradient);
-        let mut weights = vec![0.0; shape.constraint_count()];
-        system.multiplier_weights(&mut weights);
-        let weights = nalgebra::DVector::from_vec(weights);
+        let weights = nalgebra::DVector::from_vec(shape.weights_of_multipliers());
         // Least norm of w λ with Bᵀλ given: w λ lies in the range of W⁻¹B.
         let scaled = nalgebra::DMatrix::from_diagonal(&weights.map(|w| 1.0 / w)) * gradient.to_dense();
         let lambda = nalgebra::DVector::from_column_slice(&state.multipliers).component_mul(&weights);

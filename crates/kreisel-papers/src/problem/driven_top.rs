@@ -11,7 +11,7 @@
 
 use super::heavy_top::{HeavyTop, TopSolution};
 use super::ode;
-use kreisel::dae::{Dae, Equations, Initial, Point, Scales, Shape, StateGroup, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights};
 use kreisel::lie::{Group, UnitQuaternion, Vector3};
 use kreisel::solve::block::BlockMatrix;
 
@@ -100,10 +100,6 @@ impl Dae for DrivenTop {
     fn shape(&self) -> Shape {
         let internal_states = [false, true].map(|algebraic| StateGroup { size: 1, algebraic });
         self.top.shape().with_internal_states(internal_states)
-    }
-
-    fn scales(&self) -> Scales {
-        self.top.scales()
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {

@@ -151,11 +151,8 @@ impl HeavyTop {
 
 impl Dae for HeavyTop {
     fn shape(&self) -> Shape {
-        Shape::new(Space::new([self.group])).with_constraints([3])
-    }
-
-    fn scales(&self) -> Scales {
-        Scales { length: 1.0, mass: self.mass_scale, stiffness: 0.0 }
+        let scales = Scales { mass: self.mass_scale, ..Scales::default() };
+        Shape::new(Space::new([self.group])).with_constraints([3]).with_scales(scales)
     }
 
     fn evaluate(&self, at: &Point, out: &mut Equations) {

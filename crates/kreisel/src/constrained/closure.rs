@@ -53,8 +53,8 @@ impl ClosureFailure {
 pub(crate) fn named(dae: &dyn Dae, misses: &[(usize, f64)]) -> Vec<Miss> {
     let holonomic = dae.shape().constraints.len();
     let name = |group: usize| match group.checked_sub(holonomic) {
-        None => dae.describe_group(group),
-        Some(nonholonomic) => dae.describe_nonholonomic_group(nonholonomic),
+        None => dae.describe(Equation::ConstraintGroup(group)),
+        Some(nonholonomic) => dae.describe(Equation::NonholonomicGroup(nonholonomic)),
     };
     misses.iter().map(|&(group, size)| Miss { name: name(group), size }).collect()
 }
@@ -286,7 +286,7 @@ impl Kkt {
             dae.violation_rate(&at, &mut rates);
         }
         system.hidden_residual(dae, &at);
-        let size = largest(&rates).1 + largest(velocity).1 + AT_REST * dae.scales().length;
+        let size = largest(&rates).1 + largest(velocity).1 + AT_REST * system.shape.scales.length;
         let mut residual = system.violation.clone();
         residual.extend_from_slice(&system.nonholonomic);
         misses(&system.shape, &residual, CONTRADICTION * size)
@@ -310,7 +310,7 @@ impl Kkt {
         let forces = largest(&system.equilibrium).1 / system.mass_scale;
         let mut residual = vec![0.0; system.violation.len()];
         dae.curvature(&at, &mut residual);
-        let (length, speed) = (dae.scales().length, largest(velocity).1);
+        let (length, speed) = (system.shape.scales.length, largest(velocity).1);
         // Reactions of a steady motion vanish from the sum but not from its rounding.
         let size = forces
             + largest(&residual).1

@@ -14,8 +14,7 @@ pub(crate) fn compliance(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
     }
     let shape = dae.shape();
     let first_nonholonomic = shape.constraint_count();
-    let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
-    dae.multiplier_weights(&mut weights);
+    let weights = shape.weights_of_multipliers();
     let mut compliance = vec![0.0; weights.len()];
     let nonholonomic = redundancy.shared_nonholonomic.iter().map(|row| first_nonholonomic + row);
     for row in redundancy.shared.iter().copied().chain(nonholonomic) {

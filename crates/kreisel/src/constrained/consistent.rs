@@ -28,7 +28,7 @@ pub(crate) fn fit_together(
 ) -> Result<(Vec<f64>, StartReport, Redundancy), ConsistencyError> {
     let shape = dae.shape();
     check_initial(dae, &shape, initial)?;
-    let mut kkt = Kkt::new(dae, dae.scales().mass);
+    let mut kkt = Kkt::new(dae, shape.scales.mass);
     let found = Redundancy::find(dae, initial.time, &initial.configuration);
     kkt.set_compliance(&compliance(dae, &found));
     let (configuration, report) = closed(dae, &shape, initial, &mut kkt)?;
@@ -55,7 +55,7 @@ pub(crate) fn closed(
     let mut configuration = initial.configuration.clone();
     shape.space.normalize(&mut configuration);
     // Coordinates far from the origin carry more rounding into the constraints.
-    let extent = configuration.iter().fold(dae.scales().length, |extent, value| extent.max(value.abs()));
+    let extent = configuration.iter().fold(shape.scales.length, |extent, value| extent.max(value.abs()));
     let goal =
         ClosureGoal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
     report.position_violation = kkt

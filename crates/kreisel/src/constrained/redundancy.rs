@@ -132,7 +132,7 @@ fn block_matrix(
         memory: &vec![0.0; shape.memory],
     };
     dae.gradient(&at, &mut tangent.gradient);
-    let metric = metric(shape, dae.scales().length);
+    let metric = metric(shape, shape.scales.length);
     scale_rows(&mut tangent.gradient, &metric);
     if shape.nonholonomic_count() > 0 {
         dae.nonholonomic_gradient(&at, &mut tangent.nonholonomic);

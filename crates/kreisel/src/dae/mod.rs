@@ -27,7 +27,7 @@ mod values;
 pub use control::Control;
 pub use initial::Initial;
 pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
-pub use shape::{Couplings, Reactions, Shape, StateGroup};
+pub use shape::{Couplings, Reactions, Scales, Shape, StateGroup};
 pub use values::Values;
 
 use crate::solve::block::BlockMatrix;
@@ -114,7 +114,7 @@ pub struct Tangent {
     pub state_state: BlockMatrix,
     /// ∂h/∂λ, states × constraints.
     pub state_reaction: BlockMatrix,
-    /// Set if all derivatives of forces go to one matrix, see [`Dae::folds`].
+    /// Set if all derivatives of forces go to one matrix, see [`Shape::merges`].
     pub(crate) fold: Option<Fold>,
 }
 
@@ -170,8 +170,9 @@ impl Tangent {
     }
 }
 
-/// The scalar equation of a system, for messages.
+/// An equation of a system, or a group of them, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Equation {
     /// Component of the equilibrium, by its velocity coordinate.
     Equilibrium(usize),
@@ -183,23 +184,10 @@ pub enum Equation {
     Nonholonomic(usize),
     /// First-order or algebraic state.
     State(usize),
-}
-
-/// Sizes that make quantities of different kinds comparable.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scales {
-    /// A typical length of the system in m; translations are judged against it, rotations against 1 rad.
-    pub length: f64,
-    /// m_ave of [BottassoBauchauCardona2007, Eq. (28)].
-    pub mass: f64,
-    /// k_ave of [BottassoBauchauCardona2007, Eq. (28)].
-    pub stiffness: f64,
-}
-
-impl Default for Scales {
-    fn default() -> Self {
-        Self { length: 1.0, mass: 1.0, stiffness: 0.0 }
-    }
+    /// A group of holonomic constraints: those of one joint.
+    ConstraintGroup(usize),
+    /// A group of nonholonomic constraints.
+    NonholonomicGroup(usize),
 }
 
 /// A constrained mechanical system on a Lie group.
@@ -294,13 +282,6 @@ pub trait Dae: Sync {
         differences::tangent(self, at, weights, out);
     }
 
-    /// Whether [`Dae::tangent`] can multiply the derivatives by the configuration with tangent operators and add them
-    /// to those by velocities and accelerations itself: less to be moved through memory than two matrices.
-    #[doc(hidden)]
-    fn folds(&self) -> bool {
-        false
-    }
-
     /// The equations, the hidden constraints B v + Φ_t if they are wanted, and all derivatives at a point; asked of systems that
     /// fold, which may find them in one pass.
     #[doc(hidden)]
@@ -321,12 +302,6 @@ pub trait Dae: Sync {
             }
         }
         self.tangent(at, weights, tangent);
-    }
-
-    /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept
-    /// from step to step while that pays.
-    fn has_costly_tangent(&self) -> bool {
-        false
     }
 
     /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.
@@ -370,32 +345,11 @@ pub trait Dae: Sync {
         let _ = (before, at, memory);
     }
 
-    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
-    fn multiplier_weights(&self, out: &mut [f64]) {
-        out.fill(1.0);
-    }
-
-    /// Sizes against which errors of the states are judged where the states themselves are small.
-    fn state_scales(&self, out: &mut [f64]) {
-        out.fill(1.0);
-    }
-
-    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
-    /// there. `out` holds false.
-    fn fading_states(&self, out: &mut [bool]) {
-        let _ = out;
-    }
-
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
     /// multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
         let _ = memory;
         Vec::new()
-    }
-
-    /// Typical sizes, from which scaling and tolerances follow.
-    fn scales(&self) -> Scales {
-        Scales::default()
     }
 
     /// Name of the part of a system whose forces are not finite numbers at a point, if they come from one.
@@ -404,17 +358,7 @@ pub trait Dae: Sync {
         None
     }
 
-    /// Name of a group of constraints (those of one joint) in the words of the system's author.
-    fn describe_group(&self, group: usize) -> String {
-        format!("group {group} of the constraints")
-    }
-
-    /// Name of a group of nonholonomic constraints in the words of the system's author.
-    fn describe_nonholonomic_group(&self, group: usize) -> String {
-        format!("group {group} of the nonholonomic constraints")
-    }
-
-    /// Name of an equation in the words of the system's author.
+    /// Name of an equation, or of a group of them, in the words of the system's author.
     fn describe(&self, equation: Equation) -> String {
         match equation {
             Equation::Equilibrium(i) => format!("equilibrium of velocity coordinate {i}"),
@@ -422,6 +366,8 @@ pub trait Dae: Sync {
             Equation::ConstraintRate(i) => format!("constraint {i} at velocity level"),
             Equation::Nonholonomic(i) => format!("nonholonomic constraint {i}"),
             Equation::State(i) => format!("state {i}"),
+            Equation::ConstraintGroup(i) => format!("group {i} of the constraints"),
+            Equation::NonholonomicGroup(i) => format!("group {i} of the nonholonomic constraints"),
         }
     }
 }

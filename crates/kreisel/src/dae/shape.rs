@@ -24,8 +24,26 @@ pub enum Reactions {
     General,
 }
 
-/// Configuration space, constraints and states of a [`super::Dae`].
+/// Sizes that make quantities of different kinds comparable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scales {
+    /// A typical length of the system in m; translations are judged against it, rotations against 1 rad.
+    pub length: f64,
+    /// m_ave of [BottassoBauchauCardona2007, Eq. (28)].
+    pub mass: f64,
+    /// k_ave of [BottassoBauchauCardona2007, Eq. (28)].
+    pub stiffness: f64,
+}
+
+impl Default for Scales {
+    fn default() -> Self {
+        Self { length: 1.0, mass: 1.0, stiffness: 0.0 }
+    }
+}
+
+/// What never changes of a [`super::Dae`]: its configuration space, constraints and states, and what is known of them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Shape {
     /// Configuration space; its factors are the nodes.
     pub space: Space,
@@ -41,6 +59,21 @@ pub struct Shape {
     pub reactions: Reactions,
     /// How many numbers the system remembers from step to step.
     pub memory: usize,
+    /// Typical sizes, from which scaling and tolerances follow.
+    pub scales: Scales,
+    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken. Empty if all are 1.
+    pub multiplier_weights: Vec<f64>,
+    /// Sizes against which errors of the states are judged where the states themselves are small. Empty if all are 1.
+    pub state_scales: Vec<f64>,
+    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
+    /// there. Empty if there are none.
+    pub fading_states: Vec<bool>,
+    /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept from
+    /// step to step while that pays.
+    pub costly_tangent: bool,
+    /// Whether [`super::Dae::tangent`] can multiply the derivatives by the configuration with tangent operators and add them
+    /// to those by velocities and accelerations itself: less to be moved through memory than two matrices.
+    pub(crate) merges: bool,
 }
 
 impl Shape {
@@ -54,7 +87,19 @@ impl Shape {
             internal_states: Vec::new(),
             reactions: Reactions::Gradient,
             memory: 0,
+            scales: Scales::default(),
+            multiplier_weights: Vec::new(),
+            state_scales: Vec::new(),
+            fading_states: Vec::new(),
+            costly_tangent: false,
+            merges: false,
         }
+    }
+
+    /// With typical sizes.
+    pub fn with_scales(mut self, scales: Scales) -> Self {
+        self.scales = scales;
+        self
     }
 
     /// With groups of holonomic constraints of these sizes.
@@ -116,6 +161,17 @@ impl Shape {
     /// Whether each state is algebraic.
     pub fn algebraic_states(&self) -> impl Iterator<Item = bool> + '_ {
         self.internal_states.iter().flat_map(|group| std::iter::repeat_n(group.algebraic, group.size))
+    }
+
+    /// The weight of each multiplier λ, then ψ.
+    pub fn weights_of_multipliers(&self) -> Vec<f64> {
+        let count = self.constraint_count() + self.nonholonomic_count();
+        if self.multiplier_weights.is_empty() { vec![1.0; count] } else { self.multiplier_weights.clone() }
+    }
+
+    /// The size against which each state is judged.
+    pub fn scales_of_states(&self) -> Vec<f64> {
+        if self.state_scales.is_empty() { vec![1.0; self.state_count()] } else { self.state_scales.clone() }
     }
 
     /// Number of velocity coordinates of each node.

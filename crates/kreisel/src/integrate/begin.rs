@@ -79,7 +79,8 @@ impl GeneralizedAlpha {
 
     fn prepare<'d>(&self, dae: &'d dyn Dae) -> Result<Integration<'d>, StartError> {
         let settings = suited(dae, *self.settings());
-        let (shape, couplings, scales) = (dae.shape(), dae.couplings(), dae.scales());
+        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let scales = shape.scales;
         check_settings(&settings, &shape)?;
         check_groups(&settings, dae, &shape)?;
         let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
@@ -98,7 +99,7 @@ impl GeneralizedAlpha {
             newton: Newton::new(layout.pattern.clone(), &layout.roles),
             // Initial values know no step, and their rows are those of masses.
             kkt: Kkt::new(dae, if mass_scale > 0.0 { mass_scale } else { scales.mass }),
-            work: Workspace::new(dae, shape, &couplings, layout),
+            work: Workspace::new(shape, &couplings, layout),
             formulation,
             mass_scale,
             stiffness_scale,
@@ -120,7 +121,7 @@ fn suited(dae: &dyn Dae, settings: Settings) -> Settings {
     let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
     newton.refresh = match newton.refresh {
         Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
-        Refresh::WhenCheaper if bdf2 || !dae.has_costly_tangent() => Refresh::EveryStep,
+        Refresh::WhenCheaper if bdf2 || !dae.shape().costly_tangent => Refresh::EveryStep,
         refresh => refresh,
     };
     let own = settings.parameters;

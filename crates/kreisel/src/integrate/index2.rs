@@ -170,7 +170,7 @@ impl Index2<'_> {
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.settings.iteration_matrix.is_complete() && self.dae.folds()
+        self.settings.iteration_matrix.is_complete() && self.work.shape.merges
     }
 
     /// [`Workspace::fold_forces`].

@@ -59,7 +59,7 @@ impl Index3<'_> {
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.dae.folds()
+        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.work.shape.merges
     }
 
     /// [`Workspace::fold_forces`].

@@ -2,7 +2,7 @@
 
 use super::integration::Integration;
 use crate::constrained::Redundancy;
-use crate::dae::{Couplings, Dae, Equations, Point, Scales, Shape};
+use crate::dae::{Couplings, Dae, Equations, Point, Shape};
 use crate::solve::block::BlockMatrix;
 
 impl Integration<'_> {
@@ -69,9 +69,5 @@ impl Dae for Remembering<'_> {
 
     fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {
         self.dae.idle_constraints(self.memory)
-    }
-
-    fn scales(&self) -> Scales {
-        self.dae.scales()
     }
 }

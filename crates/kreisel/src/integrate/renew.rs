@@ -22,7 +22,7 @@ impl Integration<'_> {
         let mut newton = Newton::new(layout.pattern.clone(), &layout.roles);
         newton.count_on(self.newton.counts());
         let compliance = std::mem::take(&mut self.work.compliance);
-        self.work = Workspace::new(self.dae, shape, &couplings, layout);
+        self.work = Workspace::new(shape, &couplings, layout);
         self.work.compliance = compliance;
         self.formulation = formulation;
         self.newton = newton;

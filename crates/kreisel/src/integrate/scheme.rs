@@ -231,13 +231,12 @@ pub(super) enum Besides {
 }
 
 impl Workspace {
-    pub fn new(dae: &dyn Dae, shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
-        let length = dae.scales().length;
+    pub fn new(shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
+        let length = shape.scales.length;
         let velocity_count = shape.velocity_count();
-        let mut state_scales = vec![1.0; shape.state_count()];
-        dae.state_scales(&mut state_scales);
-        let mut fading_states = vec![false; shape.state_count()];
-        dae.fading_states(&mut fading_states);
+        let state_scales = shape.scales_of_states();
+        let mut fading_states = shape.fading_states.clone();
+        fading_states.resize(shape.state_count(), false);
         Self {
             state_scales,
             fading_states,

@@ -39,8 +39,7 @@ impl Integration<'_> {
     /// A step in which all constraints give way a little to their reactions.
     fn yielding(&mut self, step: f64) -> Result<usize, StepError> {
         let shape = &self.work.shape;
-        let mut weights = vec![1.0; shape.constraint_count() + shape.nonholonomic_count()];
-        self.dae.multiplier_weights(&mut weights);
+        let weights = shape.weights_of_multipliers();
         let compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
         let kept = std::mem::replace(&mut self.work.compliance, compliance);
         self.work.yielding = true;

@@ -338,7 +338,7 @@ mod tests {
                 coefficients: Coefficients::new(&settings.parameters, 0.5, 1.0, 0.0),
                 base,
                 trial: &mut trial,
-                work: &mut Workspace::new(dae, shape, &couplings, layout),
+                work: &mut Workspace::new(shape, &couplings, layout),
                 force_level: None,
                 matrix_point: None,
             },

@@ -16,7 +16,7 @@ pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
         TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false },
         &mut tangent,
     );
-    let length = system.scales().length;
+    let length = shape.scales.length;
     let scales = coordinate_scales(&shape, length);
     let (pattern, mut sum) = (tangent.stiffness.pattern(), 0.0);
     for node in 0..shape.space.factor_count() {

@@ -38,7 +38,8 @@ const NEGLIGIBLE: f64 = 1e-9;
 impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
     pub fn at(dae: &dyn Dae, at: &Point) -> Result<Self, ModesError> {
-        let (shape, couplings, length) = (dae.shape(), dae.couplings_at(at.memory), dae.scales().length);
+        let (shape, couplings) = (dae.shape(), dae.couplings_at(at.memory));
+        let length = shape.scales.length;
         if shape.nonholonomic_count() > 0 {
             return Err(ModesError::Unsupported("nonholonomic constraints"));
         }

@@ -59,13 +59,12 @@ pub(super) struct Undetermined(pub usize);
 
 impl<'d> Problem<'d> {
     pub fn new(dae: &'d dyn Dae, settings: &StaticSettings, redundancy: &Redundancy) -> Self {
-        let (shape, couplings, length) = (dae.shape(), dae.couplings(), dae.scales().length);
+        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let length = shape.scales.length;
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();
-        let mut state_scales = vec![1.0; shape.state_count()];
-        dae.state_scales(&mut state_scales);
         Self {
-            state_scales,
+            state_scales: shape.scales_of_states(),
             fitted: vec![0.0; shape.memory],
             internal_rates: vec![0.0; shape.state_count()],
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::contact_group::{Kept, SystemContactGroup};
 use super::pass::Round;
-use super::state::{Links, StateEntry, multipliers_of};
+use super::state::{Links, multipliers_of};
 use super::switch::Switch;
 use super::{SwitchId, System, SystemElement, SystemJoint, SystemNode};
 use crate::dae::{Couplings, Initial, Reactions, Scales, Shape, StateGroup};
@@ -352,7 +352,7 @@ impl SystemBuilder {
         let switches = (switch_names.iter())
             .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
             .collect();
-        let contact_groups = (self.contact_groups.into_iter())
+        let contact_groups: Vec<SystemContactGroup> = (self.contact_groups.into_iter())
             .map(|(name, mut contact_group)| {
                 joined.iter().for_each(|&(first, second)| contact_group.join(first, second));
                 SystemContactGroup {
@@ -365,10 +365,14 @@ impl SystemBuilder {
             .collect();
         let variant = several.then(|| remember(1).start);
         shape.memory = memory;
-        let scales = self.scales.unwrap_or_default();
-        let internal_states = (self.internal_states.into_iter())
-            .map(|StateStart { name, scale, fading, .. }| StateEntry { name, scale, fading })
-            .collect();
+        shape.scales = self.scales.unwrap_or_default();
+        shape.multiplier_weights = multiplier_weights(&shape, &joints);
+        shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
+        shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
+        shape.costly_tangent = elements.iter().any(|entry| entry.element.has_costly_tangent());
+        // Not with groups of contacts: their pairs have blocks of their own.
+        shape.merges = contact_groups.is_empty();
+        let state_names = self.internal_states.into_iter().map(|state| state.name).collect();
         let system = System {
             rounds: Round::all(&elements, &joints),
             nodes,
@@ -376,10 +380,9 @@ impl SystemBuilder {
             joints,
             shape,
             couplings,
-            scales,
             switches,
             variant,
-            internal_states,
+            state_names,
             contact_groups,
             kept: Kept::default(),
         };
@@ -606,4 +609,21 @@ fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize
         multipliers,
         joints,
     }))
+}
+
+/// Forces weigh 1, torques 1/L with the length L of the system; rows of nonholonomic constraints follow the others.
+fn multiplier_weights(shape: &Shape, joints: &[SystemJoint]) -> Vec<f64> {
+    let first_nonholonomic = shape.constraint_count();
+    let weight = |is_torque: bool| if is_torque { 1.0 / shape.scales.length } else { 1.0 };
+    let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
+    for entry in joints {
+        for (row, out) in weights[entry.rows.clone()].iter_mut().enumerate() {
+            *out = weight(entry.joint.is_torque(row));
+        }
+        let nonholonomic = &mut weights[first_nonholonomic..][entry.nonholonomic.clone()];
+        for (row, out) in nonholonomic.iter_mut().enumerate() {
+            *out = weight(entry.joint.is_nonholonomic_torque(row));
+        }
+    }
+    weights
 }

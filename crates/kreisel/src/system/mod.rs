@@ -16,7 +16,7 @@ pub use builder::{AssemblyError, SystemBuilder};
 pub use contact_group::GroupContact;
 use contact_group::{Kept, SystemContactGroup};
 use pass::{Round, Wanted};
-use state::{Links, StateEntry};
+use state::Links;
 use switch::Switch;
 pub use switch::{SwitchError, SwitchId};
 
@@ -42,11 +42,10 @@ pub struct System {
     rounds: Vec<Round>,
     shape: Shape,
     couplings: Couplings,
-    scales: Scales,
     switches: Vec<Switch>,
     /// Place in the memory of the number of the variant, if there are several.
     variant: Option<usize>,
-    internal_states: Vec<StateEntry>,
+    state_names: Vec<String>,
     contact_groups: Vec<SystemContactGroup>,
     kept: Kept,
 }
@@ -97,7 +96,12 @@ struct SystemJoint {
 impl System {
     /// Sets k_ave of the scaling of forces, which is known only when the system is built.
     pub(crate) fn set_stiffness_scale(&mut self, stiffness: f64) {
-        self.scales.stiffness = stiffness;
+        self.shape.scales.stiffness = stiffness;
+    }
+
+    /// Typical sizes.
+    pub fn scales(&self) -> Scales {
+        self.shape.scales
     }
 
     /// Motion of a node at a point.
@@ -366,10 +370,6 @@ impl Dae for System {
         self.contact_groups_differ(before, after)
     }
 
-    fn scales(&self) -> Scales {
-        self.scales
-    }
-
     fn evaluate(&self, at: &Point, out: &mut Equations) {
         self.assemble(at, Wanted { equations: Some(out), ..Wanted::default() });
     }
@@ -435,15 +435,6 @@ impl Dae for System {
         self.assemble(at, Wanted { equations: Some(out), rates, derivatives: Some((weights, tangent)) });
     }
 
-    fn has_costly_tangent(&self) -> bool {
-        self.elements.iter().any(|entry| entry.element.has_costly_tangent())
-    }
-
-    /// Not with groups of contacts: their pairs have blocks of their own.
-    fn folds(&self) -> bool {
-        self.contact_groups.is_empty()
-    }
-
     fn loads(&self, at: &Point, out: &mut [f64]) {
         for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
@@ -506,45 +497,8 @@ impl Dae for System {
             .collect()
     }
 
-    fn state_scales(&self, out: &mut [f64]) {
-        out.iter_mut().zip(&self.internal_states).for_each(|(scale, state)| *scale = state.scale);
-    }
-
-    fn fading_states(&self, out: &mut [bool]) {
-        out.iter_mut().zip(&self.internal_states).for_each(|(fading, state)| *fading = state.fading);
-    }
-
-    /// Forces weigh 1, torques 1/L with the machine's length L.
-    fn multiplier_weights(&self, out: &mut [f64]) {
-        let (out, nonholonomic) = out.split_at_mut(self.shape.constraint_count().min(out.len()));
-        for entry in &self.joints {
-            for (row, weight) in nonholonomic
-                .iter_mut()
-                .skip(entry.nonholonomic.start)
-                .take(entry.nonholonomic.len())
-                .enumerate()
-            {
-                *weight =
-                    if entry.joint.is_nonholonomic_torque(row) { 1.0 / self.scales.length } else { 1.0 };
-            }
-            for (row, weight) in out[entry.rows.clone()].iter_mut().enumerate() {
-                *weight = if entry.joint.is_torque(row) { 1.0 / self.scales.length } else { 1.0 };
-            }
-        }
-    }
-
     fn part_not_finite(&self, at: &Point) -> Option<String> {
         blame::part_not_finite(self, at)
-    }
-
-    fn describe_group(&self, group: usize) -> String {
-        format!("joint `{}`", self.joints[group].name)
-    }
-
-    fn describe_nonholonomic_group(&self, group: usize) -> String {
-        let with_nonholonomic = self.joints.iter().filter(|entry| !entry.nonholonomic.is_empty()).nth(group);
-        with_nonholonomic
-            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
     }
 
     fn describe(&self, equation: Equation) -> String {
@@ -553,12 +507,20 @@ impl Dae for System {
             Equation::Constraint(index) => self.describe_constraint(index, ""),
             Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
             Equation::Nonholonomic(index) => self.describe_nonholonomic(index),
-            Equation::State(index) => format!("state `{}`", self.internal_states[index].name),
+            Equation::State(index) => format!("state `{}`", self.state_names[index]),
+            Equation::ConstraintGroup(group) => format!("joint `{}`", self.joints[group].name),
+            Equation::NonholonomicGroup(group) => self.describe_nonholonomic_group(group),
         }
     }
 }
 
 impl System {
+    fn describe_nonholonomic_group(&self, group: usize) -> String {
+        let with_nonholonomic = self.joints.iter().filter(|entry| !entry.nonholonomic.is_empty()).nth(group);
+        with_nonholonomic
+            .map_or_else(|| format!("nonholonomic group {group}"), |entry| format!("joint `{}`", entry.name))
+    }
+
     fn describe_nonholonomic(&self, index: usize) -> String {
         match self.joints.iter().find(|entry| entry.nonholonomic.contains(&index)) {
             Some(entry) => {

@@ -9,15 +9,6 @@ use crate::kinematics::{Motion, TwistDerivatives, add_force};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
 
-/// A first-order or algebraic state.
-pub(super) struct StateEntry {
-    pub name: String,
-    /// Size against which its error is judged where it is small.
-    pub scale: f64,
-    /// Whether the step size need not follow it.
-    pub fading: bool,
-}
-
 /// What ties an element to states and to the multipliers of joints.
 pub(super) struct Links {
     pub internal_states: Vec<usize>,
@@ -166,17 +157,17 @@ impl System {
 
     /// Name of a state.
     pub fn state_name(&self, state: usize) -> &str {
-        &self.internal_states[state].name
+        &self.state_names[state]
     }
 
     /// Names of all states.
     pub fn state_names(&self) -> Vec<String> {
-        self.internal_states.iter().map(|state| state.name.clone()).collect()
+        self.state_names.clone()
     }
 
     /// Number of states.
     pub fn state_count(&self) -> usize {
-        self.internal_states.len()
+        self.state_names.len()
     }
 }
 
