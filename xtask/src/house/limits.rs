@@ -33,7 +33,7 @@ pub const TRAITS: &[TraitLimit] = &[
     methods("Dae", (20, 2), (10, 2)),
     methods("Joint", (24, 4), (5, 2)),
     methods("Element", (19, 2), (5, 2)),
-    methods("NonlinearSystem", (6, 4), (4, 3)),
+    methods("NonlinearSystem", (4, 3), (4, 3)),
     methods("Scheme", (10, 4), (10, 4)),
     methods("LinearStep", (2, 2), (2, 2)),
     methods("Observer", (3, 1), (4, 1)),

@@ -306,7 +306,7 @@ impl Bdf2<'_> {
     }
 }
 
-impl NonlinearSystem for Bdf2<'_> {
+impl Bdf2<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (second, factors, h) = (self.second(), self.factors(), self.coefficients.step);
         let (work, trial, coefficients) = (&mut *self.work, &mut *self.trial, &self.coefficients);
@@ -350,6 +350,17 @@ impl NonlinearSystem for Bdf2<'_> {
         self.add_states(out);
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &[]);
+        }
+    }
+}
+
+impl NonlinearSystem for Bdf2<'_> {
+    fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+        if let Some(out) = residual {
+            self.residual(out);
+        }
+        if let Some(out) = matrix {
+            self.matrix(out);
         }
     }
 

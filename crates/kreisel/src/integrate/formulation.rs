@@ -247,9 +247,9 @@ mod tests {
             let away: Vec<f64> = (0..size).map(|i| 0.02 * (1.0 + i as f64).sin()).collect();
             equations.correct(&away, 1.0);
             let mut residual = vec![0.0; size];
-            equations.residual(&mut residual);
+            equations.evaluate(Some(&mut residual), None);
             let mut matrix = BlockMatrix::zeros(pattern.clone());
-            equations.matrix(&mut matrix);
+            equations.evaluate(None, Some(&mut matrix));
             let (mut largest, mut entries) = (0.0_f64, 0.0_f64);
             for column in 0..size {
                 let unit: Vec<f64> = (0..size).map(|i| f64::from(u8::from(i == column))).collect();
@@ -259,7 +259,7 @@ mod tests {
                 let mut at = |fraction: f64| {
                     equations.correct(&unit, fraction);
                     let mut values = vec![0.0; size];
-                    equations.residual(&mut values);
+                    equations.evaluate(Some(&mut values), None);
                     equations.correct(&unit, -fraction);
                     values
                 };

@@ -108,7 +108,7 @@ impl Index3<'_> {
     }
 }
 
-impl NonlinearSystem for Index3<'_> {
+impl Index3<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         match self.force_level {
             None => self.work.evaluate(self.dae, self.base, self.trial),
@@ -141,15 +141,28 @@ impl NonlinearSystem for Index3<'_> {
         self.write_matrix(None, out);
     }
 
+    /// Both in one pass.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        if !self.folds() {
-            self.residual(residual);
-            return self.matrix(matrix);
-        }
         self.work.move_to(self.base, self.trial);
         let has_gradient = self.fold(Besides::Equations, matrix);
         self.write_residual(residual);
         self.write_constraints(has_gradient, None, matrix);
+    }
+}
+
+impl NonlinearSystem for Index3<'_> {
+    fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+        match (residual, matrix) {
+            (Some(residual), Some(matrix)) if self.folds() => self.residual_and_matrix(residual, matrix),
+            (residual, matrix) => {
+                if let Some(out) = residual {
+                    self.residual(out);
+                }
+                if let Some(out) = matrix {
+                    self.matrix(out);
+                }
+            }
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -59,11 +59,11 @@ pub(super) fn saturate(
         equations.correct(&vec![watch.displacement; size], 1.0);
     }
     for _ in 0..MAX_ITERATIONS {
-        equations.residual(residual.as_mut_slice());
+        equations.evaluate(Some(residual.as_mut_slice()), None);
         if let Some(equation) = residual.iter().position(|value| !value.is_finite()) {
             return Err(NewtonFailure::NotFinite { equation });
         }
-        equations.matrix(&mut blocks);
+        equations.evaluate(None, Some(&mut blocks));
         found.matrix = blocks.to_dense();
         // Gaussian elimination with partial pivoting, as the analysis assumes.
         let correction = found.matrix.clone().lu().solve(&-&residual);

@@ -278,7 +278,7 @@ impl Soi2<'_> {
     }
 }
 
-impl NonlinearSystem for Soi2<'_> {
+impl Soi2<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         self.tilde.values.set(self.trial, &self.coefficients);
         let inverse_scale = 1.0 / self.coefficients.scale;
@@ -326,6 +326,17 @@ impl NonlinearSystem for Soi2<'_> {
         }
         if let Some(point) = self.matrix_point.as_deref_mut() {
             point.note(self.base, self.trial, self.coefficients.step, &self.force_level.base_velocity);
+        }
+    }
+}
+
+impl NonlinearSystem for Soi2<'_> {
+    fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+        if let Some(out) = residual {
+            self.residual(out);
+        }
+        if let Some(out) = matrix {
+            self.matrix(out);
         }
     }
 

@@ -237,7 +237,7 @@ impl UpdatedLagrangian<'_> {
     }
 }
 
-impl NonlinearSystem for UpdatedLagrangian<'_> {
+impl UpdatedLagrangian<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (linear, local) = (&mut self.linear, &mut *self.local);
         local.map(&linear.work.shape.space, linear.base, linear.trial);
@@ -287,6 +287,17 @@ impl NonlinearSystem for UpdatedLagrangian<'_> {
             work.tangent.dynamic.values_mut().iter_mut().for_each(|m| *m *= coefficients.acceleration);
         }
         linear.write_matrix(exact.then_some(&local.velocity_operators), out);
+    }
+}
+
+impl NonlinearSystem for UpdatedLagrangian<'_> {
+    fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+        if let Some(out) = residual {
+            self.residual(out);
+        }
+        if let Some(out) = matrix {
+            self.matrix(out);
+        }
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -14,16 +14,8 @@ use super::linear::{LinearSolver, Role};
 
 /// Equations F(x) = 0 together with the unknowns they are asked at.
 pub trait NonlinearSystem {
-    /// F at the present unknowns.
-    fn residual(&mut self, out: &mut [f64]);
-    /// F' at the present unknowns, all of it: `out` holds another one.
-    fn matrix(&mut self, out: &mut BlockMatrix);
-
-    /// The residual and the matrix at the same unknowns; a system may find both in one pass.
-    fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        self.residual(residual);
-        self.matrix(matrix);
-    }
+    /// F and F' at the present unknowns, as far as they are wanted; all of F', since `matrix` holds another one.
+    fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>);
     /// Adds `fraction · increment` to the unknowns.
     fn correct(&mut self, increment: &[f64], fraction: f64);
     /// Size of an error in each unknown that can be borne.
@@ -265,7 +257,7 @@ impl Newton {
     /// Renews the matrix and solves with it for what stands in the increment.
     fn refresh<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<(), NewtonFailure> {
         self.has_factors = false;
-        system.matrix(&mut self.matrix);
+        system.evaluate(None, Some(&mut self.matrix));
         self.counts.matrices += 1;
         self.factor()
     }
@@ -280,7 +272,7 @@ impl Newton {
     }
 
     fn evaluate<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S) -> Result<f64, NewtonFailure> {
-        system.residual(&mut self.residual);
+        system.evaluate(Some(&mut self.residual), None);
         self.merit()
     }
 
@@ -290,7 +282,7 @@ impl Newton {
         system: &mut S,
     ) -> Result<f64, NewtonFailure> {
         self.has_factors = false;
-        system.residual_and_matrix(&mut self.residual, &mut self.matrix);
+        system.evaluate(Some(&mut self.residual), Some(&mut self.matrix));
         self.counts.matrices += 1;
         self.merit()
     }
@@ -499,11 +491,13 @@ mod tests {
     }
 
     impl NonlinearSystem for Arctangent {
-        fn residual(&mut self, out: &mut [f64]) {
-            out[0] = self.x.atan();
-        }
-        fn matrix(&mut self, out: &mut BlockMatrix) {
-            out.values_mut()[0] = 1.0 / (1.0 + self.x * self.x);
+        fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+            if let Some(out) = residual {
+                out[0] = self.x.atan();
+            }
+            if let Some(out) = matrix {
+                out.values_mut()[0] = 1.0 / (1.0 + self.x * self.x);
+            }
         }
         fn correct(&mut self, increment: &[f64], fraction: f64) {
             self.x += fraction * increment[0];
@@ -541,11 +535,13 @@ mod tests {
     struct Root(f64);
 
     impl NonlinearSystem for Root {
-        fn residual(&mut self, out: &mut [f64]) {
-            out[0] = self.0 * self.0 - 2.0;
-        }
-        fn matrix(&mut self, out: &mut BlockMatrix) {
-            out.values_mut()[0] = 2.0 * self.0;
+        fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+            if let Some(out) = residual {
+                out[0] = self.0 * self.0 - 2.0;
+            }
+            if let Some(out) = matrix {
+                out.values_mut()[0] = 2.0 * self.0;
+            }
         }
         fn correct(&mut self, increment: &[f64], fraction: f64) {
             self.0 += fraction * increment[0];
@@ -580,11 +576,13 @@ mod tests {
     struct TwoRates([f64; 2]);
 
     impl NonlinearSystem for TwoRates {
-        fn residual(&mut self, out: &mut [f64]) {
-            out.copy_from_slice(&[(1.0 - 1e-4) * self.0[0], 0.9 * self.0[1]]);
-        }
-        fn matrix(&mut self, out: &mut BlockMatrix) {
-            out.values_mut().copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+            if let Some(out) = residual {
+                out.copy_from_slice(&[(1.0 - 1e-4) * self.0[0], 0.9 * self.0[1]]);
+            }
+            if let Some(out) = matrix {
+                out.values_mut().copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+            }
         }
         fn correct(&mut self, increment: &[f64], fraction: f64) {
             self.0.iter_mut().zip(increment).for_each(|(x, change)| *x += fraction * change);
