@@ -132,12 +132,12 @@ export async function checkSizes(browser, folder) {
 /** Texts of a run as people read them: names as code, files without their folders. */
 export async function checkTexts(browser, folder) {
   const place = changed(folder, "stewart-platform", ({ run }) => {
-    run.model.path = "/home/someone/models/stewart-platform.toml";
-    run.warnings = ["leg `leg-0` of `/home/someone/models/stewart-platform.toml` moves at 3 m/s", "C:\\Users\\someone\\leg.stl has no inside"];
+    run.model.path = "/folders/of/someone/stewart-platform.toml";
+    run.warnings = ["leg `leg-0` of `/folders/of/someone/stewart-platform.toml` moves at 3 m/s", "C:\\Users\\someone\\leg.stl has no inside"];
   });
   const { page: shown, problems, close } = await open(browser, place);
   const text = await shown.textContent("#app");
-  assert(!/`|someone|home/.test(text), text.match(/.{40}(`|someone|home).{40}/)?.[0]);
+  assert(!/`|someone|folders/.test(text), text.match(/.{40}(`|someone|folders).{40}/)?.[0]);
   assert(text.includes("leg leg-0 of stewart-platform.toml moves at 3 m/s") && text.includes("leg.stl has no inside"));
   assert((await shown.$$eval(".about code", (all) => all.map((one) => one.textContent))).includes("table.position"));
   assert.match(await shown.textContent(".chip.warned"), /2 warnings/);

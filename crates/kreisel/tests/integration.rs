@@ -211,7 +211,7 @@ fn the_first_output_shows_the_users_velocity() {
     let mut run =
         GeneralizedAlpha::with(settings(Method::Index3, 1e-3)).start(&top, initial.clone()).unwrap();
     assert_eq!(run.values().velocity, initial.velocity);
-    assert_ne!(run.values().velocity, initial.velocity);
+    assert_ne!(run.state().base_velocity, initial.velocity);
     let mut sample = Values::default();
     run.interpolate(0.0, &mut sample);
     assert_eq!(sample.velocity, initial.velocity);

@@ -115,6 +115,29 @@ fn every_path_that_a_page_names_exists() {
     }
 }
 
+/// Words of a text: letters, digits and underscores.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+}
+
+#[test]
+fn every_name_of_the_notation_is_in_the_source() {
+    let page = fs::read_to_string(root().join("book/src/notation.md")).unwrap();
+    let table = page.split("## Letters and names").nth(1).unwrap().split("## ").next().unwrap();
+    let names = table
+        .lines()
+        .filter_map(|line| line.split('|').nth(2))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let source = texts(&root().join("crates/kreisel/src"));
+    let known: BTreeSet<&str> = source.iter().flat_map(|(_, text)| words(text)).collect();
+    let mut count = 0;
+    for name in names.map(|name| words(name).next().unwrap()) {
+        assert!(known.contains(name), "`{name}` of the notation is not in the source");
+        count += 1;
+    }
+    assert!(count > 20, "the table of names was found: {count}");
+}
+
 #[test]
 fn every_link_of_the_readme_leads_somewhere() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

@@ -238,7 +238,7 @@ impl BlockSystem {
         self.layout.scatter(RowKind::Nonholonomic, 0, &self.nonholonomic, &mut self.unknowns);
     }
 
-    /// Puts B v̇ + curvature and A v̇ + slip curvature into the rows of the constraints, with a minus.
+    /// Puts B v̇ + curvature and A v̇ + its curvature into the rows of the constraints, with a minus.
     pub fn acceleration_rows(&mut self, dae: &dyn Dae, at: &Point) {
         self.violation.fill(0.0);
         if !self.violation.is_empty() {

@@ -195,8 +195,8 @@ pub enum Equation {
 /// The mathematical pendulum of [ArnoldCardonaBruls2015, Example 3.2], written down and integrated:
 ///
 /// ```
-/// use kreisel::dae::{Dae, Equations, Point, Shape};
-/// use kreisel::integrate::{GeneralizedAlpha, Initial, Method};
+/// use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+/// use kreisel::integrate::{GeneralizedAlpha, Method};
 /// use kreisel::lie::Space;
 /// use kreisel::solve::block::BlockMatrix;
 ///

@@ -43,6 +43,19 @@ impl Values {
         }
     }
 
+    /// Takes over other values, without allocation where they have the same sizes.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.time = other.time;
+        self.configuration.clone_from(&other.configuration);
+        self.velocity.clone_from(&other.velocity);
+        self.acceleration.clone_from(&other.acceleration);
+        self.multipliers.clone_from(&other.multipliers);
+        self.nonholonomic_multipliers.clone_from(&other.nonholonomic_multipliers);
+        self.internal_states.clone_from(&other.internal_states);
+        self.internal_rates.clone_from(&other.internal_rates);
+        self.memory.clone_from(&other.memory);
+    }
+
     /// The point at which the equations hold.
     pub fn point(&self) -> Point<'_> {
         Point {

@@ -251,7 +251,7 @@ impl<'d> Integration<'d> {
     }
 
     fn copy_state_to_trial(&mut self) {
-        self.trial.values.clone_from(&self.state.now);
+        self.trial.values.copy_from(&self.state.now);
         self.trial.values.velocity.copy_from_slice(&self.state.base_velocity);
     }
 
@@ -459,7 +459,7 @@ impl<'d> Integration<'d> {
         let coefficients = self.coefficients(point.step);
         let trial = &mut self.trial;
         trial.increment.copy_from_slice(&point.increment);
-        trial.values.clone_from(&point.values);
+        trial.values.copy_from(&point.values);
         trial.changed = true;
         trial.correction.copy_from_slice(&point.correction);
         trial.multiplier_changes.copy_from_slice(&point.multiplier_changes);

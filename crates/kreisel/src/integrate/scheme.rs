@@ -352,7 +352,7 @@ impl Workspace {
     /// Evaluates the derivatives and sets an iteration matrix with one copy of the nodes to (dynamic T⁻¹ + stiffness)/s, for
     /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
     ///
-    /// Where a node turns by 2π in a step, or slips and states have rows with other operators, the matrix is that of x.
+    /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other operators, the matrix is that of x.
     /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves as well. B goes to the matrix if
     /// it has no operator; gives whether it did. The equations are evaluated in the same pass if they are wanted.
     pub fn fold_forces(
@@ -596,7 +596,7 @@ impl MatrixPoint {
     /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at two times.
     pub(super) fn note(&mut self, base: &[f64], trial: &Trial, step: f64, base_velocity: &[f64]) {
         self.step = step;
-        self.values.clone_from(&trial.values);
+        self.values.copy_from(&trial.values);
         for (to, from) in [
             (&mut self.base, base),
             (&mut self.base_velocity, base_velocity),

@@ -136,10 +136,9 @@ pub struct Solution {
 /// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the way.
 ///
 /// ```
-/// use kreisel::dae::{Dae, Equations, Point, Shape};
-/// use kreisel::integrate::{Control, Initial};
+/// use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};
 /// use kreisel::lie::Space;
-/// use kreisel::statics::{self, Settings};
+/// use kreisel::statics::{self, StaticSettings};
 ///
 /// /// x + x³ = 10 μ: a spring that stiffens.
 /// struct Spring;
@@ -158,8 +157,8 @@ pub struct Solution {
 /// }
 ///
 /// let initial = Initial::new(0.0, [0.0], [0.0]);
-/// let found = statics::solve(&Spring, &initial, &Settings::default(), |_| Control::Continue)?;
-/// assert!((found.equilibrium.configuration[0] - 2.0).abs() < 1e-12);
+/// let found = statics::solve(&Spring, &initial, &StaticSettings::default(), |_| Control::Continue)?;
+/// assert!((found.equilibrium.values.configuration[0] - 2.0).abs() < 1e-12);
 /// # Ok::<(), kreisel::statics::StaticsError>(())
 /// ```
 pub fn solve(

@@ -1,4 +1,4 @@
-//! What every joint that holds velocities keeps: its slip and its derivatives against dual numbers of velocities that are
+//! What every joint that holds velocities keeps: its equations and their derivatives against dual numbers of velocities that are
 //! written here once more.
 
 use super::*;
