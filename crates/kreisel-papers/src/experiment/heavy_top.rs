@@ -183,7 +183,10 @@ impl Moment {
         exact: TopSolution,
     ) -> Result<Self, ExperimentError> {
         let violation = integration.position_residual();
-        let (values, state) = (integration.values(), integration.state());
+        let state = integration.state();
+        // The velocity of the method: with Table 2 its first one differs from the one that is shown.
+        let mut values = integration.values().clone();
+        values.velocity.clone_from(&state.base_velocity);
         let configuration = pose(&values.configuration);
         let (omega, velocity) = (vector3(&values.velocity), vector3(&values.velocity[3..]));
         let velocity_body = if top.group == Group::Se3 {
@@ -202,7 +205,7 @@ impl Moment {
             violation,
             // As the paper writes it, with X and not with Rᵀx: rounding in x would be multiplied by 150 rad/s.
             hidden_residual: -top.centre.cross(&omega) - velocity_body,
-            errors: Errors::new(top.group, values, &exact)?,
+            errors: Errors::new(top.group, &values, &exact)?,
             exact,
         })
     }
