@@ -4,7 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::{Machine, Stepper};
+use kreisel::machine::Machine;
+use kreisel::run::Stepper;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

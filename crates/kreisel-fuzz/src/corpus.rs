@@ -2,8 +2,9 @@
 
 use crate::mutate::{Random, mutated};
 use crate::target::{self, TARGETS, Target};
-use kreisel::machine::{CheckpointHeader, Machine, Recorder, ResultFiles};
+use kreisel::machine::Machine;
 use kreisel::results::{ModelIdentity, RunSummary};
+use kreisel::run::{CheckpointHeader, Recorder, ResultFiles};
 use kreisel::sweep::{Journal, Outcome, SweepRow};
 use std::path::Path;
 

@@ -3,10 +3,11 @@
 use crate::corpus;
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer, State};
-use kreisel::machine::{Checkpoint, Machine, Recorder, Sink, Trajectory, part, stl};
+use kreisel::machine::{Machine, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
 use kreisel::report::RecordedMotion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
+use kreisel::run::{Checkpoint, Recorder, Sink, Trajectory};
 use kreisel::sweep::Journal;
 use kreisel::sweep::journal::Identity;
 use sha2::{Digest, Sha256};

@@ -2,10 +2,11 @@
 
 use crate::guard::guarded;
 use kreisel::integrate::{StartError, StepError};
-use kreisel::machine::{self, RunError};
+use kreisel::machine::{self};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::results::WriteError;
+use kreisel::run::RunError;
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{MeasureError, SweepError};
 use pyo3::prelude::*;

@@ -3,8 +3,9 @@
 use crate::error;
 use crate::function::Failure;
 use kreisel::kinematics::NodeId;
-use kreisel::machine::{About, Machine, RunError};
+use kreisel::machine::Machine;
 use kreisel::modes::ModeSettings;
+use kreisel::run::{About, RunError};
 use kreisel::solve::block::BlockMatrix;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;

@@ -5,10 +5,9 @@ use crate::function::Failure;
 use crate::machine::node_numbers;
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer};
-use kreisel::machine::{
-    Machine, Record, Recorder, RunEnding, RunStatistics, SignalId, Sink, Snapshot, Trajectory,
-};
+use kreisel::machine::{Machine, SignalId};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
+use kreisel::run::{Record, Recorder, RunEnding, RunStatistics, Sink, Snapshot, Trajectory};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;

@@ -3,8 +3,9 @@
 use crate::error;
 use crate::function::Failure;
 use crate::run::{Interrupt, no_signal};
-use kreisel::machine::{self, Machine, RunEnding};
+use kreisel::machine::Machine;
 use kreisel::results::Channel;
+use kreisel::run::RunEnding;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -16,14 +17,14 @@ use std::sync::Arc;
 /// `Model.stepper` makes it.
 #[pyclass(module = "kreisel", name = "Stepper")]
 pub struct Stepper {
-    stepper: machine::Stepper,
+    stepper: kreisel::run::Stepper,
     failure: Failure,
 }
 
 impl Stepper {
     /// Starts a machine.
     pub fn start(py: Python<'_>, machine: &Arc<Machine>, failure: &Failure) -> PyResult<Self> {
-        let started = error::detached(py, || machine::Stepper::start(Arc::clone(machine)))?;
+        let started = error::detached(py, || kreisel::run::Stepper::start(Arc::clone(machine)))?;
         let stepper =
             started.map_err(|error| failure.take().unwrap_or_else(|| error::run(machine, &error)))?;
         Ok(Self { stepper, failure: failure.clone() })

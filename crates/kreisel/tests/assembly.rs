@@ -9,7 +9,8 @@ use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Dae;
 use kreisel::integrate::{GeneralizedAlpha, Method, StartError, StepError};
 use kreisel::lie::{Group, Pose, Vector6};
-use kreisel::machine::{Machine, RunError, SettingTexts};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::RunError;
 use kreisel::system::SystemBuilder;
 
 fn machine(text: &str) -> Machine {

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use kreisel::dae::{Dae, Values};
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings};
-use kreisel::machine::{About, Machine};
+use kreisel::machine::Machine;
 use kreisel::modes;
+use kreisel::run::About;
 use kreisel_papers::problem::ode;
 use nalgebra::Complex;
 

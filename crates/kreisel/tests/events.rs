@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::machine::{Machine, Recorder, Run, RunEnding, StepSize, Trajectory};
+use kreisel::machine::{Machine, StepSize};
+use kreisel::run::{Recorder, Run, RunEnding, Trajectory};
 
 /// Standard gravity.
 const G: f64 = 9.80665;

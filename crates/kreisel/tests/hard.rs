@@ -8,7 +8,8 @@
 
 use kreisel::dae::Control;
 use kreisel::integrate::{Interval, Observer};
-use kreisel::machine::{Machine, RunEnding, RunPlan};
+use kreisel::machine::{Machine, RunPlan};
+use kreisel::run::RunEnding;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

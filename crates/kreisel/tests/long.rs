@@ -10,7 +10,8 @@ use kreisel::dae::{Control, Point};
 use kreisel::integrate::Interval;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
-use kreisel::machine::{Machine, RunEnding, SettingTexts};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::RunEnding;
 use kreisel::system::System;
 use std::path::Path;
 

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{column, difference, read, within};
-use kreisel::machine::Trajectory;
+use kreisel::run::Trajectory;
 
 const GRAVITY: f64 = 10.0;
 

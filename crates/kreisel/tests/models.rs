@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use common::{column, last, model as machine_with, within};
 use kreisel::constrained::Redundancy;
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, Mobility, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, Mobility, SettingTexts};
+use kreisel::run::Trajectory;
 use kreisel_papers::problem::{HeavyTop, ode};
 use nalgebra::{DMatrix, DVector};
 

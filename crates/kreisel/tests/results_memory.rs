@@ -4,9 +4,9 @@
 
 mod common;
 
-use kreisel::machine::{Recorder, ResultFiles, RunEnding};
 use kreisel::report::RecordedMotion;
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
+use kreisel::run::{Recorder, ResultFiles, RunEnding};
 
 /// Most bytes that a run and its files hold at a time, and that reading the motion back holds.
 fn peaks(end: f64) -> [u64; 2] {

@@ -5,7 +5,8 @@
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
 use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
 use kreisel::lie::Space;
-use kreisel::machine::{Machine, Trajectory};
+use kreisel::machine::Machine;
+use kreisel::run::Trajectory;
 use kreisel::solve::block::BlockMatrix;
 
 fn simulate(text: &str) -> Trajectory {

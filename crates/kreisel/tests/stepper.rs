@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use kreisel::element::SignalFunction;
-use kreisel::machine::{Functions, Machine, RunEnding, SettingTexts, Stepper, part};
+use kreisel::machine::{Functions, Machine, SettingTexts, part};
 use kreisel::model::Document;
+use kreisel::run::{RunEnding, Stepper};
 use std::sync::Arc;
 
 /// A wheel of 2 kg m² on a shaft with two torques, both of the same input.

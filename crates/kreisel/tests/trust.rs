@@ -5,7 +5,8 @@
 mod common;
 
 use common::column;
-use kreisel::machine::{Machine, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::Trajectory;
 use std::path::{Path, PathBuf};
 
 fn machine(text: &str) -> Machine {

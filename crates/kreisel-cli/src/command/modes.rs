@@ -6,11 +6,12 @@ use super::{CommandError, Ending, say};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
 use kreisel::kinematics::NodeId;
-use kreisel::machine::{About, Machine, MachineModes};
+use kreisel::machine::Machine;
 use kreisel::modes::{Mode, ModeSettings};
 use kreisel::results::{
     Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
 };
+use kreisel::run::{About, MachineModes};
 use serde::Serialize;
 use std::fmt::Write;
 use std::fs;
@@ -278,7 +279,7 @@ fn write_matrices(
         warnings.push(format!(
             "no state space is written: it would be dense, and there are more than {MAX_DENSE} velocity coordinates"
         ));
-    } else if let Some(space) = linearized.state_space().map_err(kreisel::machine::RunError::from)? {
+    } else if let Some(space) = linearized.state_space().map_err(kreisel::run::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
         let all = machine.system.state_names();
         let states: Vec<String> = space.internal_states.iter().map(|&index| all[index].clone()).collect();

@@ -6,12 +6,12 @@ use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer};
-use kreisel::machine::{
-    Checkpoint, CheckpointHeader, Machine, Mobility, Recorder, ResultFiles, Run as MachineRun, RunEnding,
-    RunPlan, RunStatistics, Sink,
-};
+use kreisel::machine::{Machine, Mobility, RunPlan};
 use kreisel::report;
 use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
+use kreisel::run::{
+    Checkpoint, CheckpointHeader, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunStatistics, Sink,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::io;

@@ -8,8 +8,9 @@ use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Interval, Observer, Settings, State};
-use kreisel::machine::{Machine, Recorder, Trajectory, part};
+use kreisel::machine::{Machine, part};
 use kreisel::model::Document;
+use kreisel::run::{Recorder, Trajectory};
 
 const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
 

@@ -17,12 +17,12 @@ pub struct EnergyBalance {
 
 impl EnergyBalance {
     /// The balance as numbers, for a checkpoint.
-    pub(super) fn numbers(&self) -> [f64; 5] {
+    pub(crate) fn numbers(&self) -> [f64; 5] {
         [self.initial, self.work, self.dissipated, self.power.applied, self.power.dissipated]
     }
 
     /// The balance of these numbers.
-    pub(super) fn from_numbers([initial, work, dissipated, applied, lost]: [f64; 5]) -> Self {
+    pub(crate) fn from_numbers([initial, work, dissipated, applied, lost]: [f64; 5]) -> Self {
         Self { initial, work, dissipated, power: Power { applied, dissipated: lost } }
     }
 

@@ -56,9 +56,9 @@ pub struct Event {
     /// Name.
     pub name: String,
     /// The expression.
-    pub(super) expression: Expression,
+    pub(crate) expression: Expression,
     /// Signal of each variable; `None` is time.
-    pub(super) inputs: Vec<Option<EventInput>>,
+    pub(crate) inputs: Vec<Option<EventInput>>,
     /// Which passages count.
     pub direction: Direction,
     /// Accuracy of the time in s.
@@ -66,14 +66,14 @@ pub struct Event {
     /// Whether the run ends.
     pub stop: bool,
     /// What is switched on or off.
-    pub(super) switches: Vec<(SwitchId, bool)>,
+    pub(crate) switches: Vec<(SwitchId, bool)>,
     /// Parameters that it sets.
-    pub(super) settings: Vec<ParameterChange>,
+    pub(crate) settings: Vec<ParameterChange>,
 }
 
 impl Event {
     /// Whether its expression uses the input that an element holds.
-    pub(super) fn reads_input(&self, holder: usize) -> bool {
+    pub(crate) fn reads_input(&self, holder: usize) -> bool {
         let is_it = |input: &EventInput| matches!(input.sensor.measurement, Measurement::Input { element, .. } if element == holder);
         self.inputs.iter().flatten().any(is_it)
     }
@@ -118,7 +118,7 @@ struct EventTarget {
 }
 
 /// Watches the events of a run.
-pub(super) struct EventWatch<'m> {
+pub(crate) struct EventWatch<'m> {
     system: &'m System,
     events: &'m [Event],
     watched: Vec<WatchedEvent>,

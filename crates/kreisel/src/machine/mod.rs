@@ -8,48 +8,33 @@ mod appearance;
 mod balance;
 pub mod beam;
 mod builder;
-mod checkpoint;
 mod curve;
 mod entry;
-mod event;
-mod explanation;
-mod files;
+pub(crate) mod event;
 mod mobility;
-mod modes;
 pub mod part;
-mod recorder;
-mod run;
 pub mod sensor;
 mod settings;
 pub mod shape;
 mod signal;
-mod statics;
-mod stepper;
 mod stiffness;
 pub mod stl;
-mod variant;
+pub(crate) mod variant;
 
 pub use balance::EnergyBalance;
 pub use builder::MachineBuilder;
-pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use entry::{
     Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
     MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
-pub use files::ResultFiles;
 pub use mobility::Mobility;
-pub use modes::{About, MachineModes};
-pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory};
-pub use run::{Run, RunEnding, RunError, RunStatistics};
 pub use settings::{
     BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
     StepSize, Words,
 };
 
 pub use sensor::SignalId;
-pub use statics::{StaticOutcome, StaticRecorder};
-pub use stepper::Stepper;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -109,6 +94,16 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// What parameters that events set change.
+    pub(crate) fn variants(&self) -> &variant::Variants {
+        &self.variants
+    }
+
+    /// Where the part of a name stands in the model file.
+    pub(crate) fn place(&self, name: &str) -> Option<&Place> {
+        self.places.get(name)
+    }
+
     /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
     pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
         Self::read_with(path, overrides, &SettingTexts::default())

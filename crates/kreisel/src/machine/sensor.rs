@@ -205,8 +205,8 @@ pub struct Sensor {
 /// Handle of a signal: one value of one sensor of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalId {
-    pub(super) sensor: usize,
-    pub(super) component: usize,
+    pub(crate) sensor: usize,
+    pub(crate) component: usize,
 }
 
 /// The moment at which sensors read.

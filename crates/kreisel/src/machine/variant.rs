@@ -34,7 +34,7 @@ const MAX: usize = 64;
 
 /// The variants of a machine, numbered with the first parameter running fastest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Variants {
+pub(crate) struct Variants {
     parameters: Vec<Changed>,
 }
 
@@ -49,7 +49,7 @@ struct Changed {
 }
 
 /// What an event does to a parameter: which one, and which of its values it gets.
-pub(super) type ParameterChange = (usize, usize);
+pub(crate) type ParameterChange = (usize, usize);
 
 impl Variants {
     /// Parameters and values of all events.

@@ -3,9 +3,9 @@
 //! `max(top.position.z)`, `rms(motor.torque.z) / 2`, `first(crank.angle, 2*pi)`. Inside of a measure in time stand
 //! sensors and `t`; outside, measures are numbers like any others.
 
-use crate::machine::Trajectory;
 use crate::model::source::Text;
 use crate::model::{Dimension, Expression, ModelError, name};
+use crate::run::Trajectory;
 use thiserror::Error;
 
 /// A number that a run gives.

@@ -3,8 +3,9 @@
 use super::{Measure, Variation};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer};
-use crate::machine::{Machine, Recorder, RunEnding, Trajectory};
+use crate::machine::Machine;
 use crate::model::ModelErrors;
+use crate::run::{Recorder, RunEnding, Trajectory};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -16,7 +16,8 @@ use kreisel::integrate::{
 };
 use kreisel::kinematics::{NodeId, split};
 use kreisel::lie::{Vector3, Vector6};
-use kreisel::machine::{Machine, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::Trajectory;
 use kreisel::solve::newton::Refresh;
 use kreisel::system::System;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kreisel::machine::Trajectory;
+use kreisel::run::Trajectory;
 use serde_json::Value;
 
 use super::{at, machine};

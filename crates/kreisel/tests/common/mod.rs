@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use kreisel::machine::{Machine, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::Trajectory;
 
 /// The machine of a text, or what is wrong with it.
 pub fn read(text: &str) -> Result<Machine, String> {

@@ -1,6 +1,6 @@
 //! Bristles, and friction in joints by the force that they transmit.
 
-use kreisel::machine::Trajectory;
+use kreisel::run::Trajectory;
 
 use super::read;
 

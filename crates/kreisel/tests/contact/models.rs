@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use kreisel::machine::{Machine, SettingTexts, Trajectory};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::Trajectory;
 
 fn simulate(name: &str) -> Trajectory {
     simulate_with(name, &SettingTexts::default())

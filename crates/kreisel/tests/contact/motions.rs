@@ -1,6 +1,6 @@
 //! Motions with contact whose course is known in closed form.
 
-use kreisel::machine::Trajectory;
+use kreisel::run::Trajectory;
 
 use super::read;
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use kreisel::dae::{Couplings, Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::{Group, Space};
-use kreisel::machine::{About, Machine};
+use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings, ModesError};
+use kreisel::run::About;
 use kreisel::solve::block::BlockPattern;
 use nalgebra::Complex;
 

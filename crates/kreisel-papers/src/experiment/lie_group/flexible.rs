@@ -6,8 +6,9 @@ use kreisel::integrate::{
     GeneralizedAlpha, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
     Statistics,
 };
-use kreisel::machine::{Machine, Recorder, RunEnding, RunError, RunPlan, SettingTexts, Trajectory, part};
+use kreisel::machine::{Machine, RunPlan, SettingTexts, part};
 use kreisel::model::Document;
+use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
 /// The methods of the paper with its names.

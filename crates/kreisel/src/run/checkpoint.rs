@@ -20,13 +20,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::Record;
+use super::advance::Run;
 use super::files::ResultFiles;
 use super::recorder::{Recorder, Sink};
-use super::run::Run;
-use super::settings::RunPlan;
-use super::{Machine, Record};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::integrate::{ResumeError, StartError};
+use crate::machine::Machine;
+use crate::machine::RunPlan;
 use crate::results::folder::CHECKPOINT;
 use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 

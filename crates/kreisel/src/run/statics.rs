@@ -1,13 +1,13 @@
 //! The equilibrium of a machine, recorded over the load factor.
 
 use super::recorder::{Record, Sink, node_state};
-use super::sensor::Reading;
-use super::settings::StartFrom;
-use super::{EnergyBalance, Machine};
 use crate::dae::{Control, Initial};
 use crate::integrate::StartError;
 use crate::kinematics::NodeId;
 use crate::lie::Vector6;
+use crate::machine::StartFrom;
+use crate::machine::sensor::Reading;
+use crate::machine::{EnergyBalance, Machine};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::statics::{self, Equilibrium, Solution, StaticSettings, StaticsError};
 

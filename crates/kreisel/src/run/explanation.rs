@@ -1,10 +1,11 @@
 //! What looks like a mistake in a machine but is none.
 
-use super::{Machine, Mobility, Run};
+use super::Run;
 use crate::constrained::ConsistencyError;
 use crate::constrained::StartReport;
 use crate::dae::Dae;
 use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError};
+use crate::machine::{Machine, Mobility};
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
 const ROUNDING: f64 = 1e-6;
@@ -46,7 +47,7 @@ impl Machine {
         };
         // Misses are in words, the part's name between backticks.
         let names = misses.iter().take(MAX_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
-        let places = names.filter_map(|name| self.places.get(name).map(|place| (name, place)));
+        let places = names.filter_map(|name| self.place(name).map(|place| (name, place)));
         places.map(|(name, place)| format!("{place}: `{name}`")).collect()
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::Machine;
-use super::balance::EnergyBalance;
-use super::sensor::{Reading, Sensor, SignalId};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Point, Values};
 use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::NodeId;
+use crate::machine::EnergyBalance;
+use crate::machine::Machine;
+use crate::machine::sensor::{Reading, Sensor, SignalId};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
 

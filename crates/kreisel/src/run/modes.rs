@@ -1,10 +1,11 @@
 //! Small motions of a machine: about its initial state or about its equilibrium.
 
+use super::RunError;
 use super::recorder::node_state;
-use super::{Machine, RunError};
 use crate::dae::{Equation, Values};
 use crate::kinematics::NodeId;
 use crate::lie::Group;
+use crate::machine::Machine;
 use crate::modes::{Linearized, Mode, ModeSettings, ModesError};
 use crate::results::NodeState;
 

@@ -2,12 +2,8 @@
 
 use thiserror::Error;
 
-use super::event::{EventRecord, EventWatch};
+use super::Extremes;
 use super::recorder::{Recorder, Trajectory};
-use super::sensor::{Measurement, Sensor};
-use super::settings::{RunPlan, SettingsError};
-use super::variant::Variants;
-use super::{Extremes, InputEntry, Machine};
 use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Values};
@@ -15,6 +11,11 @@ use crate::integrate::{
     GeneralizedAlpha, Integration, Interval, Observer, ResumeError, StartError, State, StateError,
     Statistics, StepError,
 };
+use crate::machine::event::{EventRecord, EventWatch};
+use crate::machine::sensor::{Measurement, Sensor};
+use crate::machine::variant::Variants;
+use crate::machine::{InputEntry, Machine};
+use crate::machine::{RunPlan, SettingsError};
 use crate::results::WriteError;
 use crate::system::{SwitchError, System};
 
@@ -94,7 +95,7 @@ impl Machine {
             slack: SAME_TIME * plan.integration.step,
             begun: false,
             events: EventWatch::new(&self.system, &self.events),
-            variants: &self.variants,
+            variants: self.variants(),
             earlier: Statistics::default(),
         };
         run.extend(plan.end_time);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
+use super::advance::{Run, RunEnding, RunError};
 use super::checkpoint::NullSink;
 use super::recorder::Recorder;
-use super::run::{Run, RunEnding, RunError};
-use super::sensor::SignalId;
-use super::settings::{RunPlan, SettingsError, StepSize};
-use super::{EventRecord, Machine};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, Statistics, StepError};
+use crate::machine::sensor::SignalId;
+use crate::machine::{EventRecord, Machine};
+use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
 use crate::results::Channel;
 
 /// A run with what its sensors need of the past.
@@ -177,7 +177,7 @@ fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
     match (settings.end_time, settings.step) {
         (None, Some(StepSize::Fixed(step))) => {
             let end_time = Some(settings.start_time + WINDOW * step);
-            super::RunSettings { end_time, ..settings.clone() }.plan()
+            RunSettings { end_time, ..settings.clone() }.plan()
         }
         _ => settings.plan(),
     }

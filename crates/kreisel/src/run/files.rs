@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::StaticRecorder;
 use super::recorder::{Record, Sink};
-use super::{Machine, StaticRecorder};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::machine::Machine;
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{

@@ -1,0 +1,19 @@
+//! Machines are run: from start to end, recorded, saved and taken up again, stepped from outside, brought to rest and made to
+//! vibrate; what is found gets its names back.
+
+mod advance;
+mod checkpoint;
+mod explanation;
+mod files;
+mod modes;
+mod recorder;
+mod statics;
+mod stepper;
+
+pub use advance::{Run, RunEnding, RunError, RunStatistics};
+pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
+pub use files::ResultFiles;
+pub use modes::{About, MachineModes};
+pub use recorder::{Extremes, Record, Recorder, Sink, Snapshot, Trajectory};
+pub use statics::{StaticOutcome, StaticRecorder};
+pub use stepper::Stepper;
