@@ -33,7 +33,8 @@ self_cell!(
 /// A machine under way that owns what it needs, so that it can be kept and stepped from anywhere.
 ///
 /// ```
-/// use kreisel::machine::{Machine, RunEnding, Stepper};
+/// use kreisel::machine::Machine;
+/// use kreisel::run::{RunEnding, Stepper};
 /// use std::sync::Arc;
 ///
 /// let model = r#"
