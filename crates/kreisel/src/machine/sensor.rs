@@ -218,9 +218,33 @@ pub struct Reading<'a> {
     pub point: Point<'a>,
     /// Work and losses up to here.
     pub balance: &'a EnergyBalance,
-    /// Size of the step that contains the moment, in s; Newton iterations and steps taken back since the last record;
-    /// condition number of the iteration matrix, 0 where it is not known.
-    pub solver: [f64; 4],
+    /// What the solver did.
+    pub solver: SolverNumbers,
+}
+
+/// What the solver did up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolverNumbers {
+    /// Size of the step that contains the moment, in s.
+    pub step: f64,
+    /// Newton iterations since the last record.
+    pub iterations: f64,
+    /// Steps taken back since the last record.
+    pub rejections: f64,
+    /// Condition number of the iteration matrix; 0 where it is not known.
+    pub condition: f64,
+}
+
+impl SolverNumbers {
+    /// All of them, to be saved.
+    pub(crate) fn numbers(&self) -> [f64; 4] {
+        [self.step, self.iterations, self.rejections, self.condition]
+    }
+
+    /// Those that were saved.
+    pub(crate) fn from_numbers([step, iterations, rejections, condition]: [f64; 4]) -> Self {
+        Self { step, iterations, rejections, condition }
+    }
 }
 
 /// Sums the elements of a contact.
@@ -242,7 +266,7 @@ fn read_contact(at: &Reading, elements: &[usize], quantity: ContactQuantity, out
 impl<'a> Reading<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, balance: &'a EnergyBalance) -> Self {
-        Self { system, point, balance, solver: [0.0; 4] }
+        Self { system, point, balance, solver: SolverNumbers::default() }
     }
 }
 
@@ -385,8 +409,8 @@ impl Sensor {
                 out.extend([work, dissipated, total, balance]);
             }
             Measurement::Residuals => out.extend(at.system.constraint_residuals(&at.point)),
-            Measurement::Solver => out.extend_from_slice(&at.solver[..3]),
-            Measurement::Condition => out.push(at.solver[3]),
+            Measurement::Solver => out.extend([at.solver.step, at.solver.iterations, at.solver.rejections]),
+            Measurement::Condition => out.push(at.solver.condition),
         }
     }
 

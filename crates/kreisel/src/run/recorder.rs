@@ -8,7 +8,7 @@ use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::NodeId;
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
-use crate::machine::sensor::{Reading, Sensor, SignalId};
+use crate::machine::sensor::{Reading, Sensor, SignalId, SolverNumbers};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
 
@@ -47,8 +47,7 @@ pub struct Recorder<'m, S> {
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
     angles: Vec<f64>,
     extremes: Extremes,
-    /// Step size, and iterations and rejections since the last record.
-    solver: [f64; 4],
+    solver: SolverNumbers,
     /// Smallest and largest condition number, if steps report it.
     conditions: Option<[f64; 2]>,
     values: Vec<f64>,
@@ -103,7 +102,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             energy: 0.0,
             angles: vec![0.0; machine.sensors.len()],
             extremes: Extremes::default(),
-            solver: [0.0; 4],
+            solver: SolverNumbers::default(),
             conditions: None,
             values: Vec::new(),
             nodes: Vec::new(),
@@ -129,7 +128,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             .into_iter()
             .chain(self.balance.numbers())
             .chain(extremes)
-            .chain(self.solver)
+            .chain(self.solver.numbers())
             .chain(self.conditions.unwrap_or_default());
         all.for_each(|number| out.number(number));
         out.numbers(&self.angles);
@@ -148,7 +147,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             largest_position_residual: next()?,
             largest_velocity_residual: next()?,
         };
-        self.solver = [next()?, next()?, next()?, next()?];
+        self.solver = SolverNumbers::from_numbers([next()?, next()?, next()?, next()?]);
         let conditions = [next()?, next()?];
         self.conditions = has_conditions.then_some(conditions);
         let angles = reader.numbers()?;
@@ -240,10 +239,10 @@ impl<'m, S: Sink> Recorder<'m, S> {
     /// Adds a step and records the output times within it.
     fn add_step(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
         let report = last.report();
-        self.solver[0] = report.step;
-        self.solver[1] += report.iterations as f64;
-        self.solver[2] += report.rejections as f64;
-        self.solver[3] = report.condition;
+        self.solver.step = report.step;
+        self.solver.iterations += report.iterations as f64;
+        self.solver.rejections += report.rejections as f64;
+        self.solver.condition = report.condition;
         if report.condition > 0.0 {
             let [low, high] = self.conditions.unwrap_or([f64::INFINITY, 0.0]);
             self.conditions = Some([low.min(report.condition), high.max(report.condition)]);
@@ -305,7 +304,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
     ) -> Result<(), WriteError> {
         let system = &self.machine.system;
         let reading = Reading { solver: self.solver, ..Reading::new(system, *point, balance) };
-        (self.solver[1], self.solver[2]) = (0.0, 0.0);
+        (self.solver.iterations, self.solver.rejections) = (0.0, 0.0);
         self.values.clear();
         for (sensor, &near) in self.machine.sensors.iter().zip(near) {
             sensor.read(&reading, near, &mut self.values);
@@ -392,7 +391,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
 pub struct Snapshot {
     state: Values,
     balance: EnergyBalance,
-    solver: [f64; 4],
+    solver: SolverNumbers,
     angles: Vec<f64>,
 }
 
@@ -404,7 +403,7 @@ impl Snapshot {
 
     /// Size of the step that led here, in s.
     pub fn step(&self) -> f64 {
-        self.solver[0]
+        self.solver.step
     }
 
     /// Value of a signal of the machine that was run.
@@ -414,7 +413,7 @@ impl Snapshot {
     }
 }
 
-type StepNumbers<'a> = (&'a Point<'a>, &'a EnergyBalance, [f64; 4], &'a [f64]);
+type StepNumbers<'a> = (&'a Point<'a>, &'a EnergyBalance, SolverNumbers, &'a [f64]);
 
 fn value(
     machine: &Machine,
