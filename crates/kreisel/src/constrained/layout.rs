@@ -507,6 +507,26 @@ impl Layout {
         }
     }
 
+    /// Adds `factor ·` Bᵀ to the columns of multipliers.
+    pub fn add_transposed_rows(
+        &self,
+        kind: RowKind,
+        gradient: &BlockMatrix,
+        factor: f64,
+        part: CopyIndex,
+        out: &mut BlockMatrix,
+    ) {
+        let pattern = Arc::clone(gradient.pattern());
+        for ((block, _, _), place) in pattern.blocks().zip(&self.constraints(kind).gradient) {
+            let source = view(gradient, block);
+            let columns = pattern.shape_of(block).1;
+            let stride = self.node_copies * columns;
+            let first = part.row * columns + part.column * source.rows * stride;
+            let values = from(place_values(out, place.column), first);
+            add_transposed(BlockTarget { values, stride: stride.max(1) }, factor, source);
+        }
+    }
+
     /// Adds `factor ·` Bᵀ (or ∂r/∂λ) to the columns of multipliers.
     pub fn add_columns(
         &self,
@@ -523,16 +543,7 @@ impl Layout {
             RowKind::Nonholonomic => (&tangent.nonholonomic, &tangent.nonholonomic_reaction),
         };
         if shape.reactions == Reactions::Gradient {
-            let pattern = Arc::clone(gradient.pattern());
-            for ((block, _, _), place) in pattern.blocks().zip(&constraints.gradient) {
-                let source = view(gradient, block);
-                let columns = pattern.shape_of(block).1;
-                let stride = self.node_copies * columns;
-                let first = part.row * columns + part.column * source.rows * stride;
-                let values = from(place_values(out, place.column), first);
-                add_transposed(BlockTarget { values, stride: stride.max(1) }, factor, source);
-            }
-            return;
+            return self.add_transposed_rows(kind, gradient, factor, part, out);
         }
         let pattern = Arc::clone(reaction.pattern());
         for ((block, _, _), &place) in pattern.blocks().zip(&constraints.reaction) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ModesError;
 use super::states::StateTerms;
-use crate::constrained::{Copies, Layout, coordinate_scales};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind, coordinate_scales};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
@@ -131,37 +131,15 @@ impl Linearized {
     /// Writes [K + σC + σ²M, Bᵀ; B, 0] / scale in the rows of forces.
     pub(super) fn shifted(&self, damping: f64, mass: f64, scale: f64) -> BlockMatrix {
         let mut matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
-        let mut tangent = TangentShell::of(self);
+        let first = CopyIndex::FIRST;
         for (factor, part) in [(1.0, &self.stiffness), (damping, &self.damping), (mass, &self.mass)] {
             if factor != 0.0 {
-                tangent.0.dynamic.values_mut().copy_from_slice(part.values());
-                self.layout.add_forces(&tangent.0, None, factor / scale, &mut matrix);
+                self.layout.add_nodes(part, None, factor / scale, first, &mut matrix);
             }
         }
-        tangent.0.gradient.values_mut().copy_from_slice(self.gradient.values());
-        self.layout.add_gradient(&self.shape, &tangent.0, None, &mut matrix);
+        self.layout.add_rows(RowKind::Holonomic, &self.gradient, None, 1.0, first, &mut matrix);
+        self.layout.add_transposed_rows(RowKind::Holonomic, &self.gradient, 1.0, first, &mut matrix);
         matrix
-    }
-}
-
-/// A tangent of which only the blocks of forces and gradient count.
-struct TangentShell(Tangent);
-
-impl TangentShell {
-    fn of(linearized: &Linearized) -> Self {
-        let none = Arc::new(crate::solve::block::BlockPattern::dense(&[], &[]));
-        Self(Tangent::zeros(&crate::dae::Couplings {
-            force_node: Arc::clone(linearized.mass.pattern()),
-            momentum_node: Arc::clone(linearized.mass.pattern()),
-            constraint_node: Arc::clone(linearized.gradient.pattern()),
-            nonholonomic_node: none.clone(),
-            force_constraint: none.clone(),
-            force_nonholonomic: none.clone(),
-            force_state: none.clone(),
-            state_node: none.clone(),
-            state_state: none.clone(),
-            state_constraint: none,
-        }))
     }
 }
 
