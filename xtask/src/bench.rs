@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: Kreisel and its peers side by side, as ratios.
 //!
 //! Programs take turns, round after round, so that what else the computer does falls on all of them; within a
-//! round each runs a few times. A program prints one line per run, with tabs: benchmark, program, CPU time per
-//! step in µs, error; or, instead of a time, the word `cannot` and why. Kreisel also prints what it promises of
-//! itself: the word `limit`, what is measured, the value, the most it may be.
+//! round each runs a few times. A program prints one line per run, with tabs: benchmark, program, CPU time
+//! per step in µs, error; or, instead of a time, the word `cannot` and why. Kreisel also prints what it
+//! promises of itself: the word `limit`, what is measured, the value, the most it may be.
 
 use crate::python::{environment, output};
 use crate::{root, say};
@@ -28,8 +28,8 @@ const BENCHMARKS: &[Benchmark] = &[
     Benchmark { target: "beam", scripts: &["beam.py"] },
 ];
 
-/// CPU time of a step of the peer in µs on the computer for which limits in ns and µs were set. How much slower the present one
-/// is, is the median over the benchmarks.
+/// CPU time of a step of the peer in µs on the computer for which limits in ns and µs were set. How much
+/// slower the present one is, is the median over the benchmarks.
 const PEER_TIMES: &[(&str, f64)] = &[
     ("heavy-top", 9.3),
     ("chain-spherical-10", 130.0),
@@ -238,7 +238,8 @@ impl Results {
         text
     }
 
-    /// How much slower this computer is than the one that limits were set for; not a number without the peer's times.
+    /// How much slower this computer is than the one that limits were set for; not a number without the
+    /// peer's times.
     fn slowness(&self) -> f64 {
         let ratio = |&(benchmark, there): &(&str, f64)| {
             let runs = self.runs.get(&(benchmark.to_owned(), PEER.to_owned()))?;

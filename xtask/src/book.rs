@@ -1,5 +1,5 @@
-//! Checks the book without building it: every page is in the summary, every link leads somewhere, and code comes from
-//! files that are compiled.
+//! Checks the book without building it: every page is in the summary, every link leads somewhere, and code
+//! comes from files that are compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};

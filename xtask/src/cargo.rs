@@ -17,8 +17,8 @@ pub fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), St
     finish(&mut command, &format!("cargo {}", arguments.join(" ")))
 }
 
-/// Runs tests with the crates of the whole workspace, as the step `test` builds them: other choices of crates have other
-/// features, and all that depends on them would be built anew.
+/// Runs tests with the crates of the whole workspace, as the step `test` builds them: other choices of crates
+/// have other features, and all that depends on them would be built anew.
 pub fn test(test: &str, more: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
     run_with(&[&["test", "--workspace", "--test", test], more].concat(), variables)
 }

@@ -1,11 +1,11 @@
 //! `cargo xtask instructions`: processor instructions that a step takes, counted by Valgrind, here and in a commit.
 //!
-//! Two runs with different numbers of steps are counted and subtracted, so that reading the model and writing results cancel.
-//! Counts do not depend on what else the computer does, but say nothing of memory: a row of 10,000 bodies is measured by the
-//! clock, both programs in turns.
+//! Two runs with different numbers of steps are counted and subtracted, so that reading the model and writing
+//! results cancel. Counts do not depend on what else the computer does, but say nothing of memory: a row of
+//! 10,000 bodies is measured by the clock, both programs in turns.
 //!
-//! Counts of one program agree to 1e-4. The compiler may inline otherwise in another folder: dev builds of the same source were
-//! 0.4 % apart in a step of the heavy top, and 0.01 % in larger ones.
+//! Counts of one program agree to 1e-4. The compiler may inline otherwise in another folder: dev builds of
+//! the same source were 0.4 % apart in a step of the heavy top, and 0.01 % in larger ones.
 
 use crate::reference::{Profile, Reference, default_cache, present_program};
 use crate::{root, say};
@@ -21,7 +21,8 @@ struct Benchmark {
     steps: [usize; 2],
 }
 
-/// So many steps that the part of the count that changes from run to run, the order of hash tables, is below a thousandth.
+/// So many steps that the part of the count that changes from run to run, the order of hash tables, is below
+/// a thousandth.
 const BENCHMARKS: [Benchmark; 8] = [
     benchmark("heavy top, index3", "heavy-top --method index3", 5e-4, [200, 10_200]),
     benchmark("heavy top, index2", "heavy-top --method index2", 5e-4, [200, 10_200]),

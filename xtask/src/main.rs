@@ -1,5 +1,5 @@
-//! Chores of the project: `cargo xtask test` runs everything that must hold, `cargo xtask refresh` writes what is
-//! generated.
+//! Chores of the project: `cargo xtask test` runs everything that must hold, `cargo xtask refresh` writes
+//! what is generated.
 //!
 //! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
 

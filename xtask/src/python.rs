@@ -4,7 +4,8 @@ use crate::{cargo, root, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Python of an environment with these packages, which are installed the first time and when others are wanted.
+/// The Python of an environment with these packages, which are installed the first time and when others are
+/// wanted.
 pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let folder = root().join("target").join(name);
     let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -36,14 +37,17 @@ fn output_in(command: &mut Command, folder: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Packages that the tests of the Python package need, and its users only for frames, plots, searches and clusters.
+/// Packages that the tests of the Python package need, and its users only for frames, plots, searches and
+/// clusters.
 const TEST_PACKAGES: [&str; 9] =
     ["distributed", "matplotlib", "mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy"];
 
-/// Tests the Python package as it is built for development, without a build of its own: the library is in `target/` already.
+/// Tests the Python package as it is built for development, without a build of its own: the library is in
+/// `target/` already.
 pub fn check_package() -> Result<(), String> {
     let python = environment("python-tests", &TEST_PACKAGES)?;
-    // With the tests, for which the crates that it needs are built already; alone it would have them built with other features.
+    // With the tests, for which the crates that it needs are built already; alone it would have them built
+    // with other features.
     cargo::run(&["build", "--workspace", "--lib", "--tests"])?;
     let package = assemble_package()?;
     let (source, tests) = (root().join("crates/kreisel-py"), root().join("crates/kreisel-py/tests"));

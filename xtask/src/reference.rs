@@ -1,6 +1,7 @@
 //! Another commit of the project, checked out and built beside the present tree.
 //!
-//! A commit never changes, so its tree and its programs are kept: `CACHE/COMMIT/tree`, `CACHE/COMMIT/kreisel-dev`.
+//! A commit never changes, so its tree and its programs are kept: `CACHE/COMMIT/tree`,
+//! `CACHE/COMMIT/kreisel-dev`.
 
 use crate::{cargo, root, say};
 use std::fs::{self, File};
@@ -24,8 +25,8 @@ impl Profile {
         }
     }
 
-    /// What cargo is asked for. Tests of the whole workspace have other features of crates than the command alone, and
-    /// whoever compares bits has just built the tests.
+    /// What cargo is asked for. Tests of the whole workspace have other features of crates than the command
+    /// alone, and whoever compares bits has just built the tests.
     fn build(self) -> &'static [&'static str] {
         match self {
             Self::Dev => &["test", "--quiet", "--workspace", "--test", "run", "--no-run"],

@@ -1,9 +1,9 @@
-//! What comes in with dependencies: licences, versions, build scripts and sources as `deny.toml` allows them, and a list of
-//! all of it (SBOM).
+//! What comes in with dependencies: licences, versions, build scripts and sources as `deny.toml` allows them,
+//! and a list of all of it (SBOM).
 //!
-//! All is read from `cargo metadata`, so that it needs no network and no program that takes minutes to build. Where
-//! cargo-deny is installed it checks the same file once more, and advisories if their database has been fetched: nothing here
-//! reaches for the network.
+//! All is read from `cargo metadata`, so that it needs no network and no program that takes minutes to build.
+//! Where cargo-deny is installed it checks the same file once more, and advisories if their database has been
+//! fetched: nothing here reaches for the network.
 
 use crate::{cargo, root, say};
 use serde_json::{Value, json};

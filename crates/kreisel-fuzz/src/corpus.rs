@@ -142,7 +142,8 @@ pub fn unfinished() -> Result<NamedFiles, AnyError> {
         .map_err(AnyError::from)
 }
 
-/// Runs the model with two checkpoints, and ends the run or leaves its files as they are; gives the checkpoints and a state.
+/// Runs the model with two checkpoints, and ends the run or leaves its files as they are; gives the
+/// checkpoints and a state.
 fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> {
     let machine = Machine::from_text(SEED, MODEL).map_err(|errors| errors.to_string())?;
     let plan = machine.plan().map_err(|errors| errors.to_string())?;

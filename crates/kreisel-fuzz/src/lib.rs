@@ -1,8 +1,8 @@
 //! Hostile input for every reader of Kreisel: a mutating generator and the targets that it feeds.
 //!
-//! A target must give a value or an error for any bytes: no panic, no more than a second of processor time, no more than
-//! 1 GB of memory. Executions are numbered, and an input depends on nothing but the target and its number, so that a number is
-//! all that is needed to see a failure again.
+//! A target must give a value or an error for any bytes: no panic, no more than a second of processor time,
+//! no more than 1 GB of memory. Executions are numbered, and an input depends on nothing but the target and
+//! its number, so that a number is all that is needed to see a failure again.
 
 pub mod corpus;
 pub mod mutate;

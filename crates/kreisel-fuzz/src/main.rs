@@ -1,7 +1,8 @@
 //! `kreisel-fuzz [--executions N] [--first NUMBER]`: feeds numbered inputs to every reader on all cores.
 //!
-//! A failure is written to `found/TARGET-NUMBER` of this crate, where a test feeds it to its target from then on. An input that
-//! never ends is shown by a watchdog; one that ends the process has its number in the last line `at NUMBER`.
+//! A failure is written to `found/TARGET-NUMBER` of this crate, where a test feeds it to its target from then
+//! on. An input that never ends is shown by a watchdog; one that ends the process has its number in the last
+//! line `at NUMBER`.
 
 use kreisel_fuzz::{Corpus, execute};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the check.
+//! What is fed: the readers of models, expressions, results and checkpoints, and runs of what passes the
+//! check.
 
 use crate::corpus;
 use kreisel::dae::{Control, Values};
@@ -148,7 +149,8 @@ fn resume(bytes: &[u8]) {
     }
 }
 
-/// Most parts, and most velocity coordinates, of a model that is run: larger ones may take more than a second honestly.
+/// Most parts, and most velocity coordinates, of a model that is run: larger ones may take more than a second
+/// honestly.
 const MAX_PARTS: usize = 200;
 
 fn document(bytes: &[u8]) -> Option<Document> {

@@ -1,9 +1,10 @@
-//! Beams, as the peers' scripts in `benches/` run them: the right-angle cantilever and the flexible four-bar of `models/`,
-//! and a beam that flies freely.
+//! Beams, as the peers' scripts in `benches/` run them: the right-angle cantilever and the flexible four-bar
+//! of `models/`, and a beam that flies freely.
 //!
-//! The error is that of the worst node's position, its mean square over time, estimated from a run with half the step;
-//! long models have none. Where a peer's error is smaller at the same step, Kreisel takes shorter steps, and its time is that
-//! of the peer's step. The clock runs during the steps alone. Arguments that are no flags name benchmarks.
+//! The error is that of the worst node's position, its mean square over time, estimated from a run with half
+//! the step; long models have none. Where a peer's error is smaller at the same step, Kreisel takes shorter
+//! steps, and its time is that of the peer's step. The clock runs during the steps alone. Arguments that are
+//! no flags name benchmarks.
 
 mod measure;
 
@@ -46,7 +47,8 @@ struct Case {
     machine: fn() -> Machine,
     /// Seconds that are simulated.
     duration: f64,
-    /// Number of steps of the peers, and of Kreisel for an error that is not larger; kinks of the loads fall on both.
+    /// Number of steps of the peers, and of Kreisel for an error that is not larger; kinks of the loads fall
+    /// on both.
     steps: [usize; 2],
     radius: f64,
     with_error: bool,
@@ -108,7 +110,8 @@ fn main() {
     }
 }
 
-/// Error of the worst node: the root of the mean square over time of its distance from the motion with half the step.
+/// Error of the worst node: the root of the mean square over time of its distance from the motion with half
+/// the step.
 ///
 /// A method of second order: what is left at half the step is a quarter.
 fn error_of(case: &Case) -> f64 {

@@ -1,8 +1,9 @@
 //! The chains of `models/` with h = 1e-3 s, as the peers' scripts in `benches/` run them.
 //!
-//! The error is that of the tip at the end, against a solution in joint angles with a method of high order. Where the peer's
-//! error is another one at the same step, `index3` takes other steps for the same error, and its time is that of the peer's
-//! step. The clock runs during the steps alone. Arguments that are no flags name benchmarks.
+//! The error is that of the tip at the end, against a solution in joint angles with a method of high order.
+//! Where the peer's error is another one at the same step, `index3` takes other steps for the same error, and
+//! its time is that of the peer's step. The clock runs during the steps alone. Arguments that are no flags
+//! name benchmarks.
 
 mod measure;
 
@@ -15,8 +16,8 @@ use measure::{Measurement, Stopwatch, asked, machine};
 /// Step of the peers.
 const STEP: f64 = 1e-3;
 const HALF_A_LINK: f64 = 0.05;
-/// Joint, links, and number of steps of the peers and of `index3` for the same error: the long chains are cut short, as with
-/// the peers.
+/// Joint, links, and number of steps of the peers and of `index3` for the same error: the long chains are cut
+/// short, as with the peers.
 const CASES: [(&str, usize, [usize; 2]); 6] = [
     ("spherical", 10, [1000, 860]),
     ("spherical", 100, [1000, 1110]),

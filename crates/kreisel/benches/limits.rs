@@ -1,6 +1,6 @@
-//! What Kreisel promises of its own cost: growth with the size of the machine, set-up, memory, the worst of a million
-//! steps. Prints the word `limit`, what was measured, the value and the limit, with tabs. Arguments that are no flags name
-//! what is to be measured.
+//! What Kreisel promises of its own cost: growth with the size of the machine, set-up, memory, the worst of a
+//! million steps. Prints the word `limit`, what was measured, the value and the limit, with tabs. Arguments
+//! that are no flags name what is to be measured.
 
 mod measure;
 
@@ -109,11 +109,12 @@ fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m>
     method.start(&machine.system, machine.initial.clone()).expect("the initial values are consistent")
 }
 
-/// CPU time of a step and body of a large machine, in those of a small one: the median of ratios of runs that take turns.
-/// Gives the time of a step of the large one in seconds as well.
+/// CPU time of a step and body of a large machine, in those of a small one: the median of ratios of runs that
+/// take turns. Gives the time of a step of the large one in seconds as well.
 ///
-/// Both are compared in the same steps of their motion, the first. Of the small one the mean over many runs counts, which together take
-/// as long as one of the large: what else the computer does then falls on both alike.
+/// Both are compared in the same steps of their motion, the first. Of the small one the mean over many runs
+/// counts, which together take as long as one of the large: what else the computer does then falls on both
+/// alike.
 fn growth([small, large]: [&Machine; 2]) -> (f64, f64) {
     let (mut ratios, mut times) = (Vec::new(), Vec::new());
     for round in 0..5 {
@@ -289,10 +290,10 @@ fn grid_of_bars() {
 
 /// A control loop must finish every step in time, so the slow ones count.
 ///
-/// Thread time includes what interrupts the thread, and what others do on the same processor: for seconds at a time
-/// everything may take twice as long. So the same steps are made again and again, bit for bit, and the least of their times is
-/// that of the step itself; how much the computer adds in a single run is shown as well. What it takes to read the
-/// clock is subtracted.
+/// Thread time includes what interrupts the thread, and what others do on the same processor: for seconds at
+/// a time everything may take twice as long. So the same steps are made again and again, bit for bit, and the
+/// least of their times is that of the step itself; how much the computer adds in a single run is shown as
+/// well. What it takes to read the clock is subtracted.
 fn driven_arm() {
     const PASSES: usize = 5;
     let arm = Machine::from_text("arm.toml", ARM).unwrap_or_else(|errors| panic!("{}", errors.render(false)));

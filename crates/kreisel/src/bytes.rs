@@ -74,7 +74,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many things of a size follow; a count beyond the bytes that are left is damage, not a reason to allocate.
+    /// How many things of a size follow; a count beyond the bytes that are left is damage, not a reason to
+    /// allocate.
     pub fn count(&mut self, size: usize) -> Result<usize, Damaged> {
         let count = self.whole()?;
         if count > (self.0.len() / size) as u64 { Err(Damaged) } else { Ok(count as usize) }

@@ -1,7 +1,8 @@
-//! Pendulums on every joint against trajectories of MSC ADAMS, which the Chrono project publishes with its tests.
+//! Pendulums on every joint against trajectories of MSC ADAMS, which the Chrono project publishes with its
+//! tests.
 //!
-//! The data lie beside the project, in `../shared/validation/chrono_adams_joints`; where they do not, there is nothing
-//! to compare with.
+//! The data lie beside the project, in `../shared/validation/chrono_adams_joints`; where they do not, there
+//! is nothing to compare with.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -63,8 +64,8 @@ fn list(value: &Value) -> String {
     format!("{:?}", numbers(value))
 }
 
-/// The joints of an example in the words of a model file. ADAMS measures reactions at the ground's point, so the
-/// ground comes second where that can be.
+/// The joints of an example in the words of a model file. ADAMS measures reactions at the ground's point, so
+/// the ground comes second where that can be.
 fn joint_text(kind: &str, joint: &Value) -> Option<String> {
     let joints = |name: &str, place: String| format!("[[{name}]]\nbodies = [\"arm\", \"ground\"]\n{place}\n");
     Some(match kind {
@@ -158,7 +159,8 @@ fn point(state: &Values) -> Point<'_> {
     }
 }
 
-/// What is compared at one time: the body's motion in world axes and the sum of all reactions on the second bodies.
+/// What is compared at one time: the body's motion in world axes and the sum of all reactions on the second
+/// bodies.
 const QUANTITIES: [(&str, &str); 5] = [
     ("com", "position_abs"),
     ("velocity", "velocity_abs"),
@@ -211,9 +213,9 @@ fn largest_difference(found: &[f64], given: &[f64], sign: f64) -> f64 {
 
 /// Part of large accelerations and reactions that is allowed beside the tolerance.
 ///
-/// On the prismatic joint the torque about the fixed point is m g/√2 √(4 + s²) with s = g t²/(2 √2), and there ADAMS
-/// itself is off by 0.039 Nm of 487 Nm. At the end of the second link's fast turn (289 rad/s²) our own values no
-/// longer change when the step is halved, and differ by as small a part.
+/// On the prismatic joint the torque about the fixed point is m g/√2 √(4 + s²) with s = g t²/(2 √2), and
+/// there ADAMS itself is off by 0.039 Nm of 487 Nm. At the end of the second link's fast turn (289 rad/s²)
+/// our own values no longer change when the step is halved, and differ by as small a part.
 const ADAMS_ACCURACY: f64 = 1e-4;
 
 fn size(vector: &[f64]) -> f64 {
@@ -250,8 +252,8 @@ fn pendulums_on_twelve_joints_and_forces_move_as_in_adams() {
     for case in cases {
         let (name, joint) = (case["name"].as_str().unwrap(), &case["joint_to_ground"]);
         let joints = joint_text(joint["type"].as_str().unwrap(), joint);
-        // Bodies on rods and links tumble; at its end the last of them turns with 289 rad/s², of which four digits
-        // are asked.
+        // Bodies on rods and links tumble; at its end the last of them turns with 289 rad/s², of which four
+        // digits are asked.
         let step = match name {
             "RevSpherical_Case02" => 6.25e-5,
             "RevSpherical_Case01" | "Distance_Case02" | "Distance_Case03" => 2.5e-4,

@@ -213,7 +213,8 @@ fn a_direction_without_mass_that_nothing_holds_is_named() {
     assert!(error.to_string().contains("the force balance of `ghost` along"), "{error}");
 }
 
-/// Angle from the upright of the pendulum that n windows of unit bars move like, at a time, by Runge and Kutta.
+/// Angle from the upright of the pendulum that n windows of unit bars move like, at a time, by Runge and
+/// Kutta.
 fn pendulum_angle(n: f64, end: f64) -> f64 {
     let factor = 9.81 * ((n + 1.0) / 2.0 + n) / ((n + 1.0) / 3.0 + n);
     let rates = |[angle, speed]: [f64; 2]| [speed, factor * angle.sin()];
@@ -232,7 +233,8 @@ fn pendulum_angle(n: f64, end: f64) -> f64 {
     y[0]
 }
 
-/// A chain of n windows until an end time, and the height at which its bars end; panics if its bars leave their level.
+/// A chain of n windows until an end time, and the height at which its bars end; panics if its bars leave
+/// their level.
 fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/four-bar-chain.toml");
     let settings = SettingTexts::default()
@@ -252,12 +254,13 @@ fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
     let apart = |other: &&[f64]| other.iter().zip(heights[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let level = heights.iter().map(apart).fold(0.0, f64::max);
     let miss = (heights[0].last().unwrap() - pendulum_angle(n as f64, end).cos()).abs();
-    // Below, the posts turn with up to ω = 7 rad/s: the energy is kept to about (ωh)², and a phase of 5 rad a second
-    // to as much of itself.
+    // Below, the posts turn with up to ω = 7 rad/s: the energy is kept to about (ωh)², and a phase of 5 rad a
+    // second to as much of itself.
     let square = (7.0 * milliseconds * 1e-3).powi(2);
     assert!(drift < 2.0 * square, "n = {n}, {method}: {drift}");
     assert!(miss < 5.0 * end * square, "n = {n}, {method}: {miss}");
-    // A step through the position itself leaves the branch by what the end posts would fall behind in it alone.
+    // A step through the position itself leaves the branch by what the end posts would fall behind in it
+    // alone.
     assert!(level < 9.81 * (milliseconds * 1e-3).powi(2), "n = {n}, {method}: {level}");
 }
 

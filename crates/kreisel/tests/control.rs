@@ -49,8 +49,8 @@ mod crank {
     const FILTER: f64 = 0.02;
     const K: f64 = 0.35;
 
-    /// Positions of the rod's centre (x, y) and the slider, the rod's angle, and their first and second derivatives by
-    /// the crank's angle.
+    /// Positions of the rod's centre (x, y) and the slider, the rod's angle, and their first and second
+    /// derivatives by the crank's angle.
     fn kinematics(theta: f64) -> [[f64; 4]; 3] {
         let (sin, cos) = theta.sin_cos();
         let ratio = CRANK / ROD;
@@ -166,7 +166,8 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
     }
 }
 
-/// Quarter car of `models/active-suspension.toml`: heights and speeds of body and wheel, the filter's states, the force.
+/// Quarter car of `models/active-suspension.toml`: heights and speeds of body and wheel, the filter's states,
+/// the force.
 fn suspension_rate(t: f64, y: &[f64; 7]) -> [f64; 7] {
     let [body, wheel, body_speed, wheel_speed, x1, x2, force] = *y;
     let corner = 60.0_f64;

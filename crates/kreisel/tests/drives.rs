@@ -57,7 +57,8 @@ fn coordinate(machine: &Machine, name: &str, which: &str, state: &Values, near: 
 /// Runs a machine and looks at it at the start and after every step.
 fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl FnMut(&Values)) {
     let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
-    // To round-off, so that what is led can be told from what is nearly so: a matrix kept over steps leaves 1e-9.
+    // To round-off, so that what is led can be told from what is nearly so: a matrix kept over steps leaves
+    // 1e-9.
     (settings.newton_rtol, settings.newton_atol, settings.multiplier_slack) = (1e-12, 1e-14, 1.0);
     (settings.newton.refresh, settings.newton.stop) = (Refresh::EveryIteration, Stop::SmallIncrement);
     let integrator = GeneralizedAlpha::with(settings);
@@ -106,8 +107,9 @@ fn a_driven_crank_turns_beyond_a_full_turn_with_the_torque_of_its_weight() {
             let expected = 0.3 * Vector3::new(angle.cos(), 0.0, -angle.sin());
             // The constraint is solved to the round-off of an increment.
             assert!((centre - expected).norm() < 1e-10, "{method:?} at {}: {centre}", state.time);
-            // Constant speed about y, which turns x towards −z: only the weight needs a torque, −m g r cos φ. With
-            // constant velocity on SE(3) the method is exact. Times are rounded by ε t/2 = 4e-16 s, angles by 4e-15 rad, and
+            // Constant speed about y, which turns x towards −z: only the weight needs a torque, −m g r cos φ.
+            // With constant velocity on SE(3) the method is exact. Times are rounded by ε t/2 = 4e-16 s,
+            // angles by 4e-15 rad, and
             // `index3` divides second differences of that by β h² and magnifies them ten times in its transients.
             let tolerance = if method == Method::Index3 { 4e-9 } else { 1e-9 };
             let (torque, _) = reaction(&machine, "motor", state);
@@ -215,7 +217,8 @@ fn check_led_body(group: &str) {
             turn(Vector3::z(), 4.0 * t) * turn(Vector3::x(), 0.5) * turn(Vector3::z(), 7.0 * t) * initial;
         assert!(found.pose.rotation.angle_to(&expected) < 1e-9, "t = {t}");
         assert!((found.pose.position - Vector3::new(t.cos(), t.sin(), 0.0)).norm() < 1e-10);
-        // Steady precession: Ω = p z + s e with e the spin axis, which p carries along, so Ω̇ = p s z × e in the world.
+        // Steady precession: Ω = p z + s e with e the spin axis, which p carries along, so Ω̇ = p s z × e in
+        // the world.
         let spin_axis = (turn(Vector3::z(), 4.0 * t) * turn(Vector3::x(), 0.5)) * Vector3::z();
         let omega = 4.0 * Vector3::z() + 7.0 * spin_axis;
         assert!((found.rotation * found.angular_velocity() - omega).norm() < 1e-9, "t = {t}");
@@ -234,8 +237,8 @@ fn check_led_body(group: &str) {
 
 #[test]
 fn a_universal_joint_has_the_cardan_error() {
-    // Both shafts pass through the origin; the second leans by β towards y. Its far end is kept on its line: a
-    // second bearing would say twice what the cross already says.
+    // Both shafts pass through the origin; the second leans by β towards y. Its far end is kept on its line:
+    // a second bearing would say twice what the cross already says.
     let beta = 0.6_f64;
     let (sin, cos) = beta.sin_cos();
     let machine = read(&format!(

@@ -1,4 +1,5 @@
-//! Energy of driven and damped machines: work and losses are booked to second order, across corners and jumps.
+//! Energy of driven and damped machines: work and losses are booked to second order, across corners and
+//! jumps.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 

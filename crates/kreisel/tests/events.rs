@@ -107,8 +107,8 @@ fn a_force_is_switched_on_where_a_mass_passes() {
 
 #[test]
 fn a_passage_and_the_way_back_within_one_step_are_both_found() {
-    // A ball whose top is at t = 0.15 passes a height a little below 10 ms before and after: both in the step from
-    // 0.1 s to 0.2 s, at whose ends it is below. 1 ms is still more than a hundredth of the step.
+    // A ball whose top is at t = 0.15 passes a height a little below 10 ms before and after: both in the step
+    // from 0.1 s to 0.2 s, at whose ends it is below. 1 ms is still more than a hundredth of the step.
     for half in [0.01, 0.001] {
         for (direction, expected) in [
             ("both", vec![0.15 - half, 0.15 + half]),
@@ -202,8 +202,8 @@ fn an_event_sets_a_parameter_and_the_motion_goes_on_without_a_jump() {
         name = 'softer'
         zero-of = 't - 0.8'
         set = { k = 'soft' }";
-    // With steps of 1 ms the phase of 20 rad/s lags by (ωh)²/12 of 13 rad, 4e-4 rad of an amplitude of 0.05 m; errors
-    // that add up to 1e-6 of the length are smaller.
+    // With steps of 1 ms the phase of 20 rad/s lags by (ωh)²/12 of 13 rad, 4e-4 rad of an amplitude of 0.05
+    // m; errors that add up to 1e-6 of the length are smaller.
     for way in ["step = 1e-3\nmethod = 'index2'", "step = 1e-3\nmethod = 'index3'", WAYS[2], WAYS[3]] {
         let machine = machine(&tuned_spring(way, events));
         let (run, ending, trajectory) = run(&machine);
@@ -360,8 +360,8 @@ fn a_lock_holds_a_rod_at_its_turning_point_and_lets_it_go_again() {
         let (run, ending, trajectory) = run(&machine);
         assert_eq!(ending, RunEnding::Done, "{way}");
         let rest = run.events()[0].time;
-        // The rate falls through zero at the far turning point, half a period after the release: 1.934 s/2 for a rod of
-        // 1 m released from the horizontal.
+        // The rate falls through zero at the far turning point, half a period after the release: 1.934 s/2
+        // for a rod of 1 m released from the horizontal.
         assert!((rest - 0.967).abs() < 2e-3, "{way}: {:?}", run.events());
         assert_eq!(run.events()[1].event, "release");
         assert!((run.events()[1].time - 2.0).abs() < 2e-9);
@@ -424,8 +424,8 @@ fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
 
 #[test]
 fn a_reaction_that_vanishes_is_an_event() {
-    // A mass on a table that falls away with growing acceleration: the table leaves the mass when it falls faster
-    // than g, at t = g/6 for a path of −t³.
+    // A mass on a table that falls away with growing acceleration: the table leaves the mass when it falls
+    // faster than g, at t = g/6 for a path of −t³.
     let machine = machine(
         "[simulation]
         end-time = 2
@@ -481,7 +481,8 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
     );
     for (time, x) in trajectory.times.iter().zip(trajectory.signal("cart.position.x").unwrap()) {
         let exact = 3.0 * (time - 0.700_000_05).max(0.0).powi(2);
-        // Constant forces are integrated and interpolated exactly; the ramp of 0.1 µs is of third order in its length.
+        // Constant forces are integrated and interpolated exactly; the ramp of 0.1 µs is of third order in
+        // its length.
         assert!((x - exact).abs() < 1e-6, "{time}: {x} {exact}");
     }
     let steps = trajectory.signal("solver.step").unwrap();
@@ -491,7 +492,8 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
 #[test]
 fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
     let corner = 1.0;
-    // From a tenth of a step down to what rounding of the time leaves: less than a step can be between event and corner.
+    // From a tenth of a step down to what rounding of the time leaves: less than a step can be between event
+    // and corner.
     for gap in [1e-3, 1e-6, 1e-9, 1e-12, 1e-14, 4e-16] {
         for (way, action) in
             WAYS.iter().flat_map(|way| ["", "switch-on = ['brake']"].map(|action| (way, action)))
@@ -527,7 +529,8 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             assert_eq!(run.integration().values().time, 2.0, "{words}");
             assert_eq!(run.events().len(), 1, "{words}");
             assert!((run.events()[0].time - (corner - gap)).abs() < 2e-9, "{words}");
-            // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the end.
+            // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the
+            // end.
             let braked = if action.is_empty() { 0.0 } else { 0.5 * (1.0 + gap) * (1.0 + gap) };
             let x = trajectory.signal("cart.position.x").unwrap().last().copied().unwrap();
             // A force that grows linearly is integrated with an error of h² per second, or by the tolerance.

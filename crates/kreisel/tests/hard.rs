@@ -1,5 +1,5 @@
-//! Every example model with a hundredth of its step, its own, and a hundred times its step: it comes to its end, or says
-//! when and where it failed and what to try.
+//! Every example model with a hundredth of its step, its own, and a hundred times its step: it comes to its
+//! end, or says when and where it failed and what to try.
 //!
 //! `cargo xtask hard` runs them to their ends; the short version is part of all tests.
 

@@ -376,7 +376,8 @@ fn settings(method: Method, spectral_radius: f64, step: f64) -> Settings {
     Settings::new(method, Parameters::chung_hulbert(spectral_radius).unwrap(), step)
 }
 
-/// Largest errors of the energy in the first and in the second half of ten seconds, and the largest kinetic energy.
+/// Largest errors of the energy in the first and in the second half of ten seconds, and the largest kinetic
+/// energy.
 fn energy_errors(kind: &Kind, group: Group, step: f64) -> ([f64; 2], f64) {
     let Swing { system, initial } = swing(kind, group);
     let integrator = GeneralizedAlpha::with(settings(Method::Index2, 1.0, step));
@@ -400,10 +401,11 @@ fn the_energy_of_a_frictionless_swing_is_kept_to_second_order() {
         let group = if index % 2 == 0 { Group::Se3 } else { Group::So3xR3 };
         let [(coarse, kinetic), (fine, _)] = [0.005, 0.0025].map(|step| energy_errors(kind, group, step));
         let ratio = coarse[0].max(coarse[1]) / fine[0].max(fine[1]);
-        // Four when h is halved, up to a quarter of an order: some bodies tumble fast at times, and the largest error
-        // depends on how steps meet those moments.
+        // Four when h is halved, up to a quarter of an order: some bodies tumble fast at times, and the
+        // largest error depends on how steps meet those moments.
         assert!((3.4..4.8).contains(&ratio), "{} {group:?}: {coarse:?}, {fine:?}", kind.name);
-        // Bounded: no drift from one half to the next beyond what faster motion makes, and small at all times.
+        // Bounded: no drift from one half to the next beyond what faster motion makes, and small at all
+        // times.
         assert!(fine[1] < 6.0 * fine[0], "{} {group:?}: {fine:?}", kind.name);
         assert!(fine[1] < 1e-3 * kinetic, "{} {group:?}: {fine:?} of {kinetic} J", kind.name);
     }

@@ -1,5 +1,5 @@
-//! Long runs of the heavy top: rotations stay rotations, constraints stay kept, energy does what theory says, memory
-//! stays as it is.
+//! Long runs of the heavy top: rotations stay rotations, constraints stay kept, energy does what theory says,
+//! memory stays as it is.
 //!
 //! `cargo xtask long` runs ten million steps of each method; the short versions are part of all tests.
 
@@ -113,7 +113,8 @@ fn check_damped(book: &Book) {
     assert!(tops.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "{tops:?}");
 }
 
-/// Drift of the energy of `index2` at ρ∞ = 1 per second, and how far it swings about that, relative to the energy.
+/// Drift of the energy of `index2` at ρ∞ = 1 per second, and how far it swings about that, relative to the
+/// energy.
 fn drift_and_swing(book: &Book, step: f64) -> [f64; 2] {
     let middle = |range: &[f64; 2]| 0.5 * (range[0] + range[1]);
     let (first, last) = (&book.energies[0], &book.energies[book.energies.len() - 1]);
@@ -123,12 +124,13 @@ fn drift_and_swing(book: &Book, step: f64) -> [f64; 2] {
 
 /// ρ∞ = 1 damps nothing, but a method of second order that is not symplectic lets energy drift slowly.
 ///
-/// It keeps the energy of a neighbouring problem, which differs from that of the machine by h² times a function of the state: what it swings
-/// and drifts by falls with h² at least. So a run with twice the step bounds both: by a quarter, and a half more for what
-/// is of higher order there.
+/// It keeps the energy of a neighbouring problem, which differs from that of the machine by h² times a
+/// function of the state: what it swings and drifts by falls with h² at least. So a run with twice the step
+/// bounds both: by a quarter, and a half more for what is of higher order there.
 fn check_undamped(book: &Book) {
     check(book);
-    // With the hidden constraints in the equations they hold to round-off as well: of velocities of 150, and Newton's tolerance over h.
+    // With the hidden constraints in the equations they hold to round-off as well: of velocities of 150, and
+    // Newton's tolerance over h.
     assert!(book.velocity < 1e-9, "{:e}", book.velocity);
     let [coarse_drift, coarse_swing] = drift_and_swing(&run("index2", "1", 2.0 * STEP, 60_000), 2.0 * STEP);
     let [drift, swing] = drift_and_swing(book, STEP);

@@ -24,7 +24,8 @@ fn the_heavy_top_of_the_model_file_moves_like_the_reference() {
     assert!((error - 7.27e-3).abs() < 1e-4, "{error}");
 }
 
-/// Two shafts at 30°, joined by a universal joint or by a cross on two hinges; angle of the second after a run.
+/// Two shafts at 30°, joined by a universal joint or by a cross on two hinges; angle of the second after a
+/// run.
 fn shaft_angle(joint: &str, method: kreisel::integrate::Method) -> f64 {
     let text = format!(
         "[gravity]
@@ -86,7 +87,8 @@ fn a_massless_cross_on_two_hinges_is_a_universal_joint() {
         axis = [0, 'cos(bend)', 'sin(bend)']";
     for method in [kreisel::integrate::Method::Index3, kreisel::integrate::Method::Index2] {
         let difference = shaft_angle(universal, method) - shaft_angle(cross, method);
-        // The same motion; with `index2` the stabilisation acts on other constraints, an effect of second order.
+        // The same motion; with `index2` the stabilisation acts on other constraints, an effect of second
+        // order.
         assert!(difference.abs() < 1e-4, "{method:?}: {difference}");
     }
 }

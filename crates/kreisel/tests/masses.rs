@@ -1,4 +1,5 @@
-//! Masses from 1e-9 kg to 1e9 kg in one machine, against equations written down and solved apart from the library.
+//! Masses from 1e-9 kg to 1e9 kg in one machine, against equations written down and solved apart from the
+//! library.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -74,7 +75,8 @@ fn motion(masses: [f64; 2], end: f64) -> Vec<Bars> {
     out
 }
 
-/// What the hinges must carry: forces on the first bar and on the second one, from the accelerations of the bars' centres.
+/// What the hinges must carry: forces on the first bar and on the second one, from the accelerations of the
+/// bars' centres.
 fn hinge_forces(masses: [f64; 2], x: Bars) -> [[f64; 2]; 2] {
     let [one, two, one_rate, two_rate] = x;
     let [.., one_jerk, two_jerk] = rates(masses, x);
@@ -134,7 +136,8 @@ fn bars_of_a_microgram_and_a_million_tonnes_swing_as_lagrange_says() {
                 ["angle of p", "angle of q", "force of p", "force of q"].iter().zip(usual.iter().zip(extreme))
             {
                 let words = format!("{method}, {mass}: {what}");
-                // Second order: some (ωh)² ωt for a motion of ω ≈ 6 rad/s, and three times as much for `bdf2`.
+                // Second order: some (ωh)² ωt for a motion of ω ≈ 6 rad/s, and three times as much for
+                // `bdf2`.
                 within(&words, *usual, 4e-4);
                 within(&words, (extreme - usual).abs(), 0.01 * usual);
             }

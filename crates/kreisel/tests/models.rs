@@ -1,8 +1,9 @@
-//! The models in `models/` do what their opening comments promise: closed forms, reference solutions, other programs.
+//! The models in `models/` do what their opening comments promise: closed forms, reference solutions, other
+//! programs.
 //!
-//! The integrator is of second order: unless a comment says more, a tolerance is a few times (ωh)² of the fastest
-//! motion, times the size of what is compared and the length of the run. Kinematics that a drive leads are exact but
-//! for Newton's tolerance.
+//! The integrator is of second order: unless a comment says more, a tolerance is a few times (ωh)² of the
+//! fastest motion, times the size of what is compared and the length of the run. Kinematics that a drive
+//! leads are exact but for Newton's tolerance.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -78,7 +79,8 @@ struct PlanarChain {
 }
 
 impl PlanarChain {
-    /// Σ_j a_ij (cos(θ_i − θ_j) θ̈_j + sin(θ_i − θ_j) θ̇_j²) = −m g l cos θ_i (c + links beyond i), by Lagrange.
+    /// Σ_j a_ij (cos(θ_i − θ_j) θ̈_j + sin(θ_i − θ_j) θ̇_j²) = −m g l cos θ_i (c + links beyond i), by
+    /// Lagrange.
     fn rate<const N: usize>(&self, y: &[f64; N]) -> [f64; N] {
         let n = N / 2;
         let (angles, speeds) = y.split_at(n);
@@ -149,8 +151,8 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
 #[test]
 fn the_heavy_top_has_the_errors_that_are_published_on_both_groups() {
     let reference = HeavyTop::new(Group::So3xR3).reference(&[1.0])[0].position;
-    // Errors of the position at t = 1 s with h = 1 ms, ρ∞ = 0.9 and three equations of constraint, as the Fortran
-    // program `gena` finds them.
+    // Errors of the position at t = 1 s with h = 1 ms, ρ∞ = 0.9 and three equations of constraint, as the
+    // Fortran program `gena` finds them.
     for (group, published) in [("so3xr3", 7.275e-3), ("se3", 8.286e-2)] {
         let settings =
             SettingTexts::default().with("group", group).with("step", "1 ms").with("end-time", "1");
@@ -405,7 +407,8 @@ fn the_four_bar_moves_and_takes_the_torque_of_a_planar_linkage() {
     let machine = machine("four-bar");
     let found = Redundancy::find(&machine.system, 0.0, &machine.initial.configuration);
     assert_eq!(found.implied.len(), 3, "{found:?}");
-    // The torque follows accelerations, whose error is a few times (ωh)² = 1.6e-4 of themselves; the power is 0.5 W.
+    // The torque follows accelerations, whose error is a few times (ωh)² = 1.6e-4 of themselves; the power is
+    // 0.5 W.
     let run = simulate_until("four-bar", 2.0);
     let law = |t: f64| smooth_start(2.0 * TAU, 0.5, t);
     let rocker =
@@ -432,7 +435,8 @@ fn the_latch_catches_the_flap_where_it_turns_and_lets_it_go_with_a_tighter_sprin
         t if t < 0.75 => PI,
         t => FRAC_PI_2 * (1.0 + (2.0 * rate * (t - 0.75)).cos()),
     };
-    // The phase lags by (ωh)²/12 of itself: of the 5 rad at 25 rad/s after the release by 6.6e-5 rad, times π/2.
+    // The phase lags by (ωh)²/12 of itself: of the 5 rad at 25 rad/s after the release by 6.6e-5 rad, times
+    // π/2.
     within("angle", difference(&run, "hinge.angle", angle), 1.2e-4);
     for (row, &t) in run.times.iter().enumerate() {
         // The moments of catch, change and release belong to both sides.
@@ -443,7 +447,8 @@ fn the_latch_catches_the_flap_where_it_turns_and_lets_it_go_with_a_tighter_sprin
             t if t > 0.751 => 0.0,
             _ => continue,
         };
-        // At rest in the latch, where the cosine is flat, the angle is good to (1e-5)²; the rest is Newton's tolerance.
+        // At rest in the latch, where the cosine is flat, the angle is good to (1e-5)²; the rest is Newton's
+        // tolerance.
         within("torque", (column(&run, "latch.torque.z")[row] - torque).abs(), 1e-6);
     }
     // What tightening puts in, (4 − 1) k (π/2)²/2, is booked as work.
@@ -506,8 +511,9 @@ fn the_door_shuts_like_an_overdamped_oscillator_and_its_hinges_share_its_weight(
     let angle = |row: usize| FRAC_PI_2 * (closing(run.times[row]) - 1.0);
     for hinge in 0..3 {
         within("angle", difference(&run, &format!("hinge-{hinge}.angle"), angle), 2e-5);
-        // Reactions that are shared are known to the rounding of the violations, up to 1e-16 m, over the compliance
-        // 1e-9 h²/m: up to 0.025 N, on average over equal hinges much less. The motion does not feel them.
+        // Reactions that are shared are known to the rounding of the violations, up to 1e-16 m, over the
+        // compliance 1e-9 h²/m: up to 0.025 N, on average over equal hinges much less. The motion does not
+        // feel them.
         within("weight", difference(&run, &format!("hinge-{hinge}.force.z"), |_| 25.0 * G0 / 3.0), 1e-4);
     }
     // Hinge forces hold the door on its circle: together m ω² w/2 towards the hinges when it has turned.

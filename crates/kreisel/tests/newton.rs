@@ -51,8 +51,8 @@ fn default_tolerances_leave_the_error_of_the_method() {
     }
 }
 
-/// A kept matrix contracted slower than the rate claimed that was measured while it was fresh: with `index2` the
-/// steps stopped too early and the error in x(1) was 4.8e-3 where the method's own is 4.6e-5.
+/// A kept matrix contracted slower than the rate claimed that was measured while it was fresh: with `index2`
+/// the steps stopped too early and the error in x(1) was 4.8e-3 where the method's own is 4.6e-5.
 #[test]
 fn the_rate_of_a_fresh_matrix_is_not_claimed_for_a_kept_one() {
     for method in [Method::Index3, Method::Index2] {

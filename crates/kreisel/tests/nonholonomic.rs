@@ -111,7 +111,8 @@ fn nonlinear_exact(time: f64) -> Exact {
     Exact { q: q.into(), v: v.into(), a: a.into(), lambda: vec![lambda], psi: vec![psi] }
 }
 
-/// A skate led through a figure while a mass rides on it: q = (x, y, θ, w), Φ = w − x y, κ = ẏ cos θ − ẋ sin θ.
+/// A skate led through a figure while a mass rides on it: q = (x, y, θ, w), Φ = w − x y, κ = ẏ cos θ − ẋ sin
+/// θ.
 ///
 /// Forces are those that the chosen motion needs, so that the solution is known; two directions stay free.
 struct LedSkate;
@@ -211,8 +212,8 @@ fn every_method_has_order_two_in_every_component_whatever_the_steps() {
             ];
             for (name, run) in cases {
                 let found = slopes(&run(1.0 / 160.0), &run(1.0 / 640.0), 4.0);
-                // Random patterns differ between the two sizes, and with them the constant of the error; a ramp begins
-                // with steps a hundred times smaller than it ends with.
+                // Random patterns differ between the two sizes, and with them the constant of the error; a
+                // ramp begins with steps a hundred times smaller than it ends with.
                 let tolerance = match sequence {
                     Sequence::Constant | Sequence::Alternating => 0.1,
                     Sequence::Random | Sequence::Ramp => 0.3,

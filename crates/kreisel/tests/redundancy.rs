@@ -142,8 +142,8 @@ fn door(hinges: usize) -> (System, Initial) {
     builder.build(0.0).unwrap()
 }
 
-/// Runs a machine with redundant equations beside one without: the largest violation on the way, and the difference of
-/// the two configurations at the end.
+/// Runs a machine with redundant equations beside one without: the largest violation on the way, and the
+/// difference of the two configurations at the end.
 fn drift(full: (System, Initial), reduced: (System, Initial), steps: usize) -> (f64, f64) {
     let integrator = GeneralizedAlpha::new(Method::Index3, 0.8, 1e-3).unwrap();
     let mut with = integrator.start(&full.0, full.1).unwrap();
@@ -173,9 +173,9 @@ fn assert_no_drift(steps: usize) -> [f64; 2] {
 #[test]
 fn implied_equations_do_not_drift_and_leave_the_motion_alone() {
     let steps = 5000;
-    // Newton's tolerance of 1e-12 per step lets two motions part by its random walk in velocity: 1e-12/h √N in rate,
-    // times N h in angle. The linkage passes dead points, where neighbouring motions part for good: longer runs cannot
-    // be compared.
+    // Newton's tolerance of 1e-12 per step lets two motions part by its random walk in velocity: 1e-12/h √N
+    // in rate, times N h in angle. The linkage passes dead points, where neighbouring motions part for good:
+    // longer runs cannot be compared.
     let apart = 1e-12 * (steps as f64).powf(1.5);
     for difference in assert_no_drift(steps) {
         assert!(difference < apart, "{difference}");

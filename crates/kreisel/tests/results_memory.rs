@@ -52,10 +52,11 @@ fn peaks(end: f64) -> [u64; 2] {
 fn a_run_of_ten_times_the_length_needs_no_more_memory() {
     let [short, short_picture] = peaks(2.0);
     let [long, long_picture] = peaks(20.0);
-    // What is held is one chunk of each table and the right edge of its index: a level more takes some kB a table.
+    // What is held is one chunk of each table and the right edge of its index: a level more takes some kB a
+    // table.
     assert!(long < short + 100_000, "{short} bytes for 2,000 steps, {long} for 20,000");
-    // The picture reads all times, 8 bytes a step in a few copies, and no more of the motion than it shows; the file has
-    // several hundred bytes a step.
+    // The picture reads all times, 8 bytes a step in a few copies, and no more of the motion than it shows;
+    // the file has several hundred bytes a step.
     let per_step = (long_picture as f64 - short_picture as f64) / 18_000.0;
     assert!(per_step < 100.0, "{short_picture} bytes for 2,000 steps, {long_picture} for 20,000");
 }

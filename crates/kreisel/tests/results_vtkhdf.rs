@@ -221,8 +221,8 @@ const LONG_RUN: &str = "KREISEL_TEST_LONG_RUN";
 #[test]
 fn a_process_that_is_killed_leaves_a_readable_file() {
     let dir = tempfile::tempdir().unwrap();
-    // A step takes some 3 kB, and chunks that are not yet full half a megabyte: these are about 300, 800 and 1300
-    // steps. A flush comes after each 97.
+    // A step takes some 3 kB, and chunks that are not yet full half a megabyte: these are about 300, 800 and
+    // 1300 steps. A flush comes after each 97.
     for (size, least) in [(1_500_000, 150), (3_000_000, 600), (4_500_000, 1100)] {
         let path = dir.path().join(format!("{size}.vtkhdf"));
         let mut child = Command::new(std::env::current_exe().unwrap());

@@ -29,7 +29,8 @@ fn a_tilted_disc_rolls_in_its_circle_with_every_method() {
         for group in ["se3", "so3xr3"] {
             let settings = with(method, 0.9, None).with("group", group).with("end-time", "2");
             let run = machine("rolling-disc", &[], &settings).simulate().unwrap();
-            // The axis turns at 18 rad/s, so that ωh = 0.04; the error grows over three radians of the circle.
+            // The axis turns at 18 rad/s, so that ωh = 0.04; the error grows over three radians of the
+            // circle.
             let size = radius.abs();
             within(
                 "x",
@@ -59,7 +60,8 @@ fn a_fast_coin_wobbles_and_a_slow_one_falls() {
         let heights = column(&run, "coin.axle.position.z").iter().zip(column(&run, "coin.position.z"));
         (run.times.clone(), heights.map(|(tip, centre)| tip - centre).collect::<Vec<f64>>())
     };
-    // A spinning coin leans about an angle at which it also turns: the mean is not zero, the frequency is the same.
+    // A spinning coin leans about an angle at which it also turns: the mean is not zero, the frequency is the
+    // same.
     let (times, lean) = run("0.5", "200 ms");
     let frequency = square(0.5).sqrt();
     let periods = crossings(&times, &lean);
@@ -67,8 +69,8 @@ fn a_fast_coin_wobbles_and_a_slow_one_falls() {
     let measured =
         std::f64::consts::PI * (periods.len() - 1) as f64 / (periods[periods.len() - 1] - periods[0]);
     within("frequency of the wobble", (measured / frequency - 1.0).abs(), 1e-2);
-    // Below the limit of 0.198 m/s. Without a yaw rate at the lean φ₀ the right side is 3 ω² φ₀: cosh(κ t) from rest,
-    // about 3 ω² φ₀/(3 ω² − g/r).
+    // Below the limit of 0.198 m/s. Without a yaw rate at the lean φ₀ the right side is 3 ω² φ₀: cosh(κ t)
+    // from rest, about 3 ω² φ₀/(3 ω² − g/r).
     let (times, lean) = run("0.1", "60 ms");
     let growth = (-square(0.1)).sqrt();
     let (first, last) = (lean.len() / 2, lean.len() - 1);

@@ -53,8 +53,8 @@ fn a_marker_on_a_turning_wheel_moves_on_a_circle() {
             .map(|quantity| format!("[[sensor]]\nof = 'wheel.rim'\nquantity = '{quantity}'\n"))
             .collect();
     let run = wheel(&sensors);
-    // A constant angular velocity is integrated exactly on the group; 200 steps add roundings of 1e-16 each, and
-    // Newton's tolerance of 1e-12 enters accelerations through 1/(βh²).
+    // A constant angular velocity is integrated exactly on the group; 200 steps add roundings of 1e-16 each,
+    // and Newton's tolerance of 1e-12 enters accelerations through 1/(βh²).
     let w = 3.0;
     assert!(difference(&run, "wheel.rim.position.x", |t| 0.5 * (w * t).cos()) < 1e-12);
     assert!(difference(&run, "wheel.rim.position.y", |t| 0.5 * (w * t).sin()) < 1e-12);
@@ -180,9 +180,9 @@ fn output_times_are_multiples_of_the_output_step_and_the_end() {
 
 #[test]
 fn interpolated_output_agrees_with_the_steps_to_second_order() {
-    // The same steps; only the output differs. Within a step a signal bends by h²/8 of its second derivative. The rate
-    // of the rod is at most √28 rad/s (energy), so with z = −½ cos, m = 2 kg the second derivatives are at most 14 m/s²,
-    // 75 rad/s³ and a few thousand N/s².
+    // The same steps; only the output differs. Within a step a signal bends by h²/8 of its second derivative.
+    // The rate of the rod is at most √28 rad/s (energy), so with z = −½ cos, m = 2 kg the second derivatives
+    // are at most 14 m/s², 75 rad/s³ and a few thousand N/s².
     let steps = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\n{PENDULUM}"));
     let between =
         simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\noutput-step = 0.005\n{PENDULUM}"));

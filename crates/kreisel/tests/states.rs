@@ -91,7 +91,8 @@ fn motion_reaction_and_states_of_a_driven_top_converge_with_order_two() {
         let on_se3 = group == Group::Se3;
         let methods = METHODS.into_iter().chain((!on_se3).then_some(Method::UpdatedLagrangian));
         for method in methods {
-            // Steps of varying size cost `updated-lagrangian` an order in the λ of this top, also where no state acts on it.
+            // Steps of varying size cost `updated-lagrangian` an order in the λ of this top, also where no
+            // state acts on it.
             let varying = method != Method::UpdatedLagrangian;
             for alternating in [false, true].into_iter().filter(|alternating| varying || !alternating) {
                 let errors = [400, 800].map(|count| {
@@ -109,7 +110,8 @@ fn motion_reaction_and_states_of_a_driven_top_converge_with_order_two() {
     }
 }
 
-/// A pendulum of unit length and mass in the plane, turned by a lagging torque c that the string's force feeds.
+/// A pendulum of unit length and mass in the plane, turned by a lagging torque c that the string's force
+/// feeds.
 struct LaggingPendulum;
 
 const GRAVITY: f64 = 9.81;
@@ -282,8 +284,8 @@ fn an_algebraic_state_that_nothing_determines_is_named() {
     assert!(error.to_string().contains("state 0"), "{error}");
 }
 
-/// A torque c about the x axis between two bodies that lags behind their motion and the force in a joint, and drives an
-/// algebraic state s that pushes the second body: everything that an element may do.
+/// A torque c about the x axis between two bodies that lags behind their motion and the force in a joint, and
+/// drives an algebraic state s that pushes the second body: everything that an element may do.
 struct Lag {
     nodes: [NodeId; 2],
     states: [StateId; 2],

@@ -116,7 +116,8 @@ fn assert_close(name: &str, exact: &BlockMatrix, differenced: &BlockMatrix) {
     let (exact, differenced) = (exact.to_dense(), differenced.to_dense());
     let scale = exact.amax().max(1.0);
     let error = (&exact - &differenced).amax();
-    // Central differences with a step of 6e-6 are good to some 1e-10 of the values; springs and stops are stiff.
+    // Central differences with a step of 6e-6 are good to some 1e-10 of the values; springs and stops are
+    // stiff.
     assert!(error <= 1e-8 * scale, "{name}: error {error} of {scale}");
 }
 
@@ -290,8 +291,8 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
             assembled.advance(0.2).unwrap();
             let pairs = direct.values().configuration.iter().zip(&assembled.values().configuration);
             for (a, b) in pairs {
-                // The same discrete equations: rounding of 1e-13 in an increment is 2e-10 rad/s in a velocity,
-                // and 200 steps carry it on.
+                // The same discrete equations: rounding of 1e-13 in an increment is 2e-10 rad/s in a
+                // velocity, and 200 steps carry it on.
                 assert!((a - b).abs() < 1e-8, "{group:?} {method:?}: {a} {b}");
             }
         }

@@ -1,4 +1,5 @@
-//! Numbers that can be relied on: who made one that is none, the same bits again, and machines that are hard to compute.
+//! Numbers that can be relied on: who made one that is none, the same bits again, and machines that are hard
+//! to compute.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -28,7 +29,8 @@ fn ball(force: &str, end: &str) -> String {
 
 #[test]
 fn a_number_that_is_none_is_caught_at_the_part_that_made_it() {
-    // 0/0 from the first moment, a root of what becomes negative at 0.35 s, a force whose square overflows at 0.36 s.
+    // 0/0 from the first moment, a root of what becomes negative at 0.35 s, a force whose square overflows at
+    // 0.36 s.
     let cases = [
         ("(t - t)/(t - t)", "at the start"),
         ("sqrt(0.35 - t)", "at t = 0.3"),
@@ -108,7 +110,8 @@ fn machines_of_ten_kilometres_and_ten_micrometres_move_alike() {
 #[test]
 fn stiffnesses_may_differ_by_twelve_orders_of_magnitude() {
     for method in ["index3", "index2", "soi2"] {
-        // Two masses in a row on springs of 1 N/m and 1e12 N/m: the stiff one holds like a rod, so both swing with √(1/2) rad/s.
+        // Two masses in a row on springs of 1 N/m and 1e12 N/m: the stiff one holds like a rod, so both swing
+        // with √(1/2) rad/s.
         let text = format!(
             "[simulation]\nend-time = 20\nstep = '1 ms'\nspectral-radius = 0.8\nmethod = '{method}'\n[gravity]\nacceleration = [0, 0, 0]\n\
              [[point-mass]]\nname = 'a'\nmass = 1\nposition = [1.5, 0, 0]\n[[point-mass]]\nname = 'b'\nmass = 1\nposition = [2.5, 0, 0]\n\

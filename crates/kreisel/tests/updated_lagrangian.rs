@@ -56,7 +56,8 @@ fn assert_second_order(name: &str, coarse: [f64; 3], fine: [f64; 3]) {
     }
 }
 
-/// From the first step on: the starting values use the third derivative of the coordinates in the place of v̈.
+/// From the first step on: the starting values use the third derivative of the coordinates in the place of
+/// v̈.
 #[test]
 fn the_heavy_top_converges_with_order_two_in_every_component() {
     for chart in CHARTS {

@@ -43,8 +43,8 @@ fn slope(steps: &[f64], errors: &[f64]) -> f64 {
 enum Sequence {
     /// h/3, 2h/3, h/3, …
     Alternating,
-    /// Each step is its predecessor times a random number in [0.5, 2], within a sixteenth and four times the first; after
-    /// a hundred steps the same again, so that longer sequences are refinements of shorter ones.
+    /// Each step is its predecessor times a random number in [0.5, 2], within a sixteenth and four times the
+    /// first; after a hundred steps the same again, so that longer sequences are refinements of shorter ones.
     Random,
     /// From the smallest to a hundred times it.
     Ramp,
@@ -86,8 +86,8 @@ fn velocity(group: Group, at: &TopSolution) -> [f64; 6] {
 /// v̇ by differences of the reference; δ = 1e-6 leaves some 1e-8 of it, far below the errors here.
 const DELTA: f64 = 1e-6;
 
-/// Errors of the heavy top, the largest after each of the last steps: q absolute, v and a relative, λ relative to the
-/// computed one (as in the numbers below); a against v̇(t + Δ_α h).
+/// Errors of the heavy top, the largest after each of the last steps: q absolute, v and a relative, λ
+/// relative to the computed one (as in the numbers below); a against v̇(t + Δ_α h).
 fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) -> [f64; 4] {
     let mut run =
         GeneralizedAlpha::with(Settings { step: steps[0], ..settings }).start(top, top.initial()).unwrap();
@@ -157,7 +157,8 @@ fn inverse(counts: &[usize]) -> Vec<f64> {
     counts.iter().map(|&count| 1.0 / count as f64).collect()
 }
 
-/// A single moment can hit an oscillation where it is zero, so the largest of the last hundred errors counts. In λ with
+/// A single moment can hit an oscillation where it is zero, so the largest of the last hundred errors counts.
+/// In λ with
 /// `index3` on SO(3)×R³ and ρ∞ = 0.9 that oscillation, of third order, outweighs the rest with coarser alternating
 /// steps: slopes 2.56, 2.62, 2.43 come before the 2.15 here, and 2.00 with ρ∞ = 0.6, which damps it.
 #[test]
@@ -184,10 +185,12 @@ fn strongly_varying_steps_keep_second_order_in_every_component() {
     }
 }
 
-/// Relative error in λ before t = 0.2 with steps alternating between h/3 and 2h/3, from an independent implementation.
+/// Relative error in λ before t = 0.2 with steps alternating between h/3 and 2h/3, from an independent
+/// implementation.
 ///
-/// Its numbers are the largest over the last few steps: errors after a short and a long step differ, and in the finest
-/// run of the first row the one after the short step is the larger (1.31e-4, beside 1.02e-4 at t = 0.2 itself).
+/// Its numbers are the largest over the last few steps: errors after a short and a long step differ, and in
+/// the finest run of the first row the one after the short step is the larger (1.31e-4, beside 1.02e-4 at t =
+/// 0.2 itself).
 #[test]
 fn errors_with_and_without_corrections_are_those_of_an_independent_implementation() {
     use Group::{Se3, So3xR3};

@@ -1,7 +1,7 @@
 //! How much work the benchmark models take: Newton iterations, residuals, matrices and factorisations.
 //!
-//! Seconds depend on the computer, counts do not. The table holds Kreisel's own numbers, to notice change: a measure that makes
-//! steps cheaper changes it on purpose, and the benchmarks say whether it was worth it.
+//! Seconds depend on the computer, counts do not. The table holds Kreisel's own numbers, to notice change: a
+//! measure that makes steps cheaper changes it on purpose, and the benchmarks say whether it was worth it.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 

@@ -128,7 +128,8 @@ fn cpu_time(process: u32) -> Option<f64> {
     cpu_time_of(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// Out of the line that Linux writes: the name in brackets, then the state as field 3, then fields 14 and 15 in 1/100 s.
+/// Out of the line that Linux writes: the name in brackets, then the state as field 3, then fields 14 and 15
+/// in 1/100 s.
 fn cpu_time_of(line: &str) -> Option<f64> {
     let fields: Vec<&str> = line.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |field: usize| fields.get(field - 3)?.parse::<f64>().ok();

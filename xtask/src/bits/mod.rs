@@ -1,13 +1,14 @@
 //! `cargo xtask bits --against COMMIT`: does this tree compute the same bits as a commit?
 //!
-//! Builds both, runs every model with every method, and compares tables, summaries and words byte by byte. A chore for changes
-//! that must not change results; no part of `cargo xtask test`, as other changes change them on purpose.
+//! Builds both, runs every model with every method, and compares tables, summaries and words byte by byte. A
+//! chore for changes that must not change results; no part of `cargo xtask test`, as other changes change
+//! them on purpose.
 //!
-//! Both run the models of the commit. Results of the commit are kept; its first runs also choose the ends, so that no run takes
-//! long. Runs that are killed and go on are compared with the commit's runs that were not.
+//! Both run the models of the commit. Results of the commit are kept; its first runs also choose the ends, so
+//! that no run takes long. Runs that are killed and go on are compared with the commit's runs that were not.
 //!
-//! The stepper is reached from Rust only: the test `stepped` of `kreisel-cli` writes its tables, in each tree with that tree's
-//! own words.
+//! The stepper is reached from Rust only: the test `stepped` of `kreisel-cli` writes its tables, in each tree
+//! with that tree's own words.
 
 mod compare;
 mod execute;
@@ -238,7 +239,8 @@ fn write_stepped(folder: &Path, test: impl Fn((&str, &str)) -> Result<(), String
     test(("KREISEL_STEPPED", &folder.to_string_lossy()))
 }
 
-/// Runs the commit, unless its results are kept, and gives the run with the end that was chosen; none if all ends are too far.
+/// Runs the commit, unless its results are kept, and gives the run with the end that was chosen; none if all
+/// ends are too far.
 fn keep(program: &Program, run: &Run, folder: &Path) -> Result<Option<Run>, String> {
     // With its arguments: a plan that changed makes new results.
     let head = format!("{} {:?}", run.arguments.join(" "), run.end);

@@ -1,5 +1,5 @@
-//! Which runs are compared: every model with every method, with its own step and with a step by error, equilibria, modes, and
-//! options of methods.
+//! Which runs are compared: every model with every method, with its own step and with a step by error,
+//! equilibria, modes, and options of methods.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ const METHODS: [(&str, &str); 7] = [
 /// Steps of a run with a fixed step.
 const STEPS: f64 = 300.0;
 
-/// Ends of models in which something happens later than that, in s: a latch opens, a beam is struck, friction begins to stick.
+/// Ends of models in which something happens later than that, in s: a latch opens, a beam is struck, friction
+/// begins to stick.
 const LATE: [(&str, f64); 4] = [("cam-beam", 0.52), ("door", 12.0), ("latch", 0.95), ("slipping-ball", 1.5)];
 
 /// Relative tolerance of steps by error.
@@ -26,7 +27,8 @@ const RTOL: &str = "1e-4";
 /// Steps of this size per output step are taken of models that leave the step to the error.
 const STEPS_PER_OUTPUT: f64 = 2.0;
 
-/// Models that run with all options of methods: positions and velocities constrained, redundant joints, flexible.
+/// Models that run with all options of methods: positions and velocities constrained, redundant joints,
+/// flexible.
 const OPTION_MODELS: [&str; 4] = ["chain-spherical", "flying-beam", "four-bar", "heavy-top"];
 
 /// Options of methods and of groups.

@@ -1,5 +1,5 @@
-//! Arrows: which room names something of which other room, by `crate::`, `super::`, `self::` or a child of the
-//! module.
+//! Arrows: which room names something of which other room, by `crate::`, `super::`, `self::` or a child of
+//! the module.
 
 use super::rooms;
 use super::source::File;

@@ -4,8 +4,8 @@ use super::source::File;
 use super::token::{Kind, Token};
 use std::collections::BTreeMap;
 
-/// Lines by file that mention one of the words: as a name or part of one, as a whole word of a text in quotes,
-/// or, written with colons, as a path.
+/// Lines by file that mention one of the words: as a name or part of one, as a whole word of a text in
+/// quotes, or, written with colons, as a path.
 pub fn mentions<'f>(files: impl Iterator<Item = &'f File>, words: &[&str]) -> BTreeMap<&'f str, Vec<usize>> {
     lines(files, |tokens| match tokens {
         [first, ..] if words.iter().any(|word| mentions_word(first, word)) => true,

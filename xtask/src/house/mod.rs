@@ -1,9 +1,9 @@
 //! `cargo xtask house`: counts what keeps the library easy to change, and holds it to limits that may only
 //! shrink.
 //!
-//! Everything is read from the source, without what only tests compile. Arrows between rooms, methods of traits,
-//! open fields and names defined twice can fail; the rest is printed. The limits stand in `limits.rs`, the rooms
-//! in `rooms.rs`.
+//! Everything is read from the source, without what only tests compile. Arrows between rooms, methods of
+//! traits, open fields and names defined twice can fail; the rest is printed. The limits stand in
+//! `limits.rs`, the rooms in `rooms.rs`.
 
 mod arrows;
 mod item;

@@ -176,8 +176,8 @@ pub fn angle(tokens: &[Token], at: usize) -> isize {
     }
 }
 
-/// The words without items, fields and statements that `#[cfg(test)]` or `#[test]` stand before. A file declared
-/// by `#[cfg(test)] mod name;` is then declared nowhere.
+/// The words without items, fields and statements that `#[cfg(test)]` or `#[test]` stand before. A file
+/// declared by `#[cfg(test)] mod name;` is then declared nowhere.
 pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;

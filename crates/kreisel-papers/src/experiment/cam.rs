@@ -1,5 +1,6 @@
-//! Experiments of [BottassoBauchauCardona2007, §5]: a cam strikes a flexible beam, and steps become small. With the scaling
-//! s = k_ave + m_ave/h² Newton's iteration does not mind; with a constant one round-off stays in its corrections.
+//! Experiments of [BottassoBauchauCardona2007, §5]: a cam strikes a flexible beam, and steps become small.
+//! With the scaling s = k_ave + m_ave/h² Newton's iteration does not mind; with a constant one round-off
+//! stays in its corrections.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;

@@ -69,7 +69,8 @@ impl Check {
         let (mantissa, exponent) = printed.split_once(['e', 'E']).unwrap_or((printed, "0"));
         let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
         let exponent: i32 = exponent.parse().expect("an experiment quotes a decimal number");
-        // Half a unit of the last digit, and a rounding error more, since 0.5 units away may be printed either way.
+        // Half a unit of the last digit, and a rounding error more, since 0.5 units away may be printed
+        // either way.
         let tolerance = 0.5 * 10_f64.powi(exponent - decimals) + 4.0 * f64::EPSILON * expected.abs();
         Self::close(name, expected, measured, tolerance)
     }
@@ -102,7 +103,8 @@ impl Check {
         }
     }
 
-    /// The slope of `y` over `x` in double-logarithmic scale is `expected` to within the absolute `tolerance`.
+    /// The slope of `y` over `x` in double-logarithmic scale is `expected` to within the absolute
+    /// `tolerance`.
     pub fn slope(name: impl Into<String>, expected: f64, x: &[f64], y: &[f64], tolerance: f64) -> Self {
         Self::close(name, expected, log_log_slope(x, y), tolerance)
     }

@@ -1,8 +1,9 @@
 //! Runs of the heavy top as the papers describe them, and how far they are from the exact solution.
 //!
 //! [`TopRun`] says what is run: group, method, step size, starting values, end. It keeps every step as a [`Moment`]
-//! beside the exact solution, an integration of the reduced equations about the fixed point with a method of order 16.
-//! Errors are those of [ArnoldCardonaBruls2015, §3.3]: in q the norm of the error as an element of the Lie algebra
+//! beside the exact solution, an integration of the reduced equations about the fixed point with a method of
+//! order 16. Errors are those of [ArnoldCardonaBruls2015, §3.3]: in q the norm of the error as an element of
+//! the Lie algebra
 //! [ArnoldCardonaBruls2015, §4.1], in v and λ relative to the norm of the numerical solution.
 
 use super::ExperimentError;
@@ -77,7 +78,8 @@ impl TopRun {
         Self { end, ..self }
     }
 
-    /// Newton's iteration stopped by an increment below RTOL = 1e-8 and ATOL = 1e-10 [ArnoldCardonaBruls2015, §3.3].
+    /// Newton's iteration stopped by an increment below RTOL = 1e-8 and ATOL = 1e-10 [ArnoldCardonaBruls2015,
+    /// §3.3].
     pub fn stopping_early(mut self) -> Self {
         (self.settings.newton_rtol, self.settings.newton_atol) = (1e-8, 1e-10);
         self.settings.newton.stop = Stop::SmallIncrement;
@@ -203,7 +205,8 @@ impl Moment {
             stabilizers: vector3(&state.stabilizers),
             energy: top.energy(&values.configuration, &values.velocity),
             violation,
-            // As the paper writes it, with X and not with Rᵀx: rounding in x would be multiplied by 150 rad/s.
+            // As the paper writes it, with X and not with Rᵀx: rounding in x would be multiplied by 150
+            // rad/s.
             hidden_residual: -top.centre.cross(&omega) - velocity_body,
             errors: Errors::new(top.group, &values, &exact)?,
             exact,
@@ -272,8 +275,8 @@ pub fn largest(moments: &[Moment], of: impl Fn(&Moment) -> f64) -> f64 {
 
 /// The largest size of what changes its sign from step to step in a quantity.
 ///
-/// Of e_n = s_n + (−1)ⁿ o_n the second difference (e_{n−1} − 2e_n + e_{n+1})/4 keeps the oscillation o_n, and of a
-/// smooth s_n only a quarter of h² s̈.
+/// Of e_n = s_n + (−1)ⁿ o_n the second difference (e_{n−1} − 2e_n + e_{n+1})/4 keeps the oscillation o_n, and
+/// of a smooth s_n only a quarter of h² s̈.
 pub fn oscillation(moments: &[Moment], of: impl Fn(&Moment) -> f64) -> f64 {
     let values: Vec<f64> = moments.iter().map(of).collect();
     largest_size(values.windows(3).map(|e| (e[0] - 2.0 * e[1] + e[2]) / 4.0))

@@ -18,8 +18,8 @@ const COMPONENTS: [Component; 3] = [
 
 /// How far an observed order may lie from the theory's.
 ///
-/// The ladder reaches up to step sizes at which the curves bend: at h = 4e-3 the error in q on SE(3) is 1.9 rad. Orders
-/// one and two stay far apart.
+/// The ladder reaches up to step sizes at which the curves bend: at h = 4e-3 the error in q on SE(3) is 1.9
+/// rad. Orders one and two stay far apart.
 const TOLERANCE: f64 = 0.2;
 
 /// Largest errors of a run for each step size.
@@ -122,7 +122,8 @@ impl Ladder {
     }
 }
 
-/// An outcome with the table of ladders and a double-logarithmic panel for each title, with lines of these slopes.
+/// An outcome with the table of ladders and a double-logarithmic panel for each title, with lines of these
+/// slopes.
 pub fn outcome<const N: usize>(panels: [(&str, &[f64]); N]) -> Outcome {
     let panels = panels.map(|(title, slopes)| Panel::log_log(title).with_slopes(slopes.iter().copied()));
     Outcome::new(Table::new(["run", "h", "q", "v", "λ"]), FigureStyle::side_by_side(panels))

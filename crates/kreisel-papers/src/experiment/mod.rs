@@ -1,8 +1,8 @@
 //! The experiments of the papers: what one is, what comes out of it, and how many are run at once.
 //!
-//! An experiment is one file that reads like the paper's description: problem, method, ladder of step sizes, checks.
-//! It returns an [`Outcome`] and prints nothing. A new one gets a line in `registry.rs`; the command line, the
-//! list, JSON, figures and the tests that hold for every experiment follow from that line.
+//! An experiment is one file that reads like the paper's description: problem, method, ladder of step sizes,
+//! checks. It returns an [`Outcome`] and prints nothing. A new one gets a line in `registry.rs`; the command
+//! line, the list, JSON, figures and the tests that hold for every experiment follow from that line.
 
 mod cam;
 mod check;

@@ -11,7 +11,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress in one part that is handed to `show`, after each change, as the parts that are done and all parts.
+    /// Progress in one part that is handed to `show`, after each change, as the parts that are done and all
+    /// parts.
     pub fn new(show: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self { parts: AtomicUsize::new(1), done: AtomicUsize::new(0), show: Box::new(show) }
     }

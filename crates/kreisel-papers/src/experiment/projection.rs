@@ -1,8 +1,9 @@
-//! Experiments of [ArnoldCardonaBruls2015Projection, §3]: what a velocity projection does to the index-3 integrator.
+//! Experiments of [ArnoldCardonaBruls2015Projection, §3]: what a velocity projection does to the index-3
+//! integrator.
 //!
-//! The heavy top on SO(3)×R³ with order-preserving starting values and a projection of the velocity onto the hidden
-//! constraints at t* = 0.7. The paper writes the constraint as R X − x = 0, in world axes; at X − Rᵀx = 0 it has the
-//! same solutions, with residuals R B v and multipliers R λ.
+//! The heavy top on SO(3)×R³ with order-preserving starting values and a projection of the velocity onto the
+//! hidden constraints at t* = 0.7. The paper writes the constraint as R X − x = 0, in world axes; at X − Rᵀx
+//! = 0 it has the same solutions, with residuals R B v and multipliers R λ.
 
 use super::heavy_top::{History, Moment, TopRun, largest, oscillation, over_time};
 use super::ladder::Ladder;

@@ -21,9 +21,9 @@ pub struct Finished {
 
 /// Runs `experiments` in parallel on the cores.
 ///
-/// Each reports to the progress that `start` gives for its id, which is dropped when it is finished. The results come in
-/// the order of `experiments`, each as soon as it and those before it are there. Whoever stops listening leaves the rest
-/// unstarted.
+/// Each reports to the progress that `start` gives for its id, which is dropped when it is finished. The
+/// results come in the order of `experiments`, each as soon as it and those before it are there. Whoever
+/// stops listening leaves the rest unstarted.
 pub fn run_all(
     experiments: Vec<&'static Experiment>,
     start: impl Fn(&str) -> Progress + Send + Sync + 'static,

@@ -1,5 +1,6 @@
-//! Experiments of [BottassoBauchauCardona2007, §3.3, §4.3]: a pendulum by the two-step backward differentiation formula, how far
-//! Newton's corrections fall, and the condition of its matrix, with equations and unknowns scaled in four ways.
+//! Experiments of [BottassoBauchauCardona2007, §3.3, §4.3]: a pendulum by the two-step backward
+//! differentiation formula, how far Newton's corrections fall, and the condition of its matrix, with
+//! equations and unknowns scaled in four ways.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
 use crate::figure::{FigureStyle, Panel, Series};
@@ -13,8 +14,8 @@ const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 /// End of each run in s.
 const END: f64 = 1e-3;
 
-/// How far an observed power of h may lie from the theory's where round-off is measured: it is the largest of a number of steps
-/// that grows from 10 to 100 000, and each is a random number.
+/// How far an observed power of h may lie from the theory's where round-off is measured: it is the largest of
+/// a number of steps that grows from 10 to 100 000, and each is a random number.
 const ROUND_OFF_TOLERANCE: f64 = 0.35;
 
 /// How far a power of h of a condition number may lie from the theory's, which is for small h.
@@ -74,11 +75,12 @@ const WATCHED_STEP: f64 = 1e-7;
 /// Steps of which the one with the largest round-off is shown.
 const WATCHED_STEPS: usize = 10_000;
 
-/// Iterations after corrections stopped decreasing, and how far off the iteration begins: from the predicted values there would be
-/// nothing to correct.
+/// Iterations after corrections stopped decreasing, and how far off the iteration begins: from the predicted
+/// values there would be nothing to correct.
 const WATCHED: Watch = Watch { extra_iterations: 10, displacement: 0.1 };
 
-/// Corrections of one step, unscaled: they fall until round-off stops them [BottassoBauchauCardona2007, Fig. 1].
+/// Corrections of one step, unscaled: they fall until round-off stops them [BottassoBauchauCardona2007, Fig.
+/// 1].
 pub fn fig1(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(1);
     let mut run = start(Form::ThreeField, Unscaled, WATCHED_STEP)?;

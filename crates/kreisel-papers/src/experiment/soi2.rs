@@ -1,5 +1,5 @@
-//! Experiments of [JayNegrut2008, §8]: the generalized-α-SOI2 method with unequal steps, and what it does to the
-//! velocity constraints of a slider-crank.
+//! Experiments of [JayNegrut2008, §8]: the generalized-α-SOI2 method with unequal steps, and what it does to
+//! the velocity constraints of a slider-crank.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
@@ -12,8 +12,8 @@ const SPECTRAL_RADIUS: f64 = 0.2;
 /// Step sizes h of the test problem; steps of h/3 and 2h/3 follow each other.
 const STEPS: [f64; 6] = [0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125];
 
-/// Step sizes h of the pendulum: it swings about 3 times a second and dies out; what large steps do to that falls faster than the
-/// error of the slow motion, so that the curve of z is straight only below 1e-3 s.
+/// Step sizes h of the pendulum: it swings about 3 times a second and dies out; what large steps do to that
+/// falls faster than the error of the slow motion, so that the curve of z is straight only below 1e-3 s.
 const PENDULUM_STEPS: [f64; 6] = [0.025, 0.00625, 1.5625e-3, 7.8125e-4, 3.90625e-4, 1.953125e-4];
 
 /// Orders are those of the four smallest step sizes, where the curves are straight.
@@ -132,7 +132,8 @@ const ALPHA: f64 = 0.3;
 /// Length of the run in s.
 const CRANK_END: f64 = 3.0;
 
-/// Velocity of the crank's pin on the ground over time, which should be zero, and the largest velocity there is.
+/// Velocity of the crank's pin on the ground over time, which should be zero, and the largest velocity there
+/// is.
 fn pin_velocity(method: Method, step: f64) -> Result<([Vec<f64>; 2], f64), ExperimentError> {
     let crank = SliderCrank::default();
     let settings = settings(method, Parameters::hht(ALPHA)?, step);
@@ -163,8 +164,8 @@ fn pin_outcome([x, y]: &[Vec<f64>; 2]) -> (Outcome, f64) {
 
 /// Velocity constraints at the crank's pin with HHT-I3: a closed curve of size 1e-6 [JayNegrut2008, Fig. 6].
 ///
-/// The residual is h² B r, so its size belongs to the data of the machine, which the paper does not print; its order and
-/// that it neither grows nor dies out belong to the method.
+/// The residual is h² B r, so its size belongs to the data of the machine, which the paper does not print;
+/// its order and that it neither grows nor dies out belong to the method.
 pub fn fig6(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(2);
     let (curve, _) = pin_velocity(Method::HhtI3, CRANK_STEP)?;

@@ -196,12 +196,12 @@ axis = [1, 0, 0]
 const FOUR_BAR: &str = include_str!("../../../../models/four-bar-misaligned.toml");
 /// Elements a bar here: with them a tolerance of 1e-6 takes seconds.
 const BAR_ELEMENTS: &str = "elements = 4";
-/// Times at which the four-bar's errors are looked at: its drive leads it, so that errors are vibrations, and at one time
-/// they may be nothing by chance.
+/// Times at which the four-bar's errors are looked at: its drive leads it, so that errors are vibrations, and
+/// at one time they may be nothing by chance.
 const BAR_TIMES: usize = 40;
 
-/// Errors of the heavy top, a slider-crank, a flexible four-bar and the stiff pendulum over the tolerance, and the fixed
-/// steps that they would take.
+/// Errors of the heavy top, a slider-crank, a flexible four-bar and the stiff pendulum over the tolerance,
+/// and the fixed steps that they would take.
 pub fn work_precision(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(3 * METHODS.len() * TOLERANCES.len() + 2 * TOLERANCES.len() + FINE.len());
     let panels = ["heavy top", "slider-crank", "flexible four-bar", "stiff pendulum"]

@@ -1,9 +1,10 @@
-//! What [BottassoBauchauCardona2007, §3.2, §4.2] show for a pendulum, for machines with joints and beams by `index3` and
+//! What [BottassoBauchauCardona2007, §3.2, §4.2] show for a pendulum, for machines with joints and beams by
+//! `index3` and
 //! `index2`: with scaled equations and unknowns neither condition nor corrections depend on the step size.
 //!
-//! Multipliers are recovered from their scaled values: with `index3` they carry round-off of ε m/h², with `index2`, which
-//! finds them at the level of velocities, of ε m/h at most. Their error is the distance to the multipliers that belong to
-//! the same positions and velocities.
+//! Multipliers are recovered from their scaled values: with `index3` they carry round-off of ε m/h², with
+//! `index2`, which finds them at the level of velocities, of ε m/h at most. Their error is the distance to
+//! the multipliers that belong to the same positions and velocities.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
@@ -118,8 +119,9 @@ impl Case {
         Ok(all)
     }
 
-    /// Round-off that multipliers may carry, relatively, beside the error of the method: some dozen rounding errors of positions
-    /// of size one, or of velocities, over forces that are not smaller than a tenth of m/s².
+    /// Round-off that multipliers may carry, relatively, beside the error of the method: some dozen rounding
+    /// errors of positions of size one, or of velocities, over forces that are not smaller than a tenth of
+    /// m/s².
     fn round_off(&self, step: f64) -> f64 {
         let power = if self.method == Method::Index3 { 2 } else { 1 };
         100.0 * f64::EPSILON / step.powi(power)

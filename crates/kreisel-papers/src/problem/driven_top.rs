@@ -1,7 +1,8 @@
-//! A heavy top with a motor: a rigid body, constraints, a first-order state and an algebraic one in both directions.
+//! A heavy top with a motor: a rigid body, constraints, a first-order state and an algebraic one in both
+//! directions.
 //!
-//! The motor is made up to couple everything: its state c lags behind the motion and the reaction, an algebraic state s
-//! follows both, and both turn the top.
+//! The motor is made up to couple everything: its state c lags behind the motion and the reaction, an
+//! algebraic state s follows both, and both turn the top.
 //!
 //! ```text
 //! torque k (c, 0, s)                          in body axes

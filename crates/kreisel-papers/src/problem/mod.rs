@@ -1,4 +1,5 @@
-//! Problems of the literature, written down as [`kreisel::dae::Dae`] directly, and what they are compared with.
+//! Problems of the literature, written down as [`kreisel::dae::Dae`] directly, and what they are compared
+//! with.
 
 pub mod driven_top;
 pub mod heavy_top;

@@ -1,7 +1,7 @@
 //! A test problem whose forces are nonlinear in both kinds of multipliers [JayNegrut2008, Eqs. (15)].
 //!
-//! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the solution
-//! is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
+//! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the
+//! solution is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
 
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::Space;

@@ -1,8 +1,8 @@
 //! Reference solutions of ordinary differential equations by extrapolation.
 //!
-//! The modified midpoint rule of Gragg with 2, 4, 6, … substeps, extrapolated to substep zero in the square of
-//! the substep [HairerNorsettWanner1993, §II.9]. Eight columns give order 16: with steps that
-//! resolve the solution the result is exact to round-off, and of another kind than the methods it judges.
+//! The modified midpoint rule of Gragg with 2, 4, 6, … substeps, extrapolated to substep zero in the square
+//! of the substep [HairerNorsettWanner1993, §II.9]. Eight columns give order 16: with steps that resolve the
+//! solution the result is exact to round-off, and of another kind than the methods it judges.
 
 /// Columns of the extrapolation table.
 const COLUMNS: usize = 8;
@@ -43,7 +43,8 @@ fn extrapolated_step<const N: usize>(
     *y = table[COLUMNS - 1];
 }
 
-/// Gragg's modified midpoint rule without final smoothing: an even number of substeps has an expansion in squares.
+/// Gragg's modified midpoint rule without final smoothing: an even number of substeps has an expansion in
+/// squares.
 fn midpoint<const N: usize>(
     rate: &impl Fn(f64, &[f64; N]) -> [f64; N],
     t: f64,

@@ -32,7 +32,8 @@ impl Pendulum {
         v[0] * v[0] + v[1] * v[1] - self.gravity * q[1]
     }
 
-    /// Reference solution in the angle from the vertical: position and velocity after a time from an initial state.
+    /// Reference solution in the angle from the vertical: position and velocity after a time from an initial
+    /// state.
     pub fn reference(&self, initial: &Initial, times: &[f64]) -> Vec<([f64; 2], [f64; 2])> {
         let (q, v) = (&initial.configuration, &initial.velocity);
         let mut state = [q[0].atan2(-q[1]), -v[0] * q[1] + v[1] * q[0]];

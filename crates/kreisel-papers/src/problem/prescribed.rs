@@ -1,7 +1,7 @@
 //! A point of unit mass that is led along q(t) = t³/6 [ArnoldCardonaBruls2015, §3.2].
 //!
-//! The simplest constrained motion with v̈ ≠ 0: all its errors are those of the transient phase, and the error
-//! in λ after n steps from exact starting values is c_n h exactly [ArnoldCardonaBruls2015, Eq. (53)].
+//! The simplest constrained motion with v̈ ≠ 0: all its errors are those of the transient phase, and the
+//! error in λ after n steps from exact starting values is c_n h exactly [ArnoldCardonaBruls2015, Eq. (53)].
 
 use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::Space;

@@ -1,8 +1,8 @@
 //! A planar slider-crank of three rigid bodies [JayNegrut2008, Fig. 5].
 //!
-//! Each body has the coordinates x, y of its centre and its angle: nine coordinates and eight constraints, of which the
-//! first two pin the crank to the ground. The paper refers to another one for the data; the numbers here are ordinary
-//! ones for a bench machine, chosen so that a turn takes about one second.
+//! Each body has the coordinates x, y of its centre and its angle: nine coordinates and eight constraints, of
+//! which the first two pin the crank to the ground. The paper refers to another one for the data; the numbers
+//! here are ordinary ones for a bench machine, chosen so that a turn takes about one second.
 
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::Space;
@@ -77,7 +77,8 @@ impl SliderCrank {
         [of(self.crank, q[2]), of(self.rod, q[5])]
     }
 
-    /// Factors of the two half vectors in the constraints: pin to the ground, crank to rod, rod to slider, guide.
+    /// Factors of the two half vectors in the constraints: pin to the ground, crank to rod, rod to slider,
+    /// guide.
     const HALF_FACTORS: [[f64; 2]; 4] = [[-1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
 }
 

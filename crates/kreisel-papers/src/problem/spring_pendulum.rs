@@ -1,11 +1,13 @@
-//! A uniform bar that hangs on a pin with a torsional spring and damper, in the plane [JayNegrut2008, Eqs. (16)].
+//! A uniform bar that hangs on a pin with a torsional spring and damper, in the plane [JayNegrut2008, Eqs.
+//! (16)].
 
 use super::ode;
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
-/// The pendulum in the coordinates x, y of its centre and its angle θ, with the data of [JayNegrut2008, Fig. 3].
+/// The pendulum in the coordinates x, y of its centre and its angle θ, with the data of [JayNegrut2008, Fig.
+/// 3].
 #[derive(Clone, Copy, Debug)]
 pub struct SpringPendulum {
     /// Mass in kg.

@@ -1,4 +1,5 @@
-//! What the benchmarks share: a clock of CPU time, model files, and the line in which a measurement is reported.
+//! What the benchmarks share: a clock of CPU time, model files, and the line in which a measurement is
+//! reported.
 
 #![allow(dead_code, reason = "every benchmark takes a part of it")]
 
@@ -53,7 +54,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Times a repetition `runs` times and reports every time in µs per step, with its error; and, on standard error, the work.
+/// Times a repetition `runs` times and reports every time in µs per step, with its error; and, on standard
+/// error, the work.
 pub fn report(benchmark: &str, program: &str, runs: usize, mut repetition: impl FnMut() -> Measurement) {
     for run in 0..runs {
         let Measurement { seconds, steps, error, work } = repetition();
@@ -85,7 +87,8 @@ pub fn runs() -> usize {
     words.next().and_then(|word| word.parse().ok()).unwrap_or(5)
 }
 
-/// Whether a benchmark is asked for: those named in the arguments, alone or with a program behind a slash, or all.
+/// Whether a benchmark is asked for: those named in the arguments, alone or with a program behind a slash, or
+/// all.
 pub fn asked(benchmark: &str, program: &str) -> bool {
     let mut words = std::env::args().skip(1).peekable();
     let mut any = false;

@@ -1,9 +1,10 @@
 //! Closing loops: the smallest change of a configuration, weighted by mass, that satisfies the constraints.
 //!
-//! A first iteration solves for the smallest change itself. Where it fails (constraints that depend on each other,
-//! a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt, goes down the sum
-//! of squares of the violations in steps that are each the smallest weighted by mass. It either finds a consistent
-//! configuration or the one that comes closest, and then says which constraints miss by how much.
+//! A first iteration solves for the smallest change itself. Where it fails (constraints that depend on each
+//! other, a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt,
+//! goes down the sum of squares of the violations in steps that are each the smallest weighted by mass. It
+//! either finds a consistent configuration or the one that comes closest, and then says which constraints
+//! miss by how much.
 
 use super::error::{ConsistencyError, Miss};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
@@ -59,8 +60,8 @@ pub(crate) fn named(dae: &dyn Dae, misses: &[(usize, f64)]) -> Vec<Miss> {
     misses.iter().map(|&(group, size)| Miss { name: name(group), size }).collect()
 }
 
-/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first. Residuals of
-/// nonholonomic constraints may follow the others, and their groups count on.
+/// Groups of constraints whose residual is above a tolerance or a thousandth of the worst, worst first.
+/// Residuals of nonholonomic constraints may follow the others, and their groups count on.
 pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
     let threshold = tolerance.max(1e-3 * largest(residual).1);
     let mut misses = Vec::new();
@@ -84,11 +85,13 @@ pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(us
 const NEAR: f64 = 0.01;
 /// Most halvings of one step.
 const MAX_HALVINGS: usize = 10;
-/// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first, smallest, largest.
+/// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first,
+/// smallest, largest.
 const DAMPING: [f64; 3] = [1e-6, 1e-12, 1e6];
 /// A violation that falls by less than this part is at its minimum.
 const STALLED: f64 = 1e-10;
-/// Compliant constraints give way to reactions by parts of 1e-9; what misses by more than this part contradicts another.
+/// Compliant constraints give way to reactions by parts of 1e-9; what misses by more than this part
+/// contradicts another.
 const CONTRADICTION: f64 = 1e-5;
 
 /// Rates of a machine at rest, in lengths per second (squared), that count as none.
@@ -190,7 +193,8 @@ impl Kkt {
         Err(self.missed(goal.tolerance, MAX_ITERATIONS))
     }
 
-    /// Levenberg and Marquardt's iteration: M δ + Bᵀμ = 0, B δ − ε μ = −Φ, with ε fitted to the success of the steps.
+    /// Levenberg and Marquardt's iteration: M δ + Bᵀμ = 0, B δ − ε μ = −Φ, with ε fitted to the success of
+    /// the steps.
     fn descend(
         &mut self,
         dae: &dyn Dae,
@@ -267,7 +271,8 @@ impl Kkt {
         if norm.is_finite() { norm } else { f64::INFINITY }
     }
 
-    /// Constraints whose velocities contradict each other: compliant ones that a projected velocity does not meet.
+    /// Constraints whose velocities contradict each other: compliant ones that a projected velocity does not
+    /// meet.
     pub fn contradicting_velocities(
         &mut self,
         dae: &dyn Dae,
@@ -292,7 +297,8 @@ impl Kkt {
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
-    /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not meet.
+    /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not
+    /// meet.
     pub fn contradicting_accelerations(
         &mut self,
         dae: &dyn Dae,

@@ -3,11 +3,13 @@
 use super::redundancy::Redundancy;
 use crate::dae::Dae;
 
-/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ h²/m, the way a
-/// step would take without them: far below the error of the method, and still far above round-off in the pivots.
+/// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ
+/// h²/m, the way a step would take without them: far below the error of the method, and still far above
+/// round-off in the pivots.
 pub(crate) const COMPLIANCE: f64 = 1e-9;
 
-/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends on others.
+/// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends
+/// on others.
 pub(crate) fn compliance(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
     if redundancy.is_none() {
         return Vec::new();

@@ -20,8 +20,8 @@ pub struct StartReport {
     pub velocity_change: Vec<f64>,
 }
 
-/// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints follow
-/// from others there.
+/// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints
+/// follow from others there.
 pub(crate) fn fit_together(
     dae: &dyn Dae,
     initial: &Initial,
@@ -111,7 +111,8 @@ pub(crate) fn check_initial(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> 
     check_time_dependence(dae, shape, initial)
 }
 
-/// Constraints that move with time but were not declared so would be violated at velocity level without notice.
+/// Constraints that move with time but were not declared so would be violated at velocity level without
+/// notice.
 fn check_time_dependence(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> Result<(), ConsistencyError> {
     if shape.rheonomic {
         return Ok(());

@@ -69,7 +69,8 @@ pub(crate) struct BlockSystem {
     internal_rates: Vec<f64>,
 }
 
-/// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces nonlinear in λ.
+/// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces
+/// nonlinear in λ.
 pub(crate) const MAX_ITERATIONS: usize = 50;
 
 /// Nonholonomic constraints count as met below this part of the velocities.
@@ -98,7 +99,8 @@ impl BlockSystem {
         }
     }
 
-    /// Factors the system for changes of position or velocity, which are the smallest with reactions along B and A.
+    /// Factors the system for changes of position or velocity, which are the smallest with reactions along B
+    /// and A.
     pub fn factor(&mut self, dae: &dyn Dae, at: &Point, increment: Option<&[f64]>) -> Result<(), KktFailure> {
         self.factor_with(dae, at, increment, true)
     }
@@ -151,7 +153,8 @@ impl BlockSystem {
         }
     }
 
-    /// First-order states are given, and so are algebraic ones where only kinematics counts; otherwise these satisfy 0 = h.
+    /// First-order states are given, and so are algebraic ones where only kinematics counts; otherwise these
+    /// satisfy 0 = h.
     fn add_states(&mut self, kinematic: bool) {
         if kinematic || !self.has_algebraic_states() {
             self.layout.hold_states(true, &mut self.matrix);
@@ -306,8 +309,8 @@ impl Kkt {
         self.rest.memory.copy_from_slice(memory);
     }
 
-    /// Multiplies the hidden residual B v + Φ_t by `factor`, and makes κ vanish, through the change of v that is
-    /// smallest in the norm of the mass matrix; 0 projects [ArnoldCardonaBruls2015Projection, Eqs. (7)].
+    /// Multiplies the hidden residual B v + Φ_t by `factor`, and makes κ vanish, through the change of v that
+    /// is smallest in the norm of the mass matrix; 0 projects [ArnoldCardonaBruls2015Projection, Eqs. (7)].
     ///
     /// Gives the largest residual found before.
     pub fn scale_hidden_residual(
@@ -365,8 +368,8 @@ impl Kkt {
         }
     }
 
-    /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where multipliers and
-    /// internal states are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
+    /// Accelerations, multipliers, algebraic states and rates of the others at consistent q and v, where
+    /// multipliers and internal states are given or guessed [ArnoldCardonaBruls2015, Eq. (19)].
     pub fn accelerations(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
         let system = &mut self.system;
         for _ in 0..MAX_ITERATIONS {

@@ -1,6 +1,7 @@
 //! Which unknown of a Newton matrix is which, and where the blocks of a [`Tangent`] go in it.
 //!
-//! Groups in order: nodes, holonomic constraints, nonholonomic constraints, stabilizers η of holonomic constraints with
+//! Groups in order: nodes, holonomic constraints, nonholonomic constraints, stabilizers η of holonomic
+//! constraints with
 //! `index2`, states. A method may carry several unknowns of a kind (x and v of a node, say): groups then hold [`Copies`] one
 //! after the other.
 
@@ -73,7 +74,8 @@ struct States {
     constraint: Vec<BlockId>,
 }
 
-/// How rates and unknowns of states are scaled in a Newton matrix; the first number is for ċ = h, the second for 0 = h.
+/// How rates and unknowns of states are scaled in a Newton matrix; the first number is for ċ = h, the second
+/// for 0 = h.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StateScaling {
     /// Diagonal of the equations ċ = h, where h changes as its state does; 0 in statics.
@@ -368,7 +370,8 @@ impl Layout {
         }
     }
 
-    /// Adds the derivatives of the states' equations by states and by λ: what is left are those by the motion of nodes.
+    /// Adds the derivatives of the states' equations by states and by λ: what is left are those by the motion
+    /// of nodes.
     pub fn add_states(&self, tangent: &Tangent, scaling: &StateScaling, out: &mut BlockMatrix) {
         let States { first_group, groups, state, constraint, .. } = &self.internal_states;
         for (index, _) in groups.iter().enumerate().filter(|(_, group)| !group.algebraic) {
@@ -591,7 +594,8 @@ impl Layout {
         }
     }
 
-    /// Subtracts a compliance between the constraints and their stabilizers: η gives way in the rows of λ, λ in those of η.
+    /// Subtracts a compliance between the constraints and their stabilizers: η gives way in the rows of λ, λ
+    /// in those of η.
     pub fn subtract_crossed_compliance(&self, compliance: &[f64], out: &mut BlockMatrix) {
         let mut first = 0;
         for (index, &size) in self.stabilizers.sizes.iter().enumerate() {

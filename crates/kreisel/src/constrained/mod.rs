@@ -1,5 +1,5 @@
-//! Constrained systems at one time: the layout of their unknowns, consistent positions, velocities, accelerations and
-//! multipliers, the closure of loops, and constraints that follow from others.
+//! Constrained systems at one time: the layout of their unknowns, consistent positions, velocities,
+//! accelerations and multipliers, the closure of loops, and constraints that follow from others.
 
 mod closure;
 mod compliance;

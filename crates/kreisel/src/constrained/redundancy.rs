@@ -1,7 +1,7 @@
 //! Constraints that follow from others, found by a sparse factorisation.
 //!
-//! The rows of B and A, each scaled to length one in a metric that weighs angles with the system's length, are eliminated in
-//! the block system
+//! The rows of B and A, each scaled to length one in a metric that weighs angles with the system's length,
+//! are eliminated in the block system
 //!
 //! ```text
 //! | D   Bᵀ |
@@ -9,8 +9,9 @@
 //! ```
 //!
 //! A row that depends on rows eliminated before it leaves a pivot of about ε. With dependent rows the
-//! multipliers are not unique: N(Bᵀ) can be added to them. A vector of random numbers solved for twice keeps only its
-//! part in N(Bᵀ), and the rows where that part does not vanish are those whose multipliers are shared.
+//! multipliers are not unique: N(Bᵀ) can be added to them. A vector of random numbers solved for twice keeps
+//! only its part in N(Bᵀ), and the rows where that part does not vanish are those whose multipliers are
+//! shared.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
 use crate::solve::sparse_lu::{Regularization, SparseLu};
 
-/// Shift ε that keeps the factorisation regular: far above round-off, far below the square of an angle that matters.
+/// Shift ε that keeps the factorisation regular: far above round-off, far below the square of an angle that
+/// matters.
 const SHIFT: f64 = 1e-12;
 /// Pivots below this count as vanished: rows at an angle of less than 1e-5 rad to the others.
 const VANISHED: f64 = 1e-10;
@@ -32,13 +34,15 @@ const SHARED: f64 = 1e-6;
 pub struct Redundancy {
     /// Constraints that are implied by the others, ascending.
     pub implied: Vec<usize>,
-    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them, unless they are idle.
+    /// Constraints whose multipliers are not unique, ascending; the implied ones are among them, unless they
+    /// are idle.
     pub shared: Vec<usize>,
     /// Nonholonomic constraints that are implied by the others, ascending.
     pub implied_nonholonomic: Vec<usize>,
     /// Nonholonomic constraints whose multipliers are not unique, ascending.
     pub shared_nonholonomic: Vec<usize>,
-    /// Constraints that are switched off, ascending, nonholonomic ones counted after the others; they count as implied.
+    /// Constraints that are switched off, ascending, nonholonomic ones counted after the others; they count
+    /// as implied.
     pub idle: Vec<usize>,
 }
 

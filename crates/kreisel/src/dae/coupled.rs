@@ -1,8 +1,8 @@
 //! Made-up equations that couple everything, for tests of what is computed from any system.
 //!
-//! A slider, a body that only turns and one that also moves, coupled by inertia, friction, forces and a constraint. Nothing
-//! is small, symmetric or constant, so that no term of a derivative can be missing unseen. All derivatives but B are those
-//! by differences.
+//! A slider, a body that only turns and one that also moves, coupled by inertia, friction, forces and a
+//! constraint. Nothing is small, symmetric or constant, so that no term of a derivative can be missing
+//! unseen. All derivatives but B are those by differences.
 
 use super::{Dae, Equations, Point, Shape, StateGroup};
 use crate::dae::Initial;
@@ -14,7 +14,8 @@ use crate::solve::block::BlockMatrix;
 pub(crate) struct Coupled {
     /// Group of the body that also moves: [`Group::So3xR3`] or [`Group::Se3`].
     group: Group,
-    /// Whether there are also a nonholonomic constraint, forces nonlinear in both kinds of multipliers, and states.
+    /// Whether there are also a nonholonomic constraint, forces nonlinear in both kinds of multipliers, and
+    /// states.
     general: bool,
 }
 
@@ -27,7 +28,8 @@ impl Coupled {
         Self { group, general: false }
     }
 
-    /// Also a nonholonomic constraint, forces nonlinear in both multipliers, a first-order and an algebraic state.
+    /// Also a nonholonomic constraint, forces nonlinear in both multipliers, a first-order and an algebraic
+    /// state.
     pub fn general(group: Group) -> Self {
         Self { group, general: true }
     }

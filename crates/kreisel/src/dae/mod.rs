@@ -50,8 +50,8 @@ pub struct Point<'a> {
     pub nonholonomic_multipliers: &'a [f64],
     /// First-order (and algebraic) states c.
     pub internal_states: &'a [f64],
-    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but for section
-    /// forces, by [`Dae::follow`].
+    /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but
+    /// for section forces, by [`Dae::follow`].
     pub memory: &'a [f64],
 }
 
@@ -77,7 +77,8 @@ pub struct TangentWeights {
     pub damping: f64,
     /// Whether ∂/∂q is wanted at all (the simplified Newton matrix does without).
     pub stiffness: bool,
-    /// Whether ∂/∂q may hold the section forces that the system remembers in place of those of the present configuration.
+    /// Whether ∂/∂q may hold the section forces that the system remembers in place of those of the present
+    /// configuration.
     pub remembered_forces: bool,
 }
 
@@ -272,7 +273,8 @@ pub trait Dae: Sync {
         differences::nonholonomic_curvature(self, at, out);
     }
 
-    /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences [`Dae::evaluate`].
+    /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences
+    /// [`Dae::evaluate`].
     fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
         differences::nonholonomic_gradient(self, at, out);
     }
@@ -282,8 +284,8 @@ pub trait Dae: Sync {
         differences::tangent(self, at, weights, out);
     }
 
-    /// The equations, the hidden constraints B v + Φ_t if they are wanted, and all derivatives at a point; asked of systems that
-    /// fold, which may find them in one pass.
+    /// The equations, the hidden constraints B v + Φ_t if they are wanted, and all derivatives at a point;
+    /// asked of systems that fold, which may find them in one pass.
     #[doc(hidden)]
     fn evaluate_with_tangent(
         &self,
@@ -304,14 +306,17 @@ pub trait Dae: Sync {
         self.tangent(at, weights, tangent);
     }
 
-    /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out` holds zeros.
+    /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out`
+    /// holds zeros.
     ///
-    /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such part.
+    /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such
+    /// part.
     fn loads(&self, at: &Point, out: &mut [f64]) {
         let _ = (at, out);
     }
 
-    /// Adds the derivative of [`Dae::loads`] by the configuration to [`Tangent::stiffness`]; the default takes differences.
+    /// Adds the derivative of [`Dae::loads`] by the configuration to [`Tangent::stiffness`]; the default
+    /// takes differences.
     fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
         differences::load_stiffness(self, at, out);
     }
@@ -321,7 +326,8 @@ pub trait Dae: Sync {
         Couplings::dense(&self.shape())
     }
 
-    /// Couplings where they depend on what the system remembers: bodies that come near others in the course of time.
+    /// Couplings where they depend on what the system remembers: bodies that come near others in the course
+    /// of time.
     fn couplings_at(&self, memory: &[f64]) -> Couplings {
         let _ = memory;
         self.couplings()
@@ -333,20 +339,21 @@ pub trait Dae: Sync {
         false
     }
 
-    /// Renews what the system remembers (counted turns of a joint, say) after an accepted step and at the start,
-    /// where `memory` holds zeros.
+    /// Renews what the system remembers (counted turns of a joint, say) after an accepted step and at the
+    /// start, where `memory` holds zeros.
     fn remember(&self, at: &Point, memory: &mut [f64]) {
         let _ = (at, memory);
     }
 
-    /// Moves remembered section forces on within a step, from the point of one iteration matrix to that of the next, along the
-    /// tangent at the first: what they will be if the iteration went where the first matrix sent it.
+    /// Moves remembered section forces on within a step, from the point of one iteration matrix to that of
+    /// the next, along the tangent at the first: what they will be if the iteration went where the first
+    /// matrix sent it.
     fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
         let _ = (before, at, memory);
     }
 
-    /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty and their
-    /// multipliers vanish.
+    /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty
+    /// and their multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
         let _ = memory;
         Vec::new()

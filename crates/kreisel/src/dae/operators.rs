@@ -20,7 +20,8 @@ enum OperatorForm {
 }
 
 impl OperatorForm {
-    /// Leading columns that are stored, of those that an operator of this size has: large machines pass by all of them.
+    /// Leading columns that are stored, of those that an operator of this size has: large machines pass by
+    /// all of them.
     fn stored(self, size: usize) -> usize {
         match self {
             Self::Identity => 0,
@@ -143,7 +144,8 @@ impl TangentOperators {
         }
     }
 
-    /// Adds `factor` times a matrix, column by column, to the operator of a node that turns; general operators only.
+    /// Adds `factor` times a matrix, column by column, to the operator of a node that turns; general
+    /// operators only.
     pub fn add(&mut self, node: usize, factor: f64, matrix: &[f64]) {
         let values = &mut self.values[self.nodes[node].range()];
         values.iter_mut().zip(matrix).for_each(|(value, entry)| *value += factor * entry);
@@ -236,14 +238,15 @@ pub(crate) struct GradientPlace {
     pub column: BlockId,
 }
 
-/// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)` by increments x of the nodes, or
+/// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)` by increments x of
+/// the nodes, or
 /// `factor (dynamic T⁻¹ + stiffness)` by displacements y = T x of the moved nodes.
 ///
 /// Joints have no dynamic part: by y they need no product.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
-    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix then: nodes come first, then
-    /// joints. It holds another matrix; the system clears it.
+    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix
+    /// then: nodes come first, then joints. It holds another matrix; the system clears it.
     pub places: Vec<BlockId>,
     /// T of all nodes, or T⁻¹.
     pub operators: TangentOperators,
@@ -251,7 +254,8 @@ pub(crate) struct Fold {
     pub moved: bool,
     /// A factor of all.
     pub factor: f64,
-    /// Places of the blocks of B, which is then written there at once; none if it is wanted in [`super::Tangent::gradient`] only.
+    /// Places of the blocks of B, which is then written there at once; none if it is wanted in
+    /// [`super::Tangent::gradient`] only.
     pub gradient: Vec<GradientPlace>,
     /// Whether the dynamic part and B are wanted by themselves as well, in [`super::Tangent::dynamic`] and
     /// [`super::Tangent::gradient`].
@@ -259,7 +263,8 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Adds derivatives of a node's forces by the coordinates of another one, the column's, to a block with these rows.
+    /// Adds derivatives of a node's forces by the coordinates of another one, the column's, to a block with
+    /// these rows.
     #[inline]
     pub fn add(
         &self,

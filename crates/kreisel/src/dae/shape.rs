@@ -41,7 +41,8 @@ impl Default for Scales {
     }
 }
 
-/// What never changes of a [`super::Dae`]: its configuration space, constraints and states, and what is known of them.
+/// What never changes of a [`super::Dae`]: its configuration space, constraints and states, and what is known
+/// of them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Shape {
@@ -61,18 +62,21 @@ pub struct Shape {
     pub memory: usize,
     /// Typical sizes, from which scaling and tolerances follow.
     pub scales: Scales,
-    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken. Empty if all are 1.
+    /// Weights w of the multipliers λ, then ψ: of redundant ones those with the least Σ (w λ)² are taken.
+    /// Empty if all are 1.
     pub multiplier_weights: Vec<f64>,
-    /// Sizes against which errors of the states are judged where the states themselves are small. Empty if all are 1.
+    /// Sizes against which errors of the states are judged where the states themselves are small. Empty if
+    /// all are 1.
     pub state_scales: Vec<f64>,
-    /// States that the step size need not follow: they forget errors by themselves, and what they do to the motion is judged
-    /// there. Empty if there are none.
+    /// States that the step size need not follow: they forget errors by themselves, and what they do to the
+    /// motion is judged there. Empty if there are none.
     pub fading_states: Vec<bool>,
-    /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is then kept from
-    /// step to step while that pays.
+    /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is
+    /// then kept from step to step while that pays.
     pub costly_tangent: bool,
-    /// Whether [`super::Dae::tangent`] can multiply the derivatives by the configuration with tangent operators and add them
-    /// to those by velocities and accelerations itself: less to be moved through memory than two matrices.
+    /// Whether [`super::Dae::tangent`] can multiply the derivatives by the configuration with tangent
+    /// operators and add them to those by velocities and accelerations itself: less to be moved through
+    /// memory than two matrices.
     pub(crate) merges: bool,
 }
 
@@ -185,8 +189,8 @@ impl Shape {
 pub struct Couplings {
     /// Equilibrium of a node with the motion of a node.
     pub force_node: Arc<BlockPattern>,
-    /// Equilibrium of a node with the velocity and acceleration of a node: a part of the former, without the pairs that only
-    /// rigid joints tie.
+    /// Equilibrium of a node with the velocity and acceleration of a node: a part of the former, without the
+    /// pairs that only rigid joints tie.
     pub momentum_node: Arc<BlockPattern>,
     /// Holonomic constraints with nodes: the pattern of B.
     pub constraint_node: Arc<BlockPattern>,

@@ -1,7 +1,7 @@
 //! Velocities as seen along a configuration that turns: products with v̂.
 //!
-//! Along q ∘ exp(x̃) the velocity of a motion with ẋ = 0 is v + v̂ x to first order, so that derivatives by the velocity
-//! become derivatives by the configuration through v̂ [ArnoldCardonaBruls2015, Eq. (29)].
+//! Along q ∘ exp(x̃) the velocity of a motion with ẋ = 0 is v + v̂ x to first order, so that derivatives by
+//! the velocity become derivatives by the configuration through v̂ [ArnoldCardonaBruls2015, Eq. (29)].
 
 use std::sync::Arc;
 

@@ -22,7 +22,8 @@ pub struct Body {
 }
 
 impl Body {
-    /// A body with its mass in kg, inertia about the centre of mass in body axes in kg m², and gravity in m/s².
+    /// A body with its mass in kg, inertia about the centre of mass in body axes in kg m², and gravity in
+    /// m/s².
     pub fn new(node: NodeId, mass: f64, inertia: Matrix3, gravity: Vector3) -> Self {
         Self { node: [node], mass, inertia, gravity }
     }

@@ -1,7 +1,7 @@
 //! A bushing: six springs and dampers between two frames, coupled by full matrices.
 //!
-//! With the rotation vector θ and the displacement d of the second frame relative to the first, in axes of the first,
-//! and e = (θ, d), the bushing stores ½ eᵀK e and resists with
+//! With the rotation vector θ and the displacement d of the second frame relative to the first, in axes of
+//! the first, and e = (θ, d), the bushing stores ½ eᵀK e and resists with
 //!
 //! ```text
 //! w = K e + C ė,   r = Σ w_i ∇e_i
@@ -49,7 +49,8 @@ struct Deformation {
 }
 
 impl Bushing {
-    /// A bushing between two frames on nodes or on the ground, with symmetric matrices over (rotation, displacement).
+    /// A bushing between two frames on nodes or on the ground, with symmetric matrices over (rotation,
+    /// displacement).
     pub fn new(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], stiffness: Matrix6, damping: Matrix6) -> Self {
         let (nodes, pair) = pair_between(nodes, offsets);
         Self { nodes, pair, stiffness, damping }

@@ -1,7 +1,7 @@
 //! A force or torque along a coordinate between two frames: an actuator in a joint.
 //!
-//! A force f(t, signals) along the coordinate x adds −f ∇x to the residual: it pushes the second frame forward and the
-//! first one back, and does the power f ẋ.
+//! A force f(t, signals) along the coordinate x adds −f ∇x to the residual: it pushes the second frame
+//! forward and the first one back, and does the power f ẋ.
 
 use super::signal::Signals;
 use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
@@ -23,7 +23,8 @@ pub struct JointForce {
 }
 
 impl JointForce {
-    /// A force along a coordinate between two frames on local nodes; the other nodes are those of the signals.
+    /// A force along a coordinate between two frames on local nodes; the other nodes are those of the
+    /// signals.
     pub fn new(
         nodes: Vec<NodeId>,
         pair: FramePair,
@@ -34,7 +35,8 @@ impl JointForce {
         Self { nodes, pair, coordinate, force, signals: Signals::new(signals) }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1
+    /// − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self

@@ -1,15 +1,18 @@
 //! Friction in a joint, driven by the joint's own reaction.
 //!
-//! The multipliers λ of locked displacements are the force in the joint, those of locked directions its moment; with the
-//! length l of the bearing, whose ends take a moment M as two forces M/l, the surfaces press with
+//! The multipliers λ of locked displacements are the force in the joint, those of locked directions its
+//! moment; with the length l of the bearing, whose ends take a moment M as two forces M/l, the surfaces press
+//! with
 //!
 //! ```text
 //! N = √(|F|² + ε²) − ε + 2 (√(|M|² + (ε l)²) − ε l)/l
 //! ```
 //!
-//! and friction is φ(v, z) N at the arm r: against the displacement (r = 1), the angle or the angular velocity of the
-//! joint, with the sliding velocity v = r ω and the laws φ of contacts: regularised Coulomb friction, or LuGre's with bristles z. λ belongs to the unknowns of the step, so that friction and reaction agree within Newton's iteration. ε is far below
-//! any force of a machine and only makes N smooth where nothing presses.
+//! and friction is φ(v, z) N at the arm r: against the displacement (r = 1), the angle or the angular
+//! velocity of the joint, with the sliding velocity v = r ω and the laws φ of contacts: regularised Coulomb
+//! friction, or LuGre's with bristles z. λ belongs to the unknowns of the step, so that friction and reaction
+//! agree within Newton's iteration. ε is far below any force of a machine and only makes N smooth where
+//! nothing presses.
 
 use std::ops::Range;
 
@@ -93,7 +96,8 @@ impl JointFriction {
         self.pressing_parts(at).map(|(_, factor, root, small)| factor * (root - small)).sum()
     }
 
-    /// Multipliers that press, what their part of N is multiplied by, its smooth root, and what is taken off it.
+    /// Multipliers that press, what their part of N is multiplied by, its smooth root, and what is taken off
+    /// it.
     fn pressing_parts(&self, at: &Motion) -> impl Iterator<Item = (Range<usize>, f64, f64, f64)> {
         let part = |rows: &Range<usize>, factor: f64, small: f64| {
             let values = at.multipliers.get(rows.clone()).unwrap_or(&[]);
@@ -110,7 +114,8 @@ impl JointFriction {
         self
     }
 
-    /// Friction per pressing force at a rate: the first component along a coordinate, all three around a ball.
+    /// Friction per pressing force at a rate: the first component along a coordinate, all three around a
+    /// ball.
     fn friction_force(&self, rate: &Vector3, at: &Motion) -> FrictionForce {
         let bristles = Vector3::from_fn(|i, _| at.internal_states.get(i).copied().unwrap_or(0.0));
         self.bearing.friction.force(&(self.bearing.arm * rate), &Vector3::zeros(), &bristles)

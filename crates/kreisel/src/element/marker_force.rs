@@ -29,7 +29,8 @@ pub struct MarkerForce {
 }
 
 impl MarkerForce {
-    /// A torque and a force at a marker of `nodes[0]`, given in body axes; the other nodes are those of the signals.
+    /// A torque and a force at a marker of `nodes[0]`, given in body axes; the other nodes are those of the
+    /// signals.
     pub fn new(
         nodes: Vec<NodeId>,
         marker: Pose,
@@ -41,7 +42,8 @@ impl MarkerForce {
         Self { nodes, marker, axes, components, signals, world_from_given: Matrix3::identity() }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1
+    /// − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self

@@ -32,8 +32,9 @@ use crate::lie::Vector6;
 
 /// What pushes: adds forces to the nodes it touches.
 ///
-/// Everything is in body twists (see [`crate::kinematics::NodeMotion`]); the system turns it into the coordinates of the
-/// node's group. Forces have the sign of the equilibrium M v̇ + g = 0: what pushes a node forward is negative.
+/// Everything is in body twists (see [`crate::kinematics::NodeMotion`]); the system turns it into the
+/// coordinates of the node's group. Forces have the sign of the equilibrium M v̇ + g = 0: what pushes a node
+/// forward is negative.
 pub trait Element: Send + Sync {
     /// Nodes in the order of this element's local rows, [`crate::kinematics::MAX_NODES`] at most.
     fn nodes(&self) -> &[NodeId];
@@ -41,8 +42,8 @@ pub trait Element: Send + Sync {
     /// Adds the residual: one wrench (torque, force) in body axes per node.
     fn residual(&self, at: &Motion, out: &mut LocalForces);
 
-    /// Adds the residual as [`Element::tangent`] with remembered forces sees it: with those forces in place of the ones that
-    /// the motion makes.
+    /// Adds the residual as [`Element::tangent`] with remembered forces sees it: with those forces in place
+    /// of the ones that the motion makes.
     fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
         self.residual(at, out);
     }
@@ -67,20 +68,20 @@ pub trait Element: Send + Sync {
         0
     }
 
-    /// Rates of the first states; the rates that several elements give a state add up. An algebraic state is found where
-    /// its rate vanishes.
+    /// Rates of the first states; the rates that several elements give a state add up. An algebraic state is
+    /// found where its rate vanishes.
     fn rates(&self, at: &Motion, out: &mut [f64]) {
         let _ = (at, out);
     }
 
-    /// Derivatives of wrenches and rates by states and multipliers, and of rates by the motion; the default takes
-    /// differences. Asked only of elements with states or joints.
+    /// Derivatives of wrenches and rates by states and multipliers, and of rates by the motion; the default
+    /// takes differences. Asked only of elements with states or joints.
     fn state_tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalStateTangent) {
         state::difference_state_tangent(self, at, weights, out);
     }
 
-    /// Adds the part of the residual that applied loads make (forces, moments, gravity): statics multiplies it by a load
-    /// factor. Springs and other parts of the machine itself have none.
+    /// Adds the part of the residual that applied loads make (forces, moments, gravity): statics multiplies
+    /// it by a load factor. Springs and other parts of the machine itself have none.
     fn load(&self, at: &Motion, out: &mut LocalForces) {
         let _ = (at, out);
     }
@@ -123,8 +124,8 @@ pub trait Element: Send + Sync {
         false
     }
 
-    /// Moves remembered section forces on within a step, along the tangent at the motion before; `moves` say how far each
-    /// node went since, as a twist in its body axes then.
+    /// Moves remembered section forces on within a step, along the tangent at the motion before; `moves` say
+    /// how far each node went since, as a twist in its body axes then.
     fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
         let _ = (before, moves, memory);
     }

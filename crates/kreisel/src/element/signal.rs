@@ -86,8 +86,9 @@ impl Quantity {
 
 /// The signals of an element, and its inputs, which are set from outside.
 ///
-/// Functions see signals from the first place on and inputs from the last one down: input k at `MAX_SIGNALS` − 1 − k.
-/// The element remembers the full turns of angles, and of each input how much it differs from its initial value.
+/// Functions see signals from the first place on and inputs from the last one down: input k at `MAX_SIGNALS`
+/// − 1 − k. The element remembers the full turns of angles, and of each input how much it differs from its
+/// initial value.
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
     sources: Vec<SignalSource>,
@@ -156,7 +157,8 @@ impl Signals {
         self.sources.len()
     }
 
-    /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the inputs.
+    /// Value of each signal; `memory` holds the angles of the last accepted step and the changes of the
+    /// inputs.
     pub(super) fn measure(&self, at: &Motion, memory: &[f64]) -> [f64; MAX_SIGNALS] {
         let mut values = [0.0; MAX_SIGNALS];
         let mut turning = 0;

@@ -1,7 +1,8 @@
 //! Forces along a coordinate: springs, dampers, friction, end stops.
 //!
-//! A force f(x, ẋ, t) against the coordinate x between two frames adds f ∇x to the residual, so that it does the
-//! power −f ẋ on the machine. Springs between points act along the distance, torsional ones along the angle.
+//! A force f(x, ẋ, t) against the coordinate x between two frames adds f ∇x to the residual, so that it does
+//! the power −f ẋ on the machine. Springs between points act along the distance, torsional ones along the
+//! angle.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -181,8 +182,8 @@ impl ForceLaw for RegularizedFriction {
 
 /// Springs and dampers that act only beyond a lower and an upper bound.
 ///
-/// The damper is weighted with the depth p as d p/(p + w), so that the force begins without a jump. The stop pushes
-/// back but does not pull: on a fast way out it lets go, and what was stored is lost.
+/// The damper is weighted with the depth p as d p/(p + w), so that the force begins without a jump. The stop
+/// pushes back but does not pull: on a fast way out it lets go, and what was stored is lost.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStop {
     /// Lower and upper bound; infinite where there is none.

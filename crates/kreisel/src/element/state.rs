@@ -14,7 +14,8 @@ pub const MAX_STATES: usize = 16;
 /// Most multipliers that one element may read: those of two joints.
 pub const MAX_MULTIPLIERS: usize = 12;
 
-/// Derivatives of an element's wrenches and rates that have to do with states and multipliers; zeros on entry.
+/// Derivatives of an element's wrenches and rates that have to do with states and multipliers; zeros on
+/// entry.
 #[derive(Clone, Debug)]
 pub struct LocalStateTangent {
     /// ∂r/∂c: by state, then by node.

@@ -1,7 +1,7 @@
 //! Equations of states: ċ = A c + B u(t, signals), or 0 = … where a state is algebraic.
 //!
-//! A single state with a rate of its own is the case A = 0, B = 1; a transfer function, a block in state space and a
-//! controller are linear ones with algebraic outputs.
+//! A single state with a rate of its own is the case A = 0, B = 1; a transfer function, a block in state
+//! space and a controller are linear ones with algebraic outputs.
 
 use super::signal::Signals;
 use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
@@ -23,7 +23,8 @@ pub struct StateEquations {
 }
 
 impl StateEquations {
-    /// Equations of these states with the matrices A and B (row by row) and the inputs u; nodes are those of the signals.
+    /// Equations of these states with the matrices A and B (row by row) and the inputs u; nodes are those of
+    /// the signals.
     pub fn new(
         nodes: Vec<NodeId>,
         internal_states: Vec<StateId>,
@@ -41,7 +42,8 @@ impl StateEquations {
         Self { nodes, count, matrix, input, quantities, signals: Signals::after(internal_states, signals) }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1
+    /// − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.signals = self.signals.with_inputs(inputs);
         self

@@ -10,8 +10,8 @@ use crate::dae::Control;
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
 const SLIVER: f64 = 1e-6;
 
-/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if rounding of the
-/// time allows: without effect on anything smooth.
+/// How much earlier than a corner the inputs of the step that leads there are evaluated, in steps, if
+/// rounding of the time allows: without effect on anything smooth.
 const EARLY: f64 = 1e-12;
 
 /// Steps below this part of the time, or of the horizon, are lost in rounding.
@@ -44,8 +44,8 @@ impl Integration<'_> {
         self.accepted_step(None, &mut ())
     }
 
-    /// One step of the given size, whatever its error; on a change of size the state is corrected so that no order
-    /// is lost. After an error the state is as it was.
+    /// One step of the given size, whatever its error; on a change of size the state is corrected so that no
+    /// order is lost. After an error the state is as it was.
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
         self.accept(step);
@@ -89,8 +89,8 @@ impl Integration<'_> {
         if self.settings.error_control.is_some() { self.state.control.next_step } else { self.settings.step }
     }
 
-    /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss nothing: corners
-    /// that are close together are landed on one by one.
+    /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss
+    /// nothing: corners that are close together are landed on one by one.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.now.time;
         let sliver = match self.settings.error_control {
@@ -100,7 +100,8 @@ impl Integration<'_> {
         if remaining <= sliver { 0.0 } else { remaining }
     }
 
-    /// The usual step, shortened where it would pass the end; with error control the last two steps share what is left.
+    /// The usual step, shortened where it would pass the end; with error control the last two steps share
+    /// what is left.
     fn plan(&self, goal: Option<Goal>) -> Plan {
         let usual = self.usual_step();
         let free = Plan { step: usual, lands_on: None, shortened: false };

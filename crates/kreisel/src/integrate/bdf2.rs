@@ -1,20 +1,23 @@
-//! Equations of a step of the two-step backward differentiation formula, with scalings of equations and unknowns.
+//! Equations of a step of the two-step backward differentiation formula, with scalings of equations and
+//! unknowns.
 //!
-//! Each step works in exponential local coordinates about q_n, q = q_n ∘ exp(x̃), where q_n is x = 0 and q_{n−1} is
-//! x_{n−1} = −(increment of the step before); on R^k this is the method of [BottassoBauchauCardona2007, Eqs. (1), (2)]. With
-//! ω = h/h_{n−1}, α₀ = (1 + 2ω)/(1 + ω), α₁ = 1 + ω and α₂ = ω²/(1 + ω) (3/2, 2 and 1/2 where steps are equal):
+//! Each step works in exponential local coordinates about q_n, q = q_n ∘ exp(x̃), where q_n is x = 0 and
+//! q_{n−1} is x_{n−1} = −(increment of the step before); on R^k this is the method of
+//! [BottassoBauchauCardona2007, Eqs. (1), (2)]. With ω = h/h_{n−1}, α₀ = (1 + 2ω)/(1 + ω), α₁ = 1 + ω and α₂
+//! = ω²/(1 + ω) (3/2, 2 and 1/2 where steps are equal):
 //!
 //! ```text
 //! h v = T(x) (α₀ x + α₂ x_{n−1}),   h v̇ = α₀ v − α₁ v_n + α₂ v_{n−1},   r(q, v, v̇, c, λ) = 0,   Φ(q) = 0
 //! ```
 //!
-//! The three-field form has x, v and λ as unknowns [BottassoBauchauCardona2007, Eq. (4)], the two-field form x and λ
+//! The three-field form has x, v and λ as unknowns [BottassoBauchauCardona2007, Eq. (4)], the two-field form
+//! x and λ
 //! [BottassoBauchauCardona2007, Eq. (37)]. First-order states are those of [`super::first_order`] with ρ∞ = 0: there w_{n+1} is
 //! (c_{n+1} − c_n)/h, and 3/2 w_{n+1} − 1/2 w_n = ċ_{n+1} is the same formula.
 //!
-//! Where constraints hold, v_n differs from the velocity by −h (h + h_{n−1})/6 x⃛, and so does v_{n−1}: the differences cancel
-//! in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what the next step will have, or λ would
-//! fall to first order.
+//! Where constraints hold, v_n differs from the velocity by −h (h + h_{n−1})/6 x⃛, and so does v_{n−1}: the
+//! differences cancel in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what
+//! the next step will have, or λ would fall to first order.
 
 use super::scheme::{Coefficients, Trial, Workspace};
 use super::settings::{Form, IterationMatrix, Scaling, Settings};
@@ -183,7 +186,8 @@ impl State {
         self.previous_step = step;
     }
 
-    /// How much larger the residual of the hidden constraints is after a step of a size than now, with `bdf2`.
+    /// How much larger the residual of the hidden constraints is after a step of a size than now, with
+    /// `bdf2`.
     pub(super) fn residual_growth(&self, step: f64) -> f64 {
         step * (step + self.step) / (self.step * (self.step + self.previous_step))
     }

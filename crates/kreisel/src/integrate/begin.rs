@@ -115,8 +115,8 @@ impl GeneralizedAlpha {
     }
 }
 
-/// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which obey the same
-/// formula, and its matrix depends on the past, so that it is of no use in another step.
+/// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which
+/// obey the same formula, and its matrix depends on the past, so that it is of no use in another step.
 fn suited(dae: &dyn Dae, settings: Settings) -> Settings {
     let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
     newton.refresh = match newton.refresh {

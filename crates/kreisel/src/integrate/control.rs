@@ -1,14 +1,15 @@
 //! Step size from the local error.
 //!
-//! The error of a step, per unit of time, is to stay at the tolerance: it is of order h², so after a step whose error
-//! was r_n (in units of the tolerance) c_n = (θ/r_n)^(1/2) would be the elementary change of step size. A digital
-//! filter [Soderlind2003, controller H211b] with b = 4 makes the sequence smooth,
+//! The error of a step, per unit of time, is to stay at the tolerance: it is of order h², so after a step
+//! whose error was r_n (in units of the tolerance) c_n = (θ/r_n)^(1/2) would be the elementary change of step
+//! size. A digital filter [Soderlind2003, controller H211b] with b = 4 makes the sequence smooth,
 //!
 //! ```text
 //! h_{n+1}/h_n = c_n^(1/4) c_{n−1}^(1/4) (h_n/h_{n−1})^(−1/4)
 //! ```
 //!
-//! limited by 1 + arctan(ρ − 1) [SoderlindWang2006, arctangent limiter], so that no single estimate can throw it off.
+//! limited by 1 + arctan(ρ − 1) [SoderlindWang2006, arctangent limiter], so that no single estimate can throw
+//! it off.
 
 use super::error::StartError;
 
@@ -35,7 +36,8 @@ pub struct ErrorControl {
 }
 
 impl ErrorControl {
-    /// Control with relative and absolute tolerance alike, any step size, and errors that add up in `horizon` seconds.
+    /// Control with relative and absolute tolerance alike, any step size, and errors that add up in `horizon`
+    /// seconds.
     pub fn new(tolerance: f64, horizon: f64) -> Self {
         Self {
             rtol: tolerance,
@@ -88,7 +90,8 @@ const AIM: f64 = 0.7;
 const MIN_ERROR: f64 = 1e-4;
 /// b of the filter H211b.
 const FILTER: f64 = 4.0;
-/// Changes of the step size within these bounds are not worth their cost (a correction of the state, new factors).
+/// Changes of the step size within these bounds are not worth their cost (a correction of the state, new
+/// factors).
 const HELD: std::ops::Range<f64> = 0.95..1.1;
 /// Smallest and largest part to which a step with too large an error is cut.
 const CUT: [f64; 2] = [0.1, 0.8];

@@ -11,9 +11,10 @@ const JUMP: f64 = 1e-3;
 impl Integration<'_> {
     /// Goes on after a corner of the inputs that [`Integration::run_to_corner`] reached.
     ///
-    /// The method starts anew as by [`Integration::restart`], except where nothing is constrained and the forces are
-    /// continuous: positions and velocities keep their order through a mere kink, and the starting values of a stiff system
-    /// would stir up its fastest motions. Multipliers would show the kink for some steps, so with constraints it starts anew.
+    /// The method starts anew as by [`Integration::restart`], except where nothing is constrained and the
+    /// forces are continuous: positions and velocities keep their order through a mere kink, and the starting
+    /// values of a stiff system would stir up its fastest motions. Multipliers would show the kink for some
+    /// steps, so with constraints it starts anew.
     pub fn pass_corner(&mut self) -> Result<(), StepError> {
         let free = self.dae().shape().constraint_count() == 0;
         if free && !self.forces_jump() { Ok(()) } else { self.restart() }
@@ -27,7 +28,8 @@ impl Integration<'_> {
             before.iter().zip(&after).fold(0.0, |largest, (a, b)| (b - a).abs().max(largest))
         };
         let (before, after) = (time.next_down(), time.next_up());
-        // On each side: over both, the forces of a kink between equal slopes of opposite signs do not change at all.
+        // On each side: over both, the forces of a kink between equal slopes of opposite signs do not change
+        // at all.
         change(before, after) > JUMP * change(time - wide, before).max(change(after, time + wide))
     }
 

@@ -1,7 +1,8 @@
 //! How large the error of a step is, and how large the first step may be.
 //!
-//! The local error in q is C_q h³ v̈ + h³ v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)]; v̈ is the difference of the
-//! algorithmic accelerations at the ends of the step over h. Errors in v and λ are of the same order, and shrink with it.
+//! The local error in q is C_q h³ v̈ + h³ v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)]; v̈ is the difference
+//! of the algorithmic accelerations at the ends of the step over h. Errors in v and λ are of the same order,
+//! and shrink with it.
 
 use super::control::ErrorControl;
 use super::first_order::{StateParameters, state_error_rates};
@@ -71,7 +72,8 @@ pub(super) fn position_error_constant(settings: &Settings) -> f64 {
     }
 }
 
-/// What the local error in q has beside C_q h³ v̈, divided by h³: v̂ v̇/12 [ArnoldCardonaBruls2015, Eq. (69)].
+/// What the local error in q has beside C_q h³ v̈, divided by h³: v̂ v̇/12 [ArnoldCardonaBruls2015, Eq.
+/// (69)].
 ///
 /// The methods with local coordinates have C_q h³ x⃛ in all, with the third derivative of the coordinates: v̈ + v̂ v̇/2 for
 /// those of `bdf2`.
@@ -114,7 +116,8 @@ fn weighed(work: &Workspace, configuration: &[f64], control: &ErrorControl, rate
     worst
 }
 
-/// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale where it is small.
+/// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale
+/// where it is small.
 fn weigh_states(
     work: &Workspace,
     internal_states: &[f64],

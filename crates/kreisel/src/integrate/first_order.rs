@@ -1,17 +1,17 @@
 //! First-order states in a step: ċ = h(q, v, c, λ, t), and algebraic ones with 0 = h.
 //!
-//! The generalized-α method for first-order systems [JansenWhitingHulbert2000, parameters by ρ∞], with h taken at the ends
-//! of steps as v̇ is in the methods for motions:
+//! The generalized-α method for first-order systems [JansenWhitingHulbert2000, parameters by ρ∞], with h
+//! taken at the ends of steps as v̇ is in the methods for motions:
 //!
 //! ```text
 //! (1 − δ_m) w_{n+1} + δ_m w_n = (1 − δ_f) ċ_{n+1} + δ_f ċ_n,   ċ_{n+1} = h(q_{n+1}, v_{n+1}, c_{n+1}, λ_{n+1}, t_{n+1})
 //! c_{n+1} = c_n + (1 − δ) h w_n + δ h w_{n+1}
 //! ```
 //!
-//! with δ_m = (3ρ∞ − 1)/(2ρ∞ + 2), δ_f = ρ∞/(ρ∞ + 1), δ = ½ − δ_m + δ_f. The algorithmic rate w_n stands for ċ at
-//! t_n + (δ_m − δ_f) h. Per change of c_{n+1} the rate ċ_{n+1} changes by 1/σ, σ = δ h (1 − δ_f)/(1 − δ_m). Unknowns are h c and
-//! equations h σ (ċ − h), which neither grow nor vanish as h → 0, nor do their couplings to λ; algebraic states are scaled like
-//! multipliers, by s.
+//! with δ_m = (3ρ∞ − 1)/(2ρ∞ + 2), δ_f = ρ∞/(ρ∞ + 1), δ = ½ − δ_m + δ_f. The algorithmic rate w_n stands for
+//! ċ at t_n + (δ_m − δ_f) h. Per change of c_{n+1} the rate ċ_{n+1} changes by 1/σ, σ = δ h (1 − δ_f)/(1 −
+//! δ_m). Unknowns are h c and equations h σ (ċ − h), which neither grow nor vanish as h → 0, nor do their
+//! couplings to λ; algebraic states are scaled like multipliers, by s.
 
 use super::parameters::Parameters;
 use super::scheme::{Coefficients, Trial, Workspace};
@@ -228,8 +228,8 @@ impl State {
     }
 }
 
-/// Local error of the states in a pending step, per unit of time, one after the other: C h² c⃛ with c⃛ from the rates at the
-/// last three times.
+/// Local error of the states in a pending step, per unit of time, one after the other: C h² c⃛ with c⃛ from
+/// the rates at the last three times.
 pub(super) fn state_error_rates<'a>(
     state: &'a State,
     trial: &'a Trial,
@@ -257,8 +257,8 @@ mod tests {
     fn infinitely_fast_states_are_damped_by_the_spectral_radius() {
         for radius in [0.0, 0.3, 0.8, 1.0] {
             let scheme = StateParameters::new(&Parameters::chung_hulbert(radius).unwrap());
-            // ċ = h = 0 at all ends of steps leaves c → (δ − 1)/δ c, and w → −δ_m/(1 − δ_m) w; with c held at zero ċ obeys
-            // the recursion with the factor −δ_f/(1 − δ_f).
+            // ċ = h = 0 at all ends of steps leaves c → (δ − 1)/δ c, and w → −δ_m/(1 − δ_m) w; with c held at
+            // zero ċ obeys the recursion with the factor −δ_f/(1 − δ_f).
             assert!((-scheme.delta_f / (1.0 - scheme.delta_f) + radius).abs() < 1e-15);
             assert!(((scheme.delta - 1.0) / scheme.delta + radius).abs() < 1e-15);
         }

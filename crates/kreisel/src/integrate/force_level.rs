@@ -1,4 +1,5 @@
-//! Balance of forces at two times: what `soi2`, `hht-soi2` and `hht-i3` have in place of equilibrium at t_{n+1}.
+//! Balance of forces at two times: what `soi2`, `hht-soi2` and `hht-i3` have in place of equilibrium at
+//! t_{n+1}.
 //!
 //! With f = −(g + Bᵀλ + Aᵀψ) the balance is [JayNegrut2008, Eqs. (13e), (17d)]
 //!
@@ -7,9 +8,9 @@
 //! M_{1+α} = M(t_n + (1 + α) h, q_n ∘ exp((1 + α) h ṽ_n)),   M_α alike or as in the step before
 //! ```
 //!
-//! On a Lie group only the way to the point where M is evaluated differs from the paper: along the exponential. An
-//! acceleration v̇ goes along by (1 − α_m) a_{n+1} + α_m a_n = (1 − α_f) v̇_{n+1} + α_f v̇_n, to which sensors and
-//! predictors are used; then
+//! On a Lie group only the way to the point where M is evaluated differs from the paper: along the
+//! exponential. An acceleration v̇ goes along by (1 − α_m) a_{n+1} + α_m a_n = (1 − α_f) v̇_{n+1} + α_f v̇_n,
+//! to which sensors and predictors are used; then
 //!
 //! ```text
 //! M_{1+α} v̇_{n+1} − f_{n+1} + (M_{1+α}(α_f v̇_n − α_m a_n) + α_m M_α a_n − α_f f_n)/(1 − α_f) = 0
@@ -84,7 +85,8 @@ impl ForceLevel {
         self.mass.values_mut().copy_from_slice(self.tangent.dynamic.values());
     }
 
-    /// Everything that is known before a step of size h from a state; fills the state's M a where it has none.
+    /// Everything that is known before a step of size h from a state; fills the state's M a where it has
+    /// none.
     pub fn prepare(
         &mut self,
         dae: &dyn Dae,

@@ -209,7 +209,8 @@ mod tests {
         if method.is_hht() { Parameters::hht(0.2).unwrap() } else { Parameters::chung_hulbert(0.4).unwrap() }
     }
 
-    /// Largest difference between the iteration matrix and differences of the residual, relative to the matrix.
+    /// Largest difference between the iteration matrix and differences of the residual, relative to the
+    /// matrix.
     fn deviation(dae: &dyn Dae, initial: Initial, method: Method) -> f64 {
         deviation_with(dae, initial, Settings::new(method, parameters(method), STEP))
     }

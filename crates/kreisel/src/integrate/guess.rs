@@ -1,7 +1,8 @@
 //! First guess of a step: which polynomial through the last values of a and λ is followed.
 //!
-//! Smooth motions are best guessed by a cubic, shaken ones by nothing at all: each further value multiplies what
-//! changes its sign from step to step. So the last step decides: the guess that would have been best there is taken.
+//! Smooth motions are best guessed by a cubic, shaken ones by nothing at all: each further value multiplies
+//! what changes its sign from step to step. So the last step decides: the guess that would have been best
+//! there is taken.
 
 use super::parameters::Parameters;
 use super::settings::Predictor;
@@ -66,7 +67,8 @@ impl Guess {
 /// How wrong each guess would have been for a step.
 pub(super) struct GuessErrors {
     squares: [f64; 5],
-    /// v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq. (37d)].
+    /// v̇ = 0 instead of v̇_{n+1} changes a_{n+1} by this part of v̇_{n+1} [ArnoldCardonaBruls2015, Eq.
+    /// (37d)].
     zero: f64,
 }
 
@@ -76,7 +78,8 @@ impl GuessErrors {
         Self { squares: [0.0; 5], zero }
     }
 
-    /// Adds those of some coordinates, from v̇ and a after the step and the four values of a before, the last one first.
+    /// Adds those of some coordinates, from v̇ and a after the step and the four values of a before, the last
+    /// one first.
     pub fn add(
         &mut self,
         acceleration: &[f64],

@@ -1,4 +1,5 @@
-//! Equations of a step for the stabilized index-2 formulation [ArnoldCardonaBruls2015, Eqs. (56), (61), (62)].
+//! Equations of a step for the stabilized index-2 formulation [ArnoldCardonaBruls2015, Eqs. (56), (61),
+//! (62)].
 //!
 //! Unknowns are x = h Δq, λ/s and ζ = h η; velocities follow from y = x + Bᵀ(q_n) ζ. Equations are r/s, Φ and
 //! h (B v + Φ_t). With D* = β' M + γ' D the matrix is
@@ -9,9 +10,10 @@
 //! | h (γ' B + Z T)      0    h γ' B Bᵀ(q_n)    |
 //! ```
 //!
-//! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints h κ have
-//! the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. Systems that fold
-//! their derivatives have its columns of x times T⁻¹, see [`Workspace::fold_forces`]. First-order states are added by
+//! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints
+//! h κ have the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. Systems that fold their
+//! derivatives have its columns of x times T⁻¹, see [`Workspace::fold_forces`]. First-order states are added
+//! by
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
@@ -36,14 +38,16 @@ struct Product {
 /// The products with Bᵀ(q_n) in the matrix.
 #[derive(Clone, Debug)]
 pub(super) struct StabilizerProducts {
-    /// D* Bᵀ(q_n): left blocks are those of `Couplings::force_node` that are in `Couplings::momentum_node`. Without the others,
-    /// which are zero, stabilizers meet the bodies of their joint only, and fronts stay small.
+    /// D* Bᵀ(q_n): left blocks are those of `Couplings::force_node` that are in `Couplings::momentum_node`.
+    /// Without the others, which are zero, stabilizers meet the bodies of their joint only, and fronts stay
+    /// small.
     forces: Vec<Product>,
     /// B Bᵀ(q_n): left blocks are those of `Couplings::constraint_node`.
     constraints: Vec<Product>,
     /// A Bᵀ(q_n): left blocks are those of `Couplings::nonholonomic_node`.
     nonholonomic: Vec<Product>,
-    /// ∂h/∂v Bᵀ(q_n): left blocks are those of `Couplings::state_node`; first those of ċ = h, then those of 0 = h.
+    /// ∂h/∂v Bᵀ(q_n): left blocks are those of `Couplings::state_node`; first those of ċ = h, then those of 0
+    /// = h.
     internal_states: [Vec<Product>; 2],
 }
 
@@ -130,8 +134,9 @@ pub(super) struct Index2<'a> {
 impl Index2<'_> {
     /// Evaluates B(q_n) W, with which η moves the machine; `t` is the time at the start of the step.
     ///
-    /// W weighs turns against lengths by 1/L², L the length of the system: Bᵀη alone [ArnoldCardonaBruls2015, Eq. (56a)] adds up
-    /// metres and radians, and another unit of length would give another motion. For L = 1 m it is the same.
+    /// W weighs turns against lengths by 1/L², L the length of the system: Bᵀη alone [ArnoldCardonaBruls2015,
+    /// Eq. (56a)] adds up metres and radians, and another unit of length would give another motion. For L = 1
+    /// m it is the same.
     pub fn set_base_gradient(&mut self, time: f64) {
         self.work.base_gradient.fill(0.0);
         let at = crate::dae::Point { time, configuration: self.base, ..self.trial.point() };
@@ -303,8 +308,8 @@ impl NonlinearSystem for Index2<'_> {
         self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
     }
 
-    /// ζ is neither shown nor carried on: it is judged by the velocities Bᵀ(q_n) ζ that it changes. Long chains have
-    /// ζ that change next to none.
+    /// ζ is neither shown nor carried on: it is judged by the velocities Bᵀ(q_n) ζ that it changes. Long
+    /// chains have ζ that change next to none.
     fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
         let work = &mut *self.work;
         let changes = &mut work.constraint_scratch;

@@ -10,8 +10,9 @@
 //!
 //! Systems that fold their derivatives have its first column times T⁻¹, see [`Workspace::fold_forces`].
 //!
-//! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it does not
-//! depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same with the balance of forces at two times, [`super::force_level`].
+//! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it
+//! does not depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same
+//! with the balance of forces at two times, [`super::force_level`].
 
 use super::force_level::ForceLevel;
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
@@ -49,7 +50,8 @@ impl Index3<'_> {
         work.state_rows(self.trial, &self.coefficients, out);
     }
 
-    /// Adds the matrix of the derivatives that were evaluated last; `velocity_operators` as in [`Workspace::add_states`].
+    /// Adds the matrix of the derivatives that were evaluated last; `velocity_operators` as in
+    /// [`Workspace::add_states`].
     pub fn write_matrix(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
         let (work, factor) = (&*self.work, 1.0 / self.coefficients.scale);
         let operators = self.settings.iteration_matrix.is_complete().then_some(&work.operators);

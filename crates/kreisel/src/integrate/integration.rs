@@ -85,7 +85,8 @@ pub struct StepReport {
     pub error: f64,
     /// Steps taken back before this one: too large an error, or not computed.
     pub rejections: usize,
-    /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks for it.
+    /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks
+    /// for it.
     pub condition: f64,
 }
 
@@ -169,7 +170,8 @@ impl<'d> Integration<'d> {
         self.redundancy.clone_from(&start.redundancy);
     }
 
-    /// Iterations of the linear solver over couplings that come and go, so far; zero while all of them are in the factors.
+    /// Iterations of the linear solver over couplings that come and go, so far; zero while all of them are in
+    /// the factors.
     pub fn dropped_block_iterations(&self) -> u64 {
         self.newton.counts().dropped_block_iterations
     }
@@ -204,8 +206,8 @@ impl<'d> Integration<'d> {
         self.newton.condition_estimate()
     }
 
-    /// Condition number of the scaled iteration matrix that was factored last: of the 2-norm by singular values for small
-    /// systems, otherwise the estimate in the 1-norm.
+    /// Condition number of the scaled iteration matrix that was factored last: of the 2-norm by singular
+    /// values for small systems, otherwise the estimate in the 1-norm.
     pub fn condition(&mut self) -> f64 {
         if self.newton.matrix().pattern().row_count() > MAX_EXACT {
             return self.condition_estimate();
@@ -277,7 +279,8 @@ impl<'d> Integration<'d> {
     /// An equation that is not finite together with the part that made it so, if that can be found.
     fn blamed(&self, equation: String) -> String {
         let trial = self.trial.point();
-        // The iteration may have spread what is not finite over the trial values: the last state is looked at as well.
+        // The iteration may have spread what is not finite over the trial values: the last state is looked at
+        // as well.
         let state = &self.state;
         let last = state.point(trial.time, &state.now.memory);
         let now = Point { time: state.now.time, ..last };

@@ -19,9 +19,10 @@ pub trait Interval {
     /// Its ends. The configuration at the end of a pending step is that of the last iteration.
     fn ends(&self) -> Ends<'_>;
 
-    /// Values at a time within the step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015, Remark 2.2], with the
-    /// cubic x that has the velocities at both ends; v and first-order internal states by the cubic with their rates,
-    /// otherwise linear. No order is lost in q, v and λ, and steps may be large where the motion is simple.
+    /// Values at a time within the step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015, Remark
+    /// 2.2], with the cubic x that has the velocities at both ends; v and first-order internal states by the
+    /// cubic with their rates, otherwise linear. No order is lost in q, v and λ, and steps may be large where
+    /// the motion is simple.
     fn at(&mut self, time: f64, out: &mut Values);
 
     /// What the step took; zeros while it is pending.

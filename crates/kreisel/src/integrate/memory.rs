@@ -32,7 +32,8 @@ impl Integration<'_> {
 }
 
 impl Integration<'_> {
-    /// Changes one number that the system remembers, such as an input from outside; constraints must not depend on it.
+    /// Changes one number that the system remembers, such as an input from outside; constraints must not
+    /// depend on it.
     ///
     /// Forces jump by it, so [`Integration::restart`] should follow.
     pub fn set_remembered(&mut self, slot: usize, value: f64) {

@@ -12,8 +12,8 @@ pub trait Observer {
 
     /// Called before a step is accepted: the time at which it is to end instead, to land on an event.
     ///
-    /// A time after its end makes it longer: after a shorter step that ended before the event. It is called again for the
-    /// step that ends there.
+    /// A time after its end makes it longer: after a shorter step that ended before the event. It is called
+    /// again for the step that ends there.
     fn landing(&mut self, pending: &mut dyn Interval) -> Option<f64> {
         let _ = pending;
         None

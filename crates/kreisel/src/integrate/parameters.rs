@@ -83,7 +83,8 @@ impl Parameters {
         Self::with_optimal_beta(0.0, alpha)
     }
 
-    /// The method of Hilber, Hughes and Taylor with spectral radius ρ∞ = (1 − α)/(1 + α) at infinite frequency, in [1/2, 1].
+    /// The method of Hilber, Hughes and Taylor with spectral radius ρ∞ = (1 − α)/(1 + α) at infinite
+    /// frequency, in [1/2, 1].
     pub fn hht_by_radius(spectral_radius: f64) -> Result<Self, ParameterError> {
         if !(0.5 - ROUNDING..=1.0).contains(&spectral_radius) {
             return Err(ParameterError::HhtRadius(spectral_radius));
@@ -144,7 +145,8 @@ impl Parameters {
         (1.0 - 6.0 * self.beta - 3.0 * self.offset()) / 6.0
     }
 
-    /// Spectral radius at infinite frequency: the largest root of β z² + (½ + γ − 2β) z + ½ − γ + β, and α_f/(1 − α_f).
+    /// Spectral radius at infinite frequency: the largest root of β z² + (½ + γ − 2β) z + ½ − γ + β, and
+    /// α_f/(1 − α_f).
     pub fn spectral_radius(&self) -> f64 {
         let (beta, gamma) = (self.beta, self.gamma);
         let (linear, constant) = (0.5 + gamma - 2.0 * beta, 0.5 - gamma + beta);

@@ -73,8 +73,8 @@ impl Integration<'_> {
         outcome
     }
 
-    /// Tries a step again from v̇ = 0 with a fresh matrix in each iteration: where stiff motions shake, accelerations of
-    /// the last step are a bad guess. A step whose size the error decides on is cut instead.
+    /// Tries a step again from v̇ = 0 with a fresh matrix in each iteration: where stiff motions shake,
+    /// accelerations of the last step are a bad guess. A step whose size the error decides on is cut instead.
     fn correct_carefully(&mut self, step: f64, error: StepError) -> Result<usize, StepError> {
         let may_help = matches!(error, StepError::NotConverged { .. } | StepError::NotFinite { .. });
         if !may_help || self.settings.error_control.is_some() {
@@ -136,9 +136,9 @@ impl Integration<'_> {
 
     /// Prepares the state for a step of another size than the last.
     ///
-    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs. (14)]. With `index3`
-    /// the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is rescaled by (h_new/h_old)².
-    /// Before the first step the starting values are found anew.
+    /// a_n approximates v̇ at t_n + Δ_α h and is moved along its line, M a likewise [JayNegrut2008, Eqs.
+    /// (14)]. With `index3` the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is
+    /// rescaled by (h_new/h_old)². Before the first step the starting values are found anew.
     fn change_step(&mut self, step: f64) -> Result<(), StepError> {
         let before = self.state.prepared_step;
         let ratio = step / before;
@@ -185,8 +185,8 @@ impl Integration<'_> {
         self.work.shape.constraint_count() > 0 && self.settings.step_change.rescale_residual
     }
 
-    /// With `bdf2` the residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps, and is rescaled to
-    /// what the next step will have; a change of size therefore shows in two steps.
+    /// With `bdf2` the residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps,
+    /// and is rescaled to what the next step will have; a change of size therefore shows in two steps.
     fn rescale_past(&mut self, step: f64) -> Result<(), StepError> {
         if self.settings.method != Method::Bdf2 || self.state.step == 0.0 || !self.rescales_residual() {
             return Ok(());
@@ -200,8 +200,8 @@ impl Integration<'_> {
 
     /// Repeats the first step until a₀ = (1 − Δ_α) v̇₀ + Δ_α v̇₁ with its own v̇₁ [JayNegrut2008, Eq. (8)].
     ///
-    /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back multiplied by
-    /// 1/3 at most, the value for ρ∞ = 0.
+    /// Where M is constant this is the paper's M a_α = (1 − α) f₀ + α f₁. A change of a₀ comes back
+    /// multiplied by 1/3 at most, the value for ρ∞ = 0.
     fn settle_first_acceleration(&mut self, step: f64) -> Result<usize, StepError> {
         let alpha = self.settings.parameters.offset();
         let mut iterations = 0;
@@ -229,8 +229,8 @@ impl Integration<'_> {
         Ok(iterations)
     }
 
-    /// Starts the method anew from the present position and velocity: after a corner or jump of an input, where
-    /// the derivatives that the method carries along no longer hold.
+    /// Starts the method anew from the present position and velocity: after a corner or jump of an input,
+    /// where the derivatives that the method carries along no longer hold.
     ///
     /// The velocity is projected onto the hidden constraints first, so a drive whose speed jumps moves the
     /// machine by the impulse that is smallest in the norm of the mass matrix.
@@ -287,7 +287,8 @@ impl Integration<'_> {
         Ok(())
     }
 
-    /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one does.
+    /// Multiplies the residual of the hidden constraints; the velocity before changes as the present one
+    /// does.
     fn scale_hidden_residual(&mut self, factor: f64, step: f64) -> Result<(), StepError> {
         let state = &mut self.state;
         self.kkt.set_states(&state.now.internal_states, &state.now.memory);

@@ -36,8 +36,8 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Condition number of the last matrix in the 2-norm, as the product of the largest singular values of the matrix and of
-    /// its inverse: the smallest one itself is lost in rounding beyond 1/ε.
+    /// Condition number of the last matrix in the 2-norm, as the product of the largest singular values of
+    /// the matrix and of its inverse: the smallest one itself is lost in rounding beyond 1/ε.
     pub fn condition(&self) -> f64 {
         match self.matrix.clone().try_inverse() {
             Some(inverse) => self.matrix.singular_values().max() * inverse.singular_values().max(),
@@ -89,8 +89,9 @@ pub(super) fn saturate(
 }
 
 impl Integration<'_> {
-    /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until corrections stop
-    /// decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still are.
+    /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until
+    /// corrections stop decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still
+    /// are.
     pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {
         let step = self.settings.step;
         let outcome = self.attempt_with(step, |integration| {

@@ -67,7 +67,8 @@ pub(super) struct Trial {
     pub increment: Vec<f64>,
     /// h η_n with `index2`; zero otherwise.
     pub stabilizers: Vec<f64>,
-    /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero otherwise.
+    /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero
+    /// otherwise.
     pub correction: Vec<f64>,
     /// λ̃ − λ with `soi2`; zero otherwise.
     pub multiplier_changes: Vec<f64>,
@@ -207,7 +208,8 @@ pub(super) struct Workspace {
     pub compliance: Vec<f64>,
     /// Whether all constraints give way, to pass a singular position.
     pub yielding: bool,
-    /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more rounding.
+    /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more
+    /// rounding.
     pub round_off: f64,
     /// Rounding of a violation.
     violation_round_off: f64,
@@ -296,7 +298,8 @@ impl Workspace {
         self.rest = rest;
     }
 
-    /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial values.
+    /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial
+    /// values.
     pub fn evaluate_with_rates(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
         self.clear_equations();
@@ -349,12 +352,14 @@ impl Workspace {
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
-    /// Evaluates the derivatives and sets an iteration matrix with one copy of the nodes to (dynamic T⁻¹ + stiffness)/s, for
-    /// systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its solutions y are increments again.
+    /// Evaluates the derivatives and sets an iteration matrix with one copy of the nodes to (dynamic T⁻¹ +
+    /// stiffness)/s, for systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its
+    /// solutions y are increments again.
     ///
-    /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other operators, the matrix is that of x.
-    /// With `parts_wanted` the dynamic part and B are left in the tangent by themselves as well. B goes to the matrix if
-    /// it has no operator; gives whether it did. The equations are evaluated in the same pass if they are wanted.
+    /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other
+    /// operators, the matrix is that of x. With `parts_wanted` the dynamic part and B are left in the tangent
+    /// by themselves as well. B goes to the matrix if it has no operator; gives whether it did. The equations
+    /// are evaluated in the same pass if they are wanted.
     pub fn fold_forces(
         &mut self,
         dae: &dyn Dae,
@@ -572,8 +577,8 @@ impl Workspace {
         self.violation_round_off = VIOLATION_ROUND_OFF * extent;
     }
 
-    /// Rounding of a multiplier that shares its reaction with others: where constraints contradict each other by a
-    /// rounding error of their violations, they give way by as much, each with compliance × multiplier.
+    /// Rounding of a multiplier that shares its reaction with others: where constraints contradict each other
+    /// by a rounding error of their violations, they give way by as much, each with compliance × multiplier.
     pub fn shared_round_off(&self, constraint: usize) -> f64 {
         match self.compliance.get(constraint) {
             Some(&compliance) if compliance > 0.0 => self.violation_round_off / compliance,
@@ -581,8 +586,8 @@ impl Workspace {
         }
     }
 
-    /// Rounding of an increment where constraints lose rank: with the compliance ε a singular value σ of B turns a
-    /// violation into an increment σ/(σ² + ε) times as large, which is at most 1/(2 √ε).
+    /// Rounding of an increment where constraints lose rank: with the compliance ε a singular value σ of B
+    /// turns a violation into an increment σ/(σ² + ε) times as large, which is at most 1/(2 √ε).
     fn singular_round_off(&self) -> f64 {
         if !self.yielding {
             return 0.0;
@@ -593,7 +598,8 @@ impl Workspace {
 }
 
 impl MatrixPoint {
-    /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at two times.
+    /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at
+    /// two times.
     pub(super) fn note(&mut self, base: &[f64], trial: &Trial, step: f64, base_velocity: &[f64]) {
         self.step = step;
         self.values.copy_from(&trial.values);

@@ -11,18 +11,20 @@ pub enum Method {
     Index3,
     /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
     Index2,
-    /// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two times
+    /// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two
+    /// times
     /// [JayNegrut2008, Eqs. (13)].
     Soi2,
-    /// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0, position
-    /// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
+    /// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0,
+    /// position constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
     HhtI3,
     /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
     HhtSoi2,
-    /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
+    /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs.
+    /// (71)–(79)].
     UpdatedLagrangian,
-    /// Index-3 DAE by the two-step backward differentiation formula in local coordinates about the start of each step; on R^k
-    /// the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
+    /// Index-3 DAE by the two-step backward differentiation formula in local coordinates about the start of
+    /// each step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
     Bdf2,
 }
 
@@ -44,9 +46,11 @@ pub enum Scaling {
     Unscaled,
     /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
     Left,
-    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24), (48), (49)].
+    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24),
+    /// (48), (49)].
     LeftRight,
-    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as [`Scaling::LeftRight`].
+    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as
+    /// [`Scaling::LeftRight`].
     #[default]
     LeftRightVelocities,
 }
@@ -91,8 +95,8 @@ pub enum PastMass {
 /// Starting values of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Those that keep second order in every component: Table 2 for `index3`, `hht-i3` and `updated-lagrangian`, Table 1 for
-    /// the others.
+    /// Those that keep second order in every component: Table 2 for `index3`, `hht-i3` and
+    /// `updated-lagrangian`, Table 1 for the others.
     #[default]
     OrderPreserving,
     /// a₀ ≈ v̇(t₀ + Δ_α h), v₀ unchanged [ArnoldCardonaBruls2015, Table 1].
@@ -106,8 +110,9 @@ pub enum Start {
 /// First guess of Newton's iteration in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Predictor {
-    /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant, along a line, a
-    /// parabola or a cubic through their last values. The first steps, and those of changing size, follow the line.
+    /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant,
+    /// along a line, a parabola or a cubic through their last values. The first steps, and those of changing
+    /// size, follow the line.
     #[default]
     Adaptive,
     /// a and λ go on along the line through their last two values; a first step begins with constant ones.
@@ -121,14 +126,16 @@ pub enum Predictor {
 /// Matrix of Newton's iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IterationMatrix {
-    /// The exact derivative, but with section forces of beams as unknowns of their own: their geometric stiffness follows the
-    /// forces of the last step and the corrections since, not those of a first guess that stretches them
+    /// The exact derivative, but with section forces of beams as unknowns of their own: their geometric
+    /// stiffness follows the forces of the last step and the corrections since, not those of a first guess
+    /// that stretches them
     /// [MagisanoLeonettiGarcea2017, Sec. 3]. The limit is the exact derivative, and so is every matrix without beams.
     #[default]
     Mixed,
     /// The exact derivative [ArnoldCardonaBruls2015, Eqs. (60), (62)].
     Exact,
-    /// Without damping, stiffness and curvature terms [ArnoldCardonaBruls2015, §3.5]: for non-stiff systems and small steps.
+    /// Without damping, stiffness and curvature terms [ArnoldCardonaBruls2015, §3.5]: for non-stiff systems
+    /// and small steps.
     Simplified,
 }
 
@@ -186,12 +193,13 @@ pub struct Settings {
     pub newton_rtol: f64,
     /// Absolute tolerance of Newton's iteration, in units of the system's length and of 1 rad.
     pub newton_atol: f64,
-    /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so that the
-    /// error of one step is none of the next.
+    /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so
+    /// that the error of one step is none of the next.
     pub multiplier_slack: f64,
     /// Iterations and renewal of the matrix.
     pub newton: NewtonSettings,
-    /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if absent.
+    /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if
+    /// absent.
     pub mass_scale: Option<f64>,
     /// k_ave of the scaling; from the system if absent.
     pub stiffness_scale: Option<f64>,

@@ -1,22 +1,24 @@
 //! Singular positions and contradictions met on the way.
 //!
-//! Where constraints lose rank (all bars of a linkage on one line) the multipliers that keep the motion on its branch
-//! grow like 1/δ with the distance δ to the position, and rounding errors grow like 1/δ² in them. A step that fails
-//! there is tried again with all constraints a little compliant: multipliers stay bounded, and the motion goes straight
-//! on, off its branch by no more than it would fall in one step. The next step is an ordinary one and returns to the branch.
+//! Where constraints lose rank (all bars of a linkage on one line) the multipliers that keep the motion on
+//! its branch grow like 1/δ with the distance δ to the position, and rounding errors grow like 1/δ² in them.
+//! A step that fails there is tried again with all constraints a little compliant: multipliers stay bounded,
+//! and the motion goes straight on, off its branch by no more than it would fall in one step. The next step
+//! is an ordinary one and returns to the branch.
 //!
-//! Where constraints contradict each other compliant ones give way without bound, and the others never meet: both
-//! are found and named.
+//! Where constraints contradict each other compliant ones give way without bound, and the others never meet:
+//! both are found and named.
 
 use super::error::StepError;
 use super::integration::Integration;
 use super::settings::Method;
 use crate::constrained::{COMPLIANCE, ClosureFailure, ClosureGoal, Miss, POSITION_TOLERANCE, misses, named};
 
-/// Redundant constraints that give way by more than this part of the machine's length contradict each other: reactions
-/// would have to throw it ten times as far in one step.
+/// Redundant constraints that give way by more than this part of the machine's length contradict each other:
+/// reactions would have to throw it ten times as far in one step.
 const CONTRADICTION: f64 = 1e-8;
-/// As much for a step through a singular position, where a motion that leaves its branch by e violates constraints by e².
+/// As much for a step through a singular position, where a motion that leaves its branch by e violates
+/// constraints by e².
 const OFF_BRANCH: f64 = 1e-6;
 
 impl Integration<'_> {
@@ -55,16 +57,16 @@ impl Integration<'_> {
         outcome
     }
 
-    /// Whether compliant constraints gave way by more than a part of the machine's length: where the equations hold, a
-    /// constraint is violated by its compliance times its scaled multiplier.
+    /// Whether compliant constraints gave way by more than a part of the machine's length: where the
+    /// equations hold, a constraint is violated by its compliance times its scaled multiplier.
     fn refuse_contradiction(&mut self, step: f64, part: f64) -> Result<(), StepError> {
         if self.work.compliance.is_empty() {
             return Ok(());
         }
         let (scale, tolerance) = (self.coefficients(step).scale, part * self.work.length);
         let (work, trial) = (&mut self.work, &self.trial);
-        // With `index2` λ belongs to the violation at velocity level, times the step, and ζ to that of the positions;
-        // with `soi2` the change λ̃ − λ does.
+        // With `index2` λ belongs to the violation at velocity level, times the step, and ζ to that of the
+        // positions; with `soi2` the change λ̃ − λ does.
         let stabilized = self.settings.method == Method::Index2;
         for (row, out) in work.constraint_scratch.iter_mut().enumerate() {
             let compliance = work.compliance[row];
@@ -89,8 +91,8 @@ impl Integration<'_> {
         Err(StepError::Contradiction { time: trial.values.time, step, misses })
     }
 
-    /// Constraints that no position near the state satisfies at the end of a step, as an error; or one step later,
-    /// for a step that failed at the very end of the machine's reach.
+    /// Constraints that no position near the state satisfies at the end of a step, as an error; or one step
+    /// later, for a step that failed at the very end of the machine's reach.
     fn contradiction(&mut self, step: f64) -> Option<StepError> {
         [1.0, 2.0].into_iter().find_map(|steps| {
             let time = self.state.now.time + steps * step;

@@ -7,9 +7,10 @@
 //! v_{n+1} = v_n + h (1 − γ) a_n + h γ a,   ṽ_{n+1} alike with ã
 //! ```
 //!
-//! The paper has q_{n+1} = q_n + x on R^k; on a group x is an element of the Lie algebra and nothing else changes.
-//! Velocities follow from y = x − w with w = β h² (ã − a). Unknowns are y, w, λ/s, μ/s, ψ/s and ν/s, where μ = λ̃ − λ
-//! and ν = ψ̃ − ψ. With the balance of forces E(λ, ψ) of [`super::force_level`] the equations are
+//! The paper has q_{n+1} = q_n + x on R^k; on a group x is an element of the Lie algebra and nothing else
+//! changes. Velocities follow from y = x − w with w = β h² (ã − a). Unknowns are y, w, λ/s, μ/s, ψ/s and ν/s,
+//! where μ = λ̃ − λ and ν = ψ̃ − ψ. With the balance of forces E(λ, ψ) of [`super::force_level`] the
+//! equations are
 //!
 //! ```text
 //! E(λ, ψ)/s = 0                                                             [JayNegrut2008, Eq. (13e)]
@@ -17,7 +18,8 @@
 //! Φ = 0,   h (B v + Φ_t) = 0,   h κ(q, v) = 0,   h κ(q, ṽ) = 0              Eqs. (13f) to (13i)
 //! ```
 //!
-//! Where reactions are Bᵀλ + Aᵀψ the second line is β' M_{1+α} w + Bᵀμ + Aᵀν, and costs no further evaluation of forces.
+//! Where reactions are Bᵀλ + Aᵀψ the second line is β' M_{1+α} w + Bᵀμ + Aᵀν, and costs no further evaluation
+//! of forces.
 
 use super::force_level::ForceLevel;
 use super::scheme::{Coefficients, Trial, Workspace};

@@ -24,7 +24,8 @@ pub(super) enum Side {
     After,
 }
 
-/// The state from which a method starts at a consistent configuration; reports what was changed in the user's velocity.
+/// The state from which a method starts at a consistent configuration; reports what was changed in the user's
+/// velocity.
 pub(super) fn starting_state(
     dae: &dyn Dae,
     shape: &Shape,
@@ -66,7 +67,8 @@ pub(super) fn starting_state(
     Ok(state)
 }
 
-/// v̇₀, λ₀, a₀ and, for `index3` and `updated-lagrangian`, the perturbed v₀, at consistent q and v of the state.
+/// v̇₀, λ₀, a₀ and, for `index3` and `updated-lagrangian`, the perturbed v₀, at consistent q and v of the
+/// state.
 ///
 /// The equations are evaluated at `time`, which may lie a rounding error after the state's own.
 pub(super) fn starting_values(
@@ -134,9 +136,11 @@ pub(super) struct Jerks {
     pub internal_states: Vec<f64>,
 }
 
-/// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀) [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
+/// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀)
+/// [ArnoldCardonaBruls2015, Table 1, Steps 3 to 5].
 ///
-/// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order only.
+/// With [`Side::After`] it is (v̇_{sh} − v̇_0)/(sh), whose error of order h enters a₀ and v₀ in second order
+/// only.
 pub(super) fn jerk(
     dae: &dyn Dae,
     shape: &Shape,

@@ -29,7 +29,8 @@ pub struct State {
     pub control: ControlHistory,
     /// Whether the method started here at a corner of the inputs, and has not taken a step since.
     pub after_corner: bool,
-    /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps the order.
+    /// Velocity v_n of the method; at the start it may differ from the user's by the correction that keeps
+    /// the order.
     pub base_velocity: Vec<f64>,
     /// Algorithmic acceleration a_n ≈ v̇(t_n + Δ_α h).
     pub algorithmic_acceleration: Vec<f64>,
@@ -75,8 +76,8 @@ pub struct State {
     pub matrix_point: Option<MatrixPoint>,
 }
 
-/// Parts of the matrices that are eliminated together with their neighbours because they are singular by themselves
-/// (massless bodies); absent before the first factorisation.
+/// Parts of the matrices that are eliminated together with their neighbours because they are singular by
+/// themselves (massless bodies); absent before the first factorisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// In the iteration matrix of a step.

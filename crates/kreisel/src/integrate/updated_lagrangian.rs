@@ -1,14 +1,14 @@
 //! Equations of a step for the updated Lagrangian method [BrulsCardonaArnold2012, Eqs. (65)–(82)].
 //!
-//! Within a step the motion is described by coordinates x of the group about q_n, and the generalized-α method for
-//! linear spaces is applied to x:
+//! Within a step the motion is described by coordinates x of the group about q_n, and the generalized-α
+//! method for linear spaces is applied to x:
 //!
 //! ```text
 //! q = q_n ∘ μ(x)        v = T(x) ẋ        v̇ = T(x) ẍ + Ṫ(x, ẋ) ẋ
 //! ```
 //!
-//! The values at t_n are x = 0, ẋ = v_n, ẍ = v̇_n, so predictor, update formulas and unknowns are those of [`Index3`]
-//! with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
+//! The values at t_n are x = 0, ẋ = v_n, ẍ = v̇_n, so predictor, update formulas and unknowns are those of
+//! [`Index3`] with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
 //! A = ∂v̇/∂x + γ' ∂v̇/∂ẋ + β' T and V = ∂v/∂x + γ' T the matrix is
 //!
 //! ```text
@@ -63,8 +63,8 @@ impl Parametrization {
 
     /// What the third derivative of x has beside v̈ at x = 0, where v = ẋ and v̇ = ẍ.
     ///
-    /// Differentiating v = T(x) ẋ twice gives x⃛ = v̈ + v × v̇/2 for the rotation vector; the conformal one is
-    /// x (1 + |x|²/48 + …), which adds |v|² v/8.
+    /// Differentiating v = T(x) ẋ twice gives x⃛ = v̈ + v × v̇/2 for the rotation vector; the conformal one
+    /// is x (1 + |x|²/48 + …), which adds |v|² v/8.
     fn jerk_excess(self, v: &Vector3, v_dot: &Vector3) -> Vector3 {
         let excess = 0.5 * v.cross(v_dot);
         match self {
@@ -75,8 +75,8 @@ impl Parametrization {
 
     /// Adds `factor` times the difference between x⃛ and v̈ to an array of accelerations.
     ///
-    /// The method works on x, so x⃛ takes the place that v̈ has in the starting values and in changes of the step:
-    /// a_n is v̇_n + Δ_α h x⃛, and the error of a step in q is C_q h³ x⃛.
+    /// The method works on x, so x⃛ takes the place that v̈ has in the starting values and in changes of the
+    /// step: a_n is v̇_n + Δ_α h x⃛, and the error of a step in q is C_q h³ x⃛.
     pub fn add_jerk_excess(
         self,
         space: &Space,
@@ -137,7 +137,8 @@ impl LocalCoordinates {
         }
     }
 
-    /// Values on the group [BrulsCardonaArnold2012, Eqs. (73)–(75)], with the configuration in the trial values.
+    /// Values on the group [BrulsCardonaArnold2012, Eqs. (73)–(75)], with the configuration in the trial
+    /// values.
     fn map(&mut self, space: &Space, base: &[f64], trial: &mut Trial) {
         self.increment.copy_from_slice(&trial.increment);
         self.velocity.copy_from_slice(&trial.values.velocity);
@@ -379,7 +380,8 @@ mod tests {
         for chart in CHARTS {
             let [matrix, differences] =
                 matrix_and_differences(&coupled, chart, &coupled.initial().configuration);
-            // Central differences of width 1e-5: 1e-10 of third derivatives and 1e-11 of rounding; the derivatives of
+            // Central differences of width 1e-5: 1e-10 of third derivatives and 1e-11 of rounding; the
+            // derivatives of
             // `Coupled` itself are differences, too.
             let error = (&matrix - differences).amax();
             assert!(error < 1e-8 * matrix.amax(), "{chart:?}: {error} of {}", matrix.amax());

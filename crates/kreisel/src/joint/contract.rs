@@ -1,5 +1,5 @@
-//! What every coordinate and joint keeps, at random motions: derivatives against dual numbers of values that are
-//! written here once more, and independence of where the world's frame lies.
+//! What every coordinate and joint keeps, at random motions: derivatives against dual numbers of values that
+//! are written here once more, and independence of where the world's frame lies.
 
 mod nonholonomic;
 

@@ -1,7 +1,7 @@
 //! Joints that lock, couple or lead relative coordinates.
 //!
-//! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's first
-//! frame may stand on the ground or on a node.
+//! Every equation is a row Σ c_k x_k − f(t) = 0 of coordinates x_k between pairs of frames. A coordinate's
+//! first frame may stand on the ground or on a node.
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
@@ -123,7 +123,8 @@ impl KnownRows {
     /// As many as a machine usually has kinds of joints.
     const MAX: usize = 8;
 
-    /// Gives a joint the rows of an earlier one where they are the same: those of a thousand hinges then stay in the cache.
+    /// Gives a joint the rows of an earlier one where they are the same: those of a thousand hinges then stay
+    /// in the cache.
     pub fn share(&mut self, joint: &mut CoordinateJoint) {
         if let Some(rows) = self.0.iter().find(|rows| **rows == joint.rows) {
             joint.rows = Arc::clone(rows);
@@ -161,9 +162,9 @@ impl CoordinateJoint {
 
     /// A joint of rows between two frames, each on a node or on the ground.
     ///
-    /// Origins that stay together may be written in axes of either frame. In those of a moving body the gradient
-    /// is constant on SE(3) [ArnoldCardonaBruls2015, Lemma 3.5], so a first frame on the ground leaves it to the
-    /// second.
+    /// Origins that stay together may be written in axes of either frame. In those of a moving body the
+    /// gradient is constant on SE(3) [ArnoldCardonaBruls2015, Lemma 3.5], so a first frame on the ground
+    /// leaves it to the second.
     pub fn between(nodes: [Option<NodeId>; 2], offsets: [Pose; 2], mut rows: Vec<Row>) -> Self {
         let on_ground = nodes[0].is_none() && nodes[1].is_some();
         let (nodes, pair) = pair_between(nodes, offsets);
@@ -227,8 +228,9 @@ impl CoordinateJoint {
         let mut turning = 0;
         for (row, out) in self.rows.iter().zip(out) {
             let target = self.target(row, at.time)[0];
-            // What is large and does not change within a step (counted turns, the target) is summed apart from what
-            // Newton's iteration changes: after thousands of turns the sum still has all its digits.
+            // What is large and does not change within a step (counted turns, the target) is summed apart
+            // from what Newton's iteration changes: after thousands of turns the sum still has all its
+            // digits.
             let (mut constant, mut change) = (-target, 0.0);
             for term in &row.terms {
                 let relative = relative(term.pair);
@@ -327,7 +329,8 @@ impl CoordinateJoint {
     }
 }
 
-/// What is large of an angle with a factor and does not change within a step, and the rest; `value` finds the angle near another.
+/// What is large of an angle with a factor and does not change within a step, and the rest; `value` finds the
+/// angle near another.
 fn split_angle(factor: f64, near: f64, value: impl FnOnce(f64) -> f64) -> (f64, f64) {
     let within_turn = near - TAU * (near / TAU).round();
     (factor * near, factor * (value(within_turn) - within_turn))

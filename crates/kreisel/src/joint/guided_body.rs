@@ -1,8 +1,8 @@
 //! A body led along a path and through turns: all six coordinates are functions of time.
 //!
 //! The body is fixed to a guide, a frame (A(t), p(t)) that is treated like a node with a known motion. Then
-//! the equations are those of a fixed joint between guide and body, their partial time derivative is the part of
-//! the rate that the guide's twist V_g makes,
+//! the equations are those of a fixed joint between guide and body, their partial time derivative is the part
+//! of the rate that the guide's twist V_g makes,
 //!
 //! ```text
 //! Φ_t = ∇_g Φ · V_g,   ∂(B v + Φ_t)/∂t = Σ V_a D_b(∇_a Φ) V_b + ∇_g Φ · V̇_g   (a: both frames, b: the guide)

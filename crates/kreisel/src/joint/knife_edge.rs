@@ -1,8 +1,8 @@
 //! A blade that glides along itself and not sideways: skate, sleigh, a wheel whose turning does not matter.
 //!
-//! The blade's frame is the second one, with x along the blade and y across; the surface is that of the first. With the
-//! displacement d and rotation R of the second frame in axes of the first, κ = (R e_y)·ḋ = 0. Nothing keeps
-//! the blade on a surface: that is left to other joints.
+//! The blade's frame is the second one, with x along the blade and y across; the surface is that of the
+//! first. With the displacement d and rotation R of the second frame in axes of the first, κ = (R e_y)·ḋ = 0.
+//! Nothing keeps the blade on a surface: that is left to other joints.
 
 use super::Joint;
 use crate::kinematics::frame::{PairMatrix, PairVector};

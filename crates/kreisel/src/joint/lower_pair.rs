@@ -1,8 +1,8 @@
 //! The named joints as sets of locked coordinates.
 //!
-//! Both frames have their origins at the joint's point and their z axes along the joint's axis; z is the axis of a
-//! revolute, prismatic, cylindrical or screw joint and the normal of a plane. Locked rotations are cosines between
-//! axes that stand at right angles.
+//! Both frames have their origins at the joint's point and their z axes along the joint's axis; z is the axis
+//! of a revolute, prismatic, cylindrical or screw joint and the normal of a plane. Locked rotations are
+//! cosines between axes that stand at right angles.
 
 use smallvec::smallvec;
 
@@ -49,7 +49,8 @@ pub fn spherical() -> Vec<Row> {
     locked(&[&TOGETHER])
 }
 
-/// Rotation about the first frame's x and the second frame's y axis, which stay at right angles: four equations.
+/// Rotation about the first frame's x and the second frame's y axis, which stay at right angles: four
+/// equations.
 pub fn universal() -> Vec<Row> {
     locked(&[&TOGETHER, &[Direction(0, 1)]])
 }
@@ -59,8 +60,8 @@ pub fn planar() -> Vec<Row> {
     locked(&[&TOGETHER[2..], &PARALLEL])
 }
 
-/// Rotation about z with a displacement of `lead` metres per turn, counted from the displacement and angle at the
-/// start: five equations.
+/// Rotation about z with a displacement of `lead` metres per turn, counted from the displacement and angle at
+/// the start: five equations.
 pub fn screw(lead: f64, start: [f64; 2]) -> Vec<Row> {
     let [displacement, angle] = start;
     let pitch = lead / std::f64::consts::TAU;

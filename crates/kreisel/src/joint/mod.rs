@@ -1,6 +1,7 @@
 //! What holds: joints keep constraints between the nodes they touch.
 //!
-//! Joints that lock relative coordinates are data, not types: [`CoordinateJoint`] holds rows Σ c_k x_k − f(t) = 0 of
+//! Joints that lock relative coordinates are data, not types: [`CoordinateJoint`] holds rows Σ c_k x_k − f(t)
+//! = 0 of
 //! [`Coordinate`](crate::kinematics::Coordinate)s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
 //! new equations: they implement [`Joint`]. A joint may also hold velocities ([`Rolling`], [`KnifeEdge`],
 //! [`VelocityCoupling`]) by nonholonomic equations.
@@ -103,13 +104,14 @@ pub trait Joint: Send + Sync {
         ([0.0; MAX_ROWS], [0.0; MAX_ROWS])
     }
 
-    /// Number of nonholonomic equations, [`MAX_ROWS`] at most: conditions on velocities that no condition on positions
-    /// implies.
+    /// Number of nonholonomic equations, [`MAX_ROWS`] at most: conditions on velocities that no condition on
+    /// positions implies.
     fn nonholonomic_count(&self) -> usize {
         0
     }
 
-    /// Derivative A of the nonholonomic equations κ = A(q) V + b(t) by the body twists V, on which it does not depend.
+    /// Derivative A of the nonholonomic equations κ = A(q) V + b(t) by the body twists V, on which it does
+    /// not depend.
     fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
         let _ = (at, out);
         debug_assert_eq!(
@@ -159,8 +161,8 @@ pub trait Joint: Send + Sync {
         let _ = (at, memory);
     }
 
-    /// Called when the joint is switched on while the machine runs: what it holds from now on may follow from where
-    /// the machine is.
+    /// Called when the joint is switched on while the machine runs: what it holds from now on may follow from
+    /// where the machine is.
     fn engage(&self, at: &Motion, memory: &mut [f64]) {
         let _ = (at, memory);
     }

@@ -1,8 +1,8 @@
 //! A disc or a sphere that rolls without slipping on a plane.
 //!
-//! The plane is the x-y plane of the first frame, the wheel's centre the origin of the second, with the axis of a disc
-//! along z. In axes of the first frame, with the displacement d of the centre, the disc's axis n = R e_z and the
-//! way r from the centre to the point that touches,
+//! The plane is the x-y plane of the first frame, the wheel's centre the origin of the second, with the axis
+//! of a disc along z. In axes of the first frame, with the displacement d of the centre, the disc's axis n =
+//! R e_z and the way r from the centre to the point that touches,
 //!
 //! ```text
 //! Φ = d_z + r_z = 0                                       it touches
@@ -10,8 +10,8 @@
 //! sphere: r = −ρ e_z        disc: r = −ρ (e_z − n_z n)/s,   s = √(1 − n_z²)
 //! ```
 //!
-//! The third component of the velocity is the rate of Φ. A disc that lies flat (s = 0) touches with its whole rim and
-//! has no such point.
+//! The third component of the velocity is the rate of Φ. A disc that lies flat (s = 0) touches with its whole
+//! rim and has no such point.
 
 use super::Joint;
 use crate::kinematics::frame::{PairMatrix, PairVector};

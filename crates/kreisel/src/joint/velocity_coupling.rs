@@ -1,7 +1,7 @@
 //! A weighted sum of rates that is kept at a value: κ = Σ c_k u_k − f(t) = 0.
 //!
-//! The rates are those of joint coordinates, and components of velocities and angular velocities in world axes or in
-//! the axes of the frame itself. Sums of the latter follow from no condition on positions.
+//! The rates are those of joint coordinates, and components of velocities and angular velocities in world
+//! axes or in the axes of the frame itself. Sums of the latter follow from no condition on positions.
 
 use std::sync::Arc;
 

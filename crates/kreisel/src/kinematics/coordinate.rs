@@ -1,7 +1,7 @@
 //! Scalar coordinates of a relative motion: what joints lock, drives lead, springs resist and sensors show.
 //!
-//! Each is a function of the relative displacement d and rotation R of two frames, with exact first and second
-//! derivatives. A function F of the primitives φ (components of d, entries of R) has
+//! Each is a function of the relative displacement d and rotation R of two frames, with exact first and
+//! second derivatives. A function F of the primitives φ (components of d, entries of R) has
 //!
 //! ```text
 //! ∇F = Σ F_a ∇φ_a,   D(∇F) = Σ F_a D(∇φ_a) + Σ F_ab ∇φ_a ∇φ_bᵀ.
@@ -21,8 +21,8 @@ pub enum Coordinate {
     Direction(usize, usize),
     /// Angle about the common z axis from the first to the second frame's x axis, in rad, full turns counted.
     Angle,
-    /// Angle of a universal joint, in rad, full turns counted: 0 is the turn of the cross about the first frame's x
-    /// axis, 1 that of the second frame about the cross's y axis, which is its own.
+    /// Angle of a universal joint, in rad, full turns counted: 0 is the turn of the cross about the first
+    /// frame's x axis, 1 that of the second frame about the cross's y axis, which is its own.
     UniversalAngle(usize),
     /// Distance of the origins in m.
     Distance,
@@ -67,7 +67,8 @@ impl Coordinate {
         }
     }
 
-    /// Entries of R whose quotient is the tangent of an angle; those of the plain angle for other coordinates.
+    /// Entries of R whose quotient is the tangent of an angle; those of the plain angle for other
+    /// coordinates.
     fn sine_and_cosine(self) -> [(usize, usize); 2] {
         self.turning_entries().unwrap_or([(1, 0), (0, 0)])
     }
@@ -229,8 +230,8 @@ impl RotationVectorTerms {
 
 /// φ = θ/sin θ with dφ/dc and d²φ/dc², c = cos θ.
 ///
-/// From dθ/dc = −1/sin θ: φ' = (c φ − 1)/sin²θ and φ'' = (3 c φ' + φ)/sin²θ. Both quotients lose digits for small θ,
-/// where the series in θ² serve.
+/// From dθ/dc = −1/sin θ: φ' = (c φ − 1)/sin²θ and φ'' = (3 c φ' + φ)/sin²θ. Both quotients lose digits for
+/// small θ, where the series in θ² serve.
 fn angle_over_sine(angle: f64) -> [f64; 3] {
     let (sin, cos) = angle.sin_cos();
     // Where both forms are equally good: the closed ones lose ε/θ⁴, the series are cut off at θ¹⁰.

@@ -1,7 +1,7 @@
 //! Two frames on two nodes, and how one moves relative to the other.
 //!
-//! With the frames' poses (R₁, x₁) and (R₂, x₂) in the world the relative displacement and rotation, in axes of the
-//! first frame, are
+//! With the frames' poses (R₁, x₁) and (R₂, x₂) in the world the relative displacement and rotation, in axes
+//! of the first frame, are
 //!
 //! ```text
 //! d = R₁ᵀ(x₂ − x₁),   R = R₁ᵀR₂
@@ -84,8 +84,8 @@ impl Frame {
 
     /// A matrix over the frame's twists becomes one over the body's, with zero parts left out.
     ///
-    /// With Q = Rᵀ and the arm p of a frame its twist is (Q Ω, Q (U − p̃ Ω)), which gives for the parts A, B, C, D of
-    /// the matrix, turned to body axes: A − B p̃_c + p̃_r (C − D p̃_c), B + p̃_r D, C − D p̃_c, D.
+    /// With Q = Rᵀ and the arm p of a frame its twist is (Q Ω, Q (U − p̃ Ω)), which gives for the parts A, B,
+    /// C, D of the matrix, turned to body axes: A − B p̃_c + p̃_r (C − D p̃_c), B + p̃_r D, C − D p̃_c, D.
     #[inline]
     pub fn to_bodies(row: &Frame, column: &Frame, matrix: &Matrix6) -> Matrix6 {
         let turned = |first_row: usize, first_column: usize| {
@@ -225,7 +225,8 @@ impl Relative {
         add(out, 9, 6, &skew(&turned));
     }
 
-    /// Derivative of the entry R_ij: the cosine between axis `i` of the first and axis `j` of the second frame.
+    /// Derivative of the entry R_ij: the cosine between axis `i` of the first and axis `j` of the second
+    /// frame.
     #[inline]
     pub fn direction_gradient(&self, i: usize, j: usize) -> PairVector {
         let mut gradient = PairVector::zeros();
@@ -252,11 +253,13 @@ impl Relative {
             out[(6 + axis, 6 + j)] += weight * row[axis];
             out[(6 + axis, 6 + axis)] -= cosine;
         }
-        // −ẽ_i R ẽ_j has four entries, those of R in the other rows and columns; the part (6, 0) is its transpose.
+        // −ẽ_i R ẽ_j has four entries, those of R in the other rows and columns; the part (6, 0) is its
+        // transpose.
         let others = |axis: usize| [((axis + 1) % 3, 1.0), ((axis + 2) % 3, -1.0)];
         for ((a, sign_a), (b, _)) in others(i).into_iter().zip(others(i).into_iter().rev()) {
             for ((c, sign_c), (d, _)) in others(j).into_iter().zip(others(j).into_iter().rev()) {
-                // Row a of ẽ_i picks row b of R with the sign −sign_a; column c of ẽ_j picks column d with sign_c.
+                // Row a of ẽ_i picks row b of R with the sign −sign_a; column c of ẽ_j picks column d with
+                // sign_c.
                 let value = weight * sign_a * sign_c * self.rotation[(b, d)];
                 out[(a, 6 + c)] += value;
                 out[(6 + c, a)] += value;

@@ -1,4 +1,5 @@
-//! Two frames on the nodes of a part, and how derivatives by their twists become derivatives by the nodes' twists.
+//! Two frames on the nodes of a part, and how derivatives by their twists become derivatives by the nodes'
+//! twists.
 
 use super::frame::{Frame, PairMatrix, PairVector, Relative};
 use super::{LocalTangent, Motion, NodeId};

@@ -11,7 +11,8 @@ pub struct Motion<'a> {
     pub time: f64,
     /// Motion of each node.
     pub nodes: &'a [NodeMotion],
-    /// What the part remembers: joint angles at the last accepted step, by which full turns are counted, or section forces.
+    /// What the part remembers: joint angles at the last accepted step, by which full turns are counted, or
+    /// section forces.
     pub memory: &'a [f64],
     /// States that the part reads, in its order.
     pub internal_states: &'a [f64],

@@ -1,5 +1,5 @@
-//! How parts see motion: nodes with poses and body twists, frames on them, relative coordinates, and the local arrays that a
-//! part fills.
+//! How parts see motion: nodes with poses and body twists, frames on them, relative coordinates, and the
+//! local arrays that a part fills.
 
 pub mod coordinate;
 pub mod frame;

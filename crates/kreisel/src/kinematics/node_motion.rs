@@ -1,8 +1,8 @@
 //! Motion of a node as elements and joints see it: a pose and a body twist, whatever the node's group.
 //!
 //! Elements are written once, in body twists V = (Ω, U). A node on SO(3)×R³ has the velocity v = (Ω, u) with
-//! u = R U, a point mass v = u alone. With V = P v the forces of a node are Pᵀ times those in body axes, and the
-//! derivatives follow from
+//! u = R U, a point mass v = u alone. With V = P v the forces of a node are Pᵀ times those in body axes, and
+//! the derivatives follow from
 //!
 //! ```text
 //! U = Rᵀu,   U̇ = Rᵀu̇ − Ω × Rᵀu
@@ -130,8 +130,8 @@ pub(crate) fn add_force(group: Group, motion: &NodeMotion, wrench: &Vector6, out
     }
 }
 
-/// X P of a node, V = P v: derivatives by its velocity coordinates from those by its twist. Columns beyond the node's
-/// dimension are zero.
+/// X P of a node, V = P v: derivatives by its velocity coordinates from those by its twist. Columns beyond
+/// the node's dimension are zero.
 #[inline]
 pub(crate) fn by_coordinates(group: Group, motion: &NodeMotion, by_twist: &Matrix6) -> Matrix6 {
     match group {
@@ -177,7 +177,8 @@ fn add_product_of_translations(x: &Matrix6, factor: &Matrix3, first: usize, out:
     }
 }
 
-/// How twist and its rate change with the node's own configuration and velocity, beyond P: the rows of the translation.
+/// How twist and its rate change with the node's own configuration and velocity, beyond P: the rows of the
+/// translation.
 pub(crate) struct TwistDerivatives {
     /// ∂U/∂Θ at fixed v, and ∂U̇/∂Ω beyond P.
     velocity_by_rotation: Matrix3,
@@ -232,8 +233,9 @@ impl TwistDerivatives {
     }
 }
 
-/// The motion from one pose to another as a twist in body axes of the first, with which an increment in the coordinates of the
-/// group begins: a step on SO(3)×R³ goes straight ahead while the body turns. `None` after half a turn.
+/// The motion from one pose to another as a twist in body axes of the first, with which an increment in the
+/// coordinates of the group begins: a step on SO(3)×R³ goes straight ahead while the body turns. `None` after
+/// half a turn.
 pub(crate) fn twist_between(group: Group, first: &Pose, second: &Pose) -> Option<Vector6> {
     if group != Group::So3xR3 {
         return se3::log(&first.inverse().compose(second)).ok();

@@ -1,15 +1,18 @@
-//! Rows that lock displacements and cosines, or lead an angle: all that most joints are made of, in the bodies' own axes.
+//! Rows that lock displacements and cosines, or lead an angle: all that most joints are made of, in the
+//! bodies' own axes.
 //!
-//! The general way from a coordinate to the nodes leads through both frames; for these kinds of rows the frames
-//! drop out. With the rotation R = R₁ᵀR₂ of the bodies, the second frame's origin at r in axes of the first body and at
-//! p in those of the second, the axis a of the first frame in body axes and b of the second,
+//! The general way from a coordinate to the nodes leads through both frames; for these kinds of rows the
+//! frames drop out. With the rotation R = R₁ᵀR₂ of the bodies, the second frame's origin at r in axes of the
+//! first body and at p in those of the second, the axis a of the first frame in body axes and b of the
+//! second,
 //!
 //! ```text
 //! x = a·(r − p₁)    ∇x = (a × r, −a; p × f, f)         with f = Rᵀa
 //! x = a·R b         ∇x = (a × R b, 0; b × Rᵀa, 0)
 //! ```
 //!
-//! and, from δr = r̃ δΘ₁ − δX₁ + R (δX₂ − p̃ δΘ₂) and δR = −δΘ̃₁ R + R δΘ̃₂, the derivatives of these gradients below.
+//! and, from δr = r̃ δΘ₁ − δX₁ + R (δX₂ − p̃ δΘ₂) and δR = −δΘ̃₁ R + R δΘ̃₂, the derivatives of these
+//! gradients below.
 
 use super::coordinate::{Coordinate, nearest_angle};
 use super::{FramePair, LocalTangent, Motion};
@@ -239,8 +242,8 @@ struct CosineAngle {
 }
 
 impl CosineAngle {
-    /// D(∇θ) = θ_s D(∇s) + θ_c D(∇c) + θ_ss ∇s∇sᵀ + θ_cc ∇c∇cᵀ + θ_sc (∇s∇cᵀ + ∇c∇sᵀ), in the blocks (1,1), (1,2) and
-    /// (2,2) of turns.
+    /// D(∇θ) = θ_s D(∇s) + θ_c D(∇c) + θ_ss ∇s∇sᵀ + θ_cc ∇c∇cᵀ + θ_sc (∇s∇cᵀ + ∇c∇sᵀ), in the blocks (1,1),
+    /// (1,2) and (2,2) of turns.
     #[inline]
     fn add_hessian(&self, pair: &PlainPair, weight: f64, out: &mut [Matrix3; 3]) {
         for (&entry, part) in self.entries.iter().zip(self.first) {

@@ -340,7 +340,8 @@ mod tests {
         for s in squares().filter(|s| *s < 11.0) {
             let (alpha, beta) = (exact_jet(2, s), exact_jet(3, s));
             for (order, computed) in tangent_long_jet(s).into_iter().enumerate() {
-                // Horner's rule and the table round a few times; closed forms lose a digit beyond s = 10, the third two.
+                // Horner's rule and the table round a few times; closed forms lose a digit beyond s = 10, the
+                // third two.
                 let closed = if order < 3 { 60.0 } else { 200.0 };
                 let allowed = if s < 10.0 { 6.0 } else { closed } * f64::EPSILON;
                 assert!(relative_error(computed.alpha, alpha[order]) < allowed, "α{order} at {s}");

@@ -74,7 +74,8 @@ pub fn tangent_derivative(c: &Vector3, w: &Vector3) -> Matrix3 {
 pub fn tangent_second_derivative(c: &Vector3, w: &Vector3, u: &Vector3) -> Matrix3 {
     let denominator = 4.0 - c0(c);
     let scale = 2.0 / (denominator * denominator);
-    // With d = 4 − c₀, ∂d/∂c = cᵀ/4: the scale s = 2/d² changes by −(s/2d) cᵀu, and twice by (3s/8d²)(cᵀu)(cᵀu′) − (s/2d) uᵀu′.
+    // With d = 4 − c₀, ∂d/∂c = cᵀ/4: the scale s = 2/d² changes by −(s/2d) cᵀu, and twice by
+    // (3s/8d²)(cᵀu)(cᵀu′) − (s/2d) uᵀu′.
     let scale_slope = -0.5 * scale / denominator;
     let (along_c, along_u) = (c.dot(u), u.dot(w));
     let value = scaled_rotation(c) * w;

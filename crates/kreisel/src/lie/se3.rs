@@ -134,8 +134,8 @@ pub fn inverse_tangent_derivative(v: &Vector6, w: &Vector6) -> Result<Matrix6, L
 
 /// T⁻¹(v) at one twist, with its transpose and the derivatives of both, sharing their coefficients.
 ///
-/// T⁻ᵀ of SO(3) has the odd coefficient with the other sign, and for (a, b) = T⁻ᵀ (w₁, w₂) the pair (b, a) is what
-/// the transposed SO(3) operator at the dual vector Ω + ε U makes of w₂ + ε w₁.
+/// T⁻ᵀ of SO(3) has the odd coefficient with the other sign, and for (a, b) = T⁻ᵀ (w₁, w₂) the pair (b, a) is
+/// what the transposed SO(3) operator at the dual vector Ω + ε U makes of w₂ + ε w₁.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseTangent {
     twist: Vector6,
@@ -231,7 +231,8 @@ impl TangentOperator {
 
     /// Second derivative ∂²(nᵀ T(v) w)/∂v².
     ///
-    /// nᵀ T w is n₁·P w₁ + n₂·P w₂ and the derivative of n₂·P w₁ in the direction U, with P that of SO(3) at Ω.
+    /// nᵀ T w is n₁·P w₁ + n₂·P w₂ and the derivative of n₂·P w₁ in the direction U, with P that of SO(3) at
+    /// Ω.
     pub fn hessian(&self, w: &Vector6, n: &Vector6) -> Matrix6 {
         let ((omega, u), (w1, w2), (n1, n2)) = (halves(&self.twist), halves(w), halves(n));
         let jet = self.short_jet();

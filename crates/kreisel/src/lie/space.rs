@@ -306,7 +306,8 @@ impl Space {
         Ok(())
     }
 
-    /// Writes the matrix T(x) of one factor, as many of its first columns as there is room for; `x` is that factor's part.
+    /// Writes the matrix T(x) of one factor, as many of its first columns as there is room for; `x` is that
+    /// factor's part.
     pub fn tangent_operator(&self, factor: usize, x: &[f64], out: &mut [f64]) {
         match self.groups[factor] {
             Group::Vector(k) => write_identity(k, out),
@@ -316,8 +317,8 @@ impl Space {
         }
     }
 
-    /// Writes the matrix T⁻¹(x) of one factor, as many of its first columns as there is room for; an error where the rotation
-    /// angle is 2π, 4π, ….
+    /// Writes the matrix T⁻¹(x) of one factor, as many of its first columns as there is room for; an error
+    /// where the rotation angle is 2π, 4π, ….
     pub fn inverse_tangent_operator(
         &self,
         factor: usize,

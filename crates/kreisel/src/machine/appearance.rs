@@ -1,7 +1,7 @@
 //! How a machine looks: shapes as the model gives them, or made up so that every model looks like something.
 //!
-//! A body without a shape is drawn as a cylinder, ball or box of its inertia, with a bar from the centre of mass to
-//! each point at which something is attached.
+//! A body without a shape is drawn as a cylinder, ball or box of its inertia, with a bar from the centre of
+//! mass to each point at which something is attached.
 
 use super::beam::BeamEntry;
 use super::entry::BodyEntry;
@@ -145,8 +145,8 @@ impl Machine {
     }
 }
 
-/// Title and description of a model: the first sentence or line of its opening comment, and the rest; without a comment
-/// the name of the file.
+/// Title and description of a model: the first sentence or line of its opening comment, and the rest; without
+/// a comment the name of the file.
 pub(super) fn title_and_description(document: &Document) -> (String, String) {
     let sources = document.sources();
     let Some(source) = sources.first() else { return Default::default() };

@@ -50,8 +50,8 @@ impl EnergyBalance {
         }
     }
 
-    /// Takes the power after a jump of the inputs, and the energy that the jump put in: the speed of a drive may jump,
-    /// and only drives do work in an impulse.
+    /// Takes the power after a jump of the inputs, and the energy that the jump put in: the speed of a drive
+    /// may jump, and only drives do work in an impulse.
     pub fn jump(&mut self, energy: f64, power: Power) {
         self.work += energy;
         self.power = power;

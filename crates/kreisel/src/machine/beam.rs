@@ -174,8 +174,8 @@ impl BeamEntry {
         (0, 0.0)
     }
 
-    /// The section from whose motion, and the others with whose screws from it times their weights, that of a section between
-    /// two nodes follows: the interpolation of the element.
+    /// The section from whose motion, and the others with whose screws from it times their weights, that of a
+    /// section between two nodes follows: the interpolation of the element.
     pub fn interpolation(&self, piece: usize, part: f64) -> (BeamNode, Vec<(BeamNode, f64)>) {
         if self.order == 1 {
             let [first, second] = self.pieces[piece].ends;
@@ -190,8 +190,8 @@ impl BeamEntry {
 
     /// Points of elements whose strains give that at a station.
     ///
-    /// An element's strain belongs to its middle, or to the points of Gauss; between these it is interpolated, beyond the outer
-    /// ones it is continued, to second order.
+    /// An element's strain belongs to its middle, or to the points of Gauss; between these it is
+    /// interpolated, beyond the outer ones it is continued, to second order.
     pub fn strain_points(&self, word: &str) -> Option<Vec<StrainPoint>> {
         let place = match self.station(word)? {
             Station::Within { piece, part } => self.distance(piece) + part * self.pieces[piece].span.length(),

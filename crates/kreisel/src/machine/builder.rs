@@ -446,8 +446,8 @@ impl MachineBuilder {
         self.deferred.push(Box::new(work));
     }
 
-    /// What a measured quantity such as `crank.angle`, `crank.rate` or `top.tip.position.z` means, if it is a function of
-    /// positions and velocities.
+    /// What a measured quantity such as `crank.angle`, `crank.rate` or `top.tip.position.z` means, if it is a
+    /// function of positions and velocities.
     pub fn measured(&self, name: &str) -> Option<MeasuredCoordinate> {
         let (part, quantity) = name.split_once('.')?;
         if let Some(&index) = self.joints_by_name.get(part) {
@@ -625,15 +625,16 @@ impl MachineBuilder {
         Ok(events)
     }
 
-    /// Mean mass, and the extent of bodies, markers and joints as length; the stiffness is known when the system is built.
+    /// Mean mass, and the extent of bodies, markers and joints as length; the stiffness is known when the
+    /// system is built.
     fn scales(&self) -> Scales {
         let masses: Vec<f64> = self.bodies.iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
         let mean = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
         Scales { length: self.extent(), mass: mean, stiffness: 0.0 }
     }
 
-    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1 m if there is
-    /// none.
+    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1
+    /// m if there is none.
     fn extent(&self) -> f64 {
         let arms = (self.joints.iter())
             .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))

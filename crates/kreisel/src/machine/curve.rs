@@ -31,7 +31,8 @@ pub(crate) enum CurveError {
 /// What says how the sections stand about the axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attitude {
-    /// Direction to which every section's z axis points as nearly as it can; otherwise the first section's alone.
+    /// Direction to which every section's z axis points as nearly as it can; otherwise the first section's
+    /// alone.
     pub up: Option<Vector3>,
     /// Angle about the axis at the start and at the end; between them it grows with the length.
     pub twist: [f64; 2],
@@ -144,7 +145,8 @@ fn arc(points: &[Vector3], elements: usize) -> Result<Vec<AxisPoint>, CurveError
     Ok((0..=elements).map(station).collect())
 }
 
-/// A cubic in each interval of the chord length, with two continuous derivatives and no curvature at the ends.
+/// A cubic in each interval of the chord length, with two continuous derivatives and no curvature at the
+/// ends.
 struct Spline<'a> {
     points: &'a [Vector3],
     chords: Vec<f64>,

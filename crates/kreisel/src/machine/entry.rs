@@ -85,8 +85,8 @@ pub struct InputEntry {
     pub name: String,
     /// Value until it is set.
     pub value: f64,
-    /// Places in the memory of the system that hold how much it differs from that value: its own, then one for each force
-    /// that uses it.
+    /// Places in the memory of the system that hold how much it differs from that value: its own, then one
+    /// for each force that uses it.
     pub slots: Vec<usize>,
     /// The element that holds it.
     pub(super) holder: usize,

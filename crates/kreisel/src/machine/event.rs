@@ -1,10 +1,10 @@
 //! Events: times at which an expression of the motion passes zero.
 //!
 //! A passage is found by the signs within a step and located on the interpolated motion. Five values and the
-//! polynomial through them show whether the expression passes and comes back before the step ends; what passes more
-//! often, or for less than a hundredth of the step, goes unnoticed. The step is then
-//! computed anew to end there, and the place is improved by the values that such steps end with, until its time is
-//! as accurate as asked for: what counts is the motion, not its interpolation.
+//! polynomial through them show whether the expression passes and comes back before the step ends; what
+//! passes more often, or for less than a hundredth of the step, goes unnoticed. The step is then computed
+//! anew to end there, and the place is improved by the values that such steps end with, until its time is as
+//! accurate as asked for: what counts is the motion, not its interpolation.
 
 use std::ops::Range;
 
@@ -132,7 +132,8 @@ pub(crate) struct EventWatch<'m> {
 
 /// Halvings of a step that locate a passage on the interpolated motion.
 const HALVINGS: usize = 50;
-/// Values below this part of the largest are on neither side: what is held at zero must not pass it by rounding.
+/// Values below this part of the largest are on neither side: what is held at zero must not pass it by
+/// rounding.
 const ROUNDING: f64 = 1e-9;
 /// Parts of a step at whose ends the expressions are looked at.
 const PARTS: usize = 4;

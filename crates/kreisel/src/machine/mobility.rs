@@ -1,4 +1,5 @@
-//! Degrees of freedom of a machine, by the rank of its constraint gradients: how many velocities can be chosen freely.
+//! Degrees of freedom of a machine, by the rank of its constraint gradients: how many velocities can be
+//! chosen freely.
 
 use crate::constrained::Redundancy;
 use crate::dae::Dae;

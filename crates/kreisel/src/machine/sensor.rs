@@ -1,7 +1,8 @@
 //! What is measured while a machine runs, under the names of the result files.
 //!
-//! A [`Sensor`] turns the motion at one time into one or more numbers, each a [`Channel`]. Positions, velocities and
-//! accelerations are those of a frame P as an observer in a frame F sees them; with r from F's origin to P's,
+//! A [`Sensor`] turns the motion at one time into one or more numbers, each a [`Channel`]. Positions,
+//! velocities and accelerations are those of a frame P as an observer in a frame F sees them; with r from F's
+//! origin to P's,
 //!
 //! ```text
 //! v_rel = v_P − v_F − ω_F × r

@@ -1,7 +1,7 @@
 //! Shapes of bodies: what they weigh and how they are drawn.
 //!
-//! A shape has a frame of its own. Spheres, boxes, cylinders and capsules are centred in it; a cone or frustum
-//! stands with its base in the plane z = 0; a mesh lies as in its file. Axes of revolution are z.
+//! A shape has a frame of its own. Spheres, boxes, cylinders and capsules are centred in it; a cone or
+//! frustum stands with its base in the plane z = 0; a mesh lies as in its file. Axes of revolution are z.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -123,8 +123,9 @@ fn frustum([a, b]: [f64; 2], length: f64) -> MassProperties {
 
 /// Sums over the tetrahedra between the triangles and a point.
 ///
-/// A tetrahedron with one corner at the origin and the others at a, b, c has the sixfold volume δ = a·(b × c),
-/// the first moment δ (a + b + c)/24 and the second moment δ (aaᵀ + bbᵀ + ccᵀ + ssᵀ)/120 with s = a + b + c.
+/// A tetrahedron with one corner at the origin and the others at a, b, c has the sixfold volume δ = a·(b ×
+/// c), the first moment δ (a + b + c)/24 and the second moment δ (aaᵀ + bbᵀ + ccᵀ + ssᵀ)/120 with s = a + b +
+/// c.
 fn mesh(triangles: &[[Vector3; 3]]) -> MassProperties {
     // The first corner as origin keeps the digits of a small body far away from the frame.
     let origin = triangles.first().map_or_else(Vector3::zeros, |triangle| triangle[0]);
@@ -178,8 +179,8 @@ mod tests {
         assert!(error < tolerance, "{name}: inertia {error}");
     }
 
-    // An inscribed prism of n slices misses the circle's area by (2π/n)²/6, and the fourth moments twice that:
-    // 1.3e-4 for n = 300; arcs of the meridian in 300 pieces add as much.
+    // An inscribed prism of n slices misses the circle's area by (2π/n)²/6, and the fourth moments twice
+    // that: 1.3e-4 for n = 300; arcs of the meridian in 300 pieces add as much.
     const SLICED: f64 = 5e-4;
 
     #[test]

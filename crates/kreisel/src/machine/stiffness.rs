@@ -4,8 +4,8 @@ use crate::constrained::coordinate_scales;
 use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
 use crate::system::System;
 
-/// k_ave of [BottassoBauchauCardona2007, Eq. (28)]: the mean diagonal entry of the stiffness at the initial state, without
-/// reactions; torques and angles count as forces and displacements at the machine's length.
+/// k_ave of [BottassoBauchauCardona2007, Eq. (28)]: the mean diagonal entry of the stiffness at the initial
+/// state, without reactions; torques and angles count as forces and displacements at the machine's length.
 pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
     let shape = system.shape();
     let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };

@@ -1,8 +1,9 @@
 //! Parameters that events change while a machine runs.
 //!
 //! Each combination of values that events can bring about is a variant. The machine is read once more with
-//! those values, and the elements of the parts that use them become versions of the ones that act at the start. Only
-//! parts that push with finite forces, and rates of states, may change so: positions and velocities go on where they are, without an impulse.
+//! those values, and the elements of the parts that use them become versions of the ones that act at the
+//! start. Only parts that push with finite forces, and rates of states, may change so: positions and
+//! velocities go on where they are, without an impulse.
 
 use std::collections::HashSet;
 

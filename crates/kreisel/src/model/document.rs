@@ -193,8 +193,9 @@ impl Document {
         Self::build(origin)
     }
 
-    /// Lays a value over a key of a kind of part that occurs once, as if the model said it: the same reader, checks and
-    /// messages apply, and a mistake is shown at the place of the text. Its expressions see the parameters of the model.
+    /// Lays a value over a key of a kind of part that occurs once, as if the model said it: the same reader,
+    /// checks and messages apply, and a mistake is shown at the place of the text. Its expressions see the
+    /// parameters of the model.
     pub fn overlay(&mut self, kind: &'static PartKind, key: &str, text: Text) {
         let place = text.place().clone();
         let content = match (kind.key(key).map(|key| key.value), text.content().parse()) {
@@ -272,7 +273,8 @@ impl Document {
         &self.sources
     }
 
-    /// Paths of the files that the model needs beside its own: included ones, and those that parts name by `file`.
+    /// Paths of the files that the model needs beside its own: included ones, and those that parts name by
+    /// `file`.
     pub fn other_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> =
             self.sources.iter().skip(1).map(|source| PathBuf::from(source.name())).collect();

@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn the_smooth_start_keeps_its_digits_in_the_first_moment() {
-        // For small t the value is ω π² t⁴/(6 t_s³), by the series of the cosine; relative error (2πt/t_s)²/30.
+        // For small t the value is ω π² t⁴/(6 t_s³), by the series of the cosine; relative error
+        // (2πt/t_s)²/30.
         let start = SmoothStart { start: 0.0, start_time: 1.0, speed: 1.0, duration: 1.0 };
         let t = 1e-3;
         let series = std::f64::consts::PI.powi(2) * t * t * t * t / 6.0;

@@ -405,7 +405,8 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
     Ok(())
 }
 
-/// Defaults by key and text, each read once: parts that are repeated thousands of times ask for the same ones.
+/// Defaults by key and text, each read once: parts that are repeated thousands of times ask for the same
+/// ones.
 static DEFAULTS: LazyLock<Mutex<HashMap<[&str; 2], Arc<Value>>>> = LazyLock::new(Mutex::default);
 
 /// The value that a default in a kind's table means.

@@ -10,8 +10,8 @@ pub(super) type Pairs = Vec<(Complex<f64>, Vec<Complex<f64>>)>;
 
 /// Small motions as a system of first order: ẏ = A y + E f with y = (ξ, ξ̇, c) and x = N ξ.
 ///
-/// The coordinates ξ are velocity coordinates of the machine, as many as are free; c are the first-order states; f are
-/// generalised forces on all velocity coordinates.
+/// The coordinates ξ are velocity coordinates of the machine, as many as are free; c are the first-order
+/// states; f are generalised forces on all velocity coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateSpace {
     /// A: twice as many rows as free coordinates, and one per first-order state.

@@ -1,8 +1,8 @@
 //! Block Krylov spaces with full orthogonalisation.
 //!
-//! The space is spanned by a block of start vectors, the operator applied to it once, twice, … A block as wide as an eigenvalue
-//! is often finds all its vectors. Both the basis V and T V are kept, so that a Ritz pair's residual T V y − θ V y is computed, not
-//! estimated.
+//! The space is spanned by a block of start vectors, the operator applied to it once, twice, … A block as
+//! wide as an eigenvalue is often finds all its vectors. Both the basis V and T V are kept, so that a Ritz
+//! pair's residual T V y − θ V y is computed, not estimated.
 
 use nalgebra::{Complex, DMatrix, DVector};
 

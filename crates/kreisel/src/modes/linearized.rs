@@ -32,7 +32,8 @@ pub struct Linearized {
     pub(super) equations: Vec<String>,
 }
 
-/// Parts of the largest entry below which matrices count as symmetric, or as zero: far above round-off, far below any damping.
+/// Parts of the largest entry below which matrices count as symmetric, or as zero: far above round-off, far
+/// below any damping.
 const NEGLIGIBLE: f64 = 1e-9;
 
 impl Linearized {

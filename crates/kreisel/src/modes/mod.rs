@@ -1,15 +1,18 @@
 //! Small motions about a state: linearised matrices, frequencies, damping, shapes.
 //!
-//! Motions q ∘ exp(x̃) near a state with velocity v and acceleration v̇ satisfy, to first order and with the state held as it is,
+//! Motions q ∘ exp(x̃) near a state with velocity v and acceleration v̇ satisfy, to first order and with the
+//! state held as it is,
 //!
 //! ```text
 //! M ẍ + (C + M v̂) ẋ + (K + C v̂ + M v̇^) x + Bᵀ δλ = 0,   B x = 0
 //! ```
 //!
-//! with M = ∂r/∂v̇, C = ∂r/∂v, K = ∂r/∂q (the derivative of Bᵀλ included) and δv = ẋ + v̂ x. At rest v̂ vanishes. The
-//! coordinates x are those of the Lie algebra: in body axes, so that modes of what spins are those that an observer on it sees.
+//! with M = ∂r/∂v̇, C = ∂r/∂v, K = ∂r/∂q (the derivative of Bᵀλ included) and δv = ẋ + v̂ x. At rest v̂
+//! vanishes. The coordinates x are those of the Lie algebra: in body axes, so that modes of what spins are
+//! those that an observer on it sees.
 //!
-//! Few directions are treated as dense matrices on a basis of ker B; many by block Krylov spaces of the shifted and inverted block system
+//! Few directions are treated as dense matrices on a basis of ker B; many by block Krylov spaces of the
+//! shifted and inverted block system
 //!
 //! ```text
 //! | K + σC + σ²M   Bᵀ |
@@ -18,8 +21,8 @@
 //!
 //! with the sparse LU of [`crate::solve`] [BaiDemmelDongarraRuheVanDerVorst2000, Chs. 4 and 7].
 //!
-//! First-order states make the whole a system of first order, ẏ = A y with the free coordinates, their rates and the states in y;
-//! algebraic states are solved for.
+//! First-order states make the whole a system of first order, ẏ = A y with the free coordinates, their rates
+//! and the states in y; algebraic states are solved for.
 
 mod dense;
 mod eigen;
@@ -94,12 +97,13 @@ pub enum ModesError {
 pub struct Mode {
     /// Eigenvalue s in 1/s; of a conjugate pair the one with positive imaginary part.
     pub eigenvalue: Complex<f64>,
-    /// Shape in the velocity coordinates; its largest entry, in lengths of the system and rad, is 1, unless only states move.
+    /// Shape in the velocity coordinates; its largest entry, in lengths of the system and rad, is 1, unless
+    /// only states move.
     pub shape: Vec<Complex<f64>>,
     /// First-order states in the mode, in their own units; zeros for algebraic ones.
     pub internal_states: Vec<Complex<f64>>,
-    /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or are zero where
-    /// only states change.
+    /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or
+    /// are zero where only states change.
     pub shares: Vec<f64>,
 }
 

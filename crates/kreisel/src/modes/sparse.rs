@@ -8,7 +8,8 @@ use super::krylov::{BLOCK, Basis, start_vector};
 use super::{Linearized, ModesError};
 use crate::solve::linear::LinearSolver;
 
-/// Relative residual of an eigenpair of the inverted system that counts as converged; its eigenvalue is far better.
+/// Relative residual of an eigenpair of the inverted system that counts as converged; its eigenvalue is far
+/// better.
 const CONVERGED: f64 = 1e-8;
 /// Blocks beyond those that hold the wanted vectors.
 const MORE_BLOCKS: usize = 40;
@@ -26,7 +27,8 @@ struct Inverse<'l> {
 }
 
 impl<'l> Inverse<'l> {
-    /// Factors of K + damping · C + mass · M with the constraints; the unknown that is not determined otherwise.
+    /// Factors of K + damping · C + mass · M with the constraints; the unknown that is not determined
+    /// otherwise.
     fn new(linearized: &'l Linearized, damping: f64, mass: f64) -> Result<Self, usize> {
         let scale =
             linearized.mean(&linearized.stiffness).max(mass.abs() * linearized.mean(&linearized.mass));

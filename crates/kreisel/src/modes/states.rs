@@ -7,8 +7,9 @@
 //! ċ = H (x, ẋ, c, s, δλ),   0 = G (x, ẋ, c, s, δλ)
 //! ```
 //!
-//! On the free directions x = N ξ the multipliers vanish from Nᵀ of the balance; where rates read them they are the least-norm
-//! ones, δλ = −P (M ẍ + C ẋ + K x + F c + F s) with the pseudoinverse P of Bᵀ. What is left is solved for ξ̈ and s.
+//! On the free directions x = N ξ the multipliers vanish from Nᵀ of the balance; where rates read them they
+//! are the least-norm ones, δλ = −P (M ẍ + C ẋ + K x + F c + F s) with the pseudoinverse P of Bᵀ. What is
+//! left is solved for ξ̈ and s.
 
 use nalgebra::{Complex, DMatrix};
 

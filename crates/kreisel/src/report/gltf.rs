@@ -1,8 +1,9 @@
 //! An animated scene as binary glTF 2.0 (`.glb`), which any 3-D program plays.
 //!
-//! Each body is a node with its shapes as meshes, each section of a beam one with half of the elements beside it; its pose at the frames of the recording is an animation with straight
-//! paths and steady rotations between. glTF has y upwards, so that all hangs below a node that turns the machine's
-//! own upward direction there. Names of parts are names of nodes.
+//! Each body is a node with its shapes as meshes, each section of a beam one with half of the elements beside
+//! it; its pose at the frames of the recording is an animation with straight paths and steady rotations
+//! between. glTF has y upwards, so that all hangs below a node that turns the machine's own upward direction
+//! there. Names of parts are names of nodes.
 
 use super::Recording;
 use super::shape::{COLOURS, beam_halves};

@@ -130,7 +130,8 @@ impl RecordedMotion {
         self.poses.extend_from_slice(last);
     }
 
-    /// Poses of all nodes at a time: between two frames as a viewer shows them, else those of the nearest frame.
+    /// Poses of all nodes at a time: between two frames as a viewer shows them, else those of the nearest
+    /// frame.
     pub fn at(&self, time: f64) -> Vec<Pose> {
         let count = self.node_count;
         let after = self.times.partition_point(|frame| *frame <= time);

@@ -1,7 +1,7 @@
 //! One HTML file: the viewer with a recording inside.
 //!
-//! Numbers are base64 of little-endian arrays, names are JSON texts. `<` never stands as itself within the data, so
-//! that no name can end the element that holds them; the viewer shows names as text only.
+//! Numbers are base64 of little-endian arrays, names are JSON texts. `<` never stands as itself within the
+//! data, so that no name can end the element that holds them; the viewer shows names as text only.
 
 use super::base64::{doubles, singles};
 use super::thin::thinned;

@@ -1,8 +1,9 @@
 //! Curves with fewer points, to a stated error.
 //!
-//! Of curves that share their times some points are kept, such that straight lines between them pass all points that
-//! were left out within a tolerance. From each kept point the directions that do so form a cone, which each further
-//! point narrows; the last point that lies inside it is kept next. One pass, whatever the tolerance.
+//! Of curves that share their times some points are kept, such that straight lines between them pass all
+//! points that were left out within a tolerance. From each kept point the directions that do so form a cone,
+//! which each further point narrows; the last point that lies inside it is kept next. One pass, whatever the
+//! tolerance.
 
 /// Curves over common times.
 #[derive(Clone, Debug, Default, PartialEq)]

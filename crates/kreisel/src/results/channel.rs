@@ -1,7 +1,7 @@
 //! Named, united columns of numbers.
 //!
-//! A channel's name is a sensor name `part.quantity.component`; with its unit it makes a column head of the CSV
-//! file, `top.position.z [m]`. Time is a channel like any other, always the first: `time [s]`.
+//! A channel's name is a sensor name `part.quantity.component`; with its unit it makes a column head of the
+//! CSV file, `top.position.z [m]`. Time is a channel like any other, always the first: `time [s]`.
 
 use super::error::{ReadError, WriteError};
 use std::collections::HashSet;
@@ -38,7 +38,8 @@ impl Channel {
 
     /// Why this channel cannot stand in a result file, if it cannot.
     ///
-    /// Commas and quotes would need quoting in CSV, which many readers get wrong; a slash is a folder in HDF5.
+    /// Commas and quotes would need quoting in CSV, which many readers get wrong; a slash is a folder in
+    /// HDF5.
     fn fault(&self) -> Option<&'static str> {
         let forbidden = |c: char| c.is_control() || matches!(c, ',' | '"' | '[' | ']');
         if self.name.is_empty() {

@@ -1,8 +1,8 @@
 //! Signals as a table of text that spreadsheets, NumPy and pandas read.
 //!
 //! One head line, `time [s],top.position.z [m],…`, then one line per output time. Numbers have 17 significant
-//! digits, `-9.8066500000000003e0`, which is enough to give every `f64` back bit for bit; numbers that are none
-//! are written `NaN`, `inf` and `-inf`.
+//! digits, `-9.8066500000000003e0`, which is enough to give every `f64` back bit for bit; numbers that are
+//! none are written `NaN`, `inf` and `-inf`.
 
 use super::channel::{self, Channel};
 use super::error::{ReadError, WriteError};

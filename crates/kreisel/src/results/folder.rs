@@ -1,11 +1,12 @@
 //! The folder that a run fills, with files that appear whole or not at all.
 //!
-//! While a run lasts, `trajectory.csv` is called `trajectory.partial.csv`. [`OutputFolder::finish`] brings the
-//! files to the disk and gives them their final names, `run.json` last. A run that is killed leaves its partial
-//! files, which are readable up to their last flush, and whatever an earlier run had finished; the next run
-//! sweeps the partial files away.
+//! While a run lasts, `trajectory.csv` is called `trajectory.partial.csv`. [`OutputFolder::finish`] brings
+//! the files to the disk and gives them their final names, `run.json` last. A run that is killed leaves its
+//! partial files, which are readable up to their last flush, and whatever an earlier run had finished; the
+//! next run sweeps the partial files away.
 //!
-//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that this
+//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that
+//! this
 //! `run.json` lists are ever replaced or removed. The file `.kreisel-lock` keeps two runs apart, and lists the files
 //! that are being written; the operating system frees the lock when a run dies.
 
@@ -167,7 +168,8 @@ impl OutputFolder {
         Ok(self.files.iter().map(String::as_str).chain([SUMMARY]).map(|name| self.path.join(name)).collect())
     }
 
-    /// Gives up a run that has nothing to keep: its partial files go, and the folder too if nothing is left in it.
+    /// Gives up a run that has nothing to keep: its partial files go, and the folder too if nothing is left
+    /// in it.
     pub fn abandon(self) -> Result<(), WriteError> {
         for name in &self.files {
             remove_if_there(&self.partial_path(name))?;

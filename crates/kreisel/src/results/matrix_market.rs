@@ -1,4 +1,5 @@
-//! Matrices as text that MATLAB, SciPy and Julia read: the Matrix Market exchange format [BoisvertPozoRemington1996, NISTIR 5935].
+//! Matrices as text that MATLAB, SciPy and Julia read: the Matrix Market exchange format
+//! [BoisvertPozoRemington1996, NISTIR 5935].
 
 use std::fmt::Write;
 

@@ -195,7 +195,8 @@ mod tests {
             (SceneGeometry::Frustum { radii: [r, 0.0], length: l }, PI * r * r * l / 3.0),
         ] {
             let mesh = Mesh::from_shape(&shape(geometry.clone()), 100);
-            // A polygon of 100 corners misses (2π/100)²/6 = 6.6e-4 of the circle, a meridian of 50 sides as much twice.
+            // A polygon of 100 corners misses (2π/100)²/6 = 6.6e-4 of the circle, a meridian of 50 sides as
+            // much twice.
             assert!((volume(&mesh) / expected - 1.0).abs() < 3e-3, "{geometry:?}: {}", volume(&mesh));
         }
     }

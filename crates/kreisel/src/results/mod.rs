@@ -9,8 +9,8 @@
 //! | `scene.json` | what there is to be seen | [`scene::Scene`] |
 //! | `run.json` | model, settings, statistics, how it ended | [`run_summary::RunSummary`] |
 //!
-//! An [`folder::OutputFolder`] hands out the files under temporary names and gives them their final names when
-//! the run ends, so a reader never meets half a file under a final name.
+//! An [`folder::OutputFolder`] hands out the files under temporary names and gives them their final names
+//! when the run ends, so a reader never meets half a file under a final name.
 
 pub mod channel;
 pub mod csv;

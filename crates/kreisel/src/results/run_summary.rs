@@ -1,6 +1,7 @@
 //! `run.json`: which model was run, how, at what cost, and how it ended.
 //!
-//! The same file marks a folder as ours: a rerun replaces only a folder whose `run.json` names the same model.
+//! The same file marks a folder as ours: a rerun replaces only a folder whose `run.json` names the same
+//! model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What there is to be seen of a machine: `scene.json`.
 //!
-//! Everything that does not change while a run lasts: which nodes there are, what hangs on them and how it looks.
-//! With the motion of the nodes from `trajectory.vtkhdf` it is a moving picture. Lengths are in m; a frame stands in
-//! the axes of its node, or in the world where the node is the ground.
+//! Everything that does not change while a run lasts: which nodes there are, what hangs on them and how it
+//! looks. With the motion of the nodes from `trajectory.vtkhdf` it is a moving picture. Lengths are in m; a
+//! frame stands in the axes of its node, or in the world where the node is the ground.
 
 use serde::{Deserialize, Serialize};
 

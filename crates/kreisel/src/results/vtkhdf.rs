@@ -1,7 +1,8 @@
 //! `trajectory.vtkhdf`: every node and every signal over time, in one HDF5 file.
 //!
-//! ParaView opens it as a time series of surfaces, points and lines, h5py and MATLAB as tables. Below, N is the number
-//! of output times, n the number of nodes and m that of points on the shapes; rows of one time stand together.
+//! ParaView opens it as a time series of surfaces, points and lines, h5py and MATLAB as tables. Below, N is
+//! the number of output times, n the number of nodes and m that of points on the shapes; rows of one time
+//! stand together.
 //!
 //! | in the file | what |
 //! |---|---|
@@ -21,12 +22,13 @@
 //! | `/VTKHDF/Vertices`, `Lines`, `Polygons` | nodes, elements of beams, shapes; without beams no strains |
 //! | `/VTKHDF/FieldData` | the signals once more, by hard links, for ParaView's plots |
 //!
-//! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape of
-//! the scene does not change, so all steps share it, and the tables that say so take no room. Shapes with many points
-//! are drawn as boxes, and beyond that as points: a file is to grow with the motion, not with its decoration.
+//! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape
+//! of the scene does not change, so all steps share it, and the tables that say so take no room. Shapes with
+//! many points are drawn as boxes, and beyond that as points: a file is to grow with the motion, not with its
+//! decoration.
 //!
-//! Memory stays bounded: a part of a table goes to the file when a chunk is full. Every [`FLUSH_INTERVAL`] all that
-//! was pushed becomes readable; a run that is killed loses what came after.
+//! Memory stays bounded: a part of a table goes to the file when a chunk is full. Every [`FLUSH_INTERVAL`]
+//! all that was pushed becomes readable; a run that is killed loses what came after.
 
 use super::channel::{self, Channel};
 use super::error::WriteError;
@@ -43,7 +45,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often the file is made readable up to the last step: rare beside steps, often beside a user's patience.
+/// How often the file is made readable up to the last step: rare beside steps, often beside a user's
+/// patience.
 pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Version of the layout described in this module; a change that breaks readers raises it.
@@ -218,7 +221,8 @@ impl VtkHdfWriter {
 }
 
 impl SceneElement {
-    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L with its section forces; zero where the screw turns by half a turn.
+    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L with its section forces; zero where the screw turns by half a
+    /// turn.
     fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
         let section = |side: usize| {
             let frame = pose(&self.frames[side]);

@@ -116,8 +116,8 @@ impl Machine {
         ConsistencyError::NotFinite { equation, time }.into()
     }
 
-    /// Lets runs of a plan report the condition number of the iteration matrix, as the signal `solver.condition` and in
-    /// their statistics.
+    /// Lets runs of a plan report the condition number of the iteration matrix, as the signal
+    /// `solver.condition` and in their statistics.
     pub fn report_condition(&mut self, plan: &mut RunPlan) {
         plan.integration.report_condition = true;
         let sensor = Sensor { name: "solver.condition".to_string(), measurement: Measurement::Condition };
@@ -206,8 +206,8 @@ impl<'m> Run<'m> {
         self.end_time
     }
 
-    /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at corners
-    /// and where the machine is changed.
+    /// Runs to the end; steps land on corners of the inputs and on events, and the method starts anew at
+    /// corners and where the machine is changed.
     pub fn advance(&mut self, observer: &mut dyn Observer) -> RunEnding {
         self.advance_to(self.end_time, observer)
     }
@@ -240,7 +240,8 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Sets an input from outside to a value; forces may jump, so the method starts anew before the next step.
+    /// Sets an input from outside to a value; forces may jump, so the method starts anew before the next
+    /// step.
     pub fn set_input(
         &mut self,
         input: &InputEntry,
@@ -284,7 +285,8 @@ impl<'m> Run<'m> {
             return Ok(Some(ending));
         }
         let now = self.integration.values().time;
-        // A run that nothing stopped has arrived, though what is left may be less than a step that can be taken.
+        // A run that nothing stopped has arrived, though what is left may be less than a step that can be
+        // taken.
         let arrived = now == end || !(stopped || changed);
         if arrived && corner.is_none() {
             return Ok(Some(if stopped { RunEnding::Stopped } else { RunEnding::Done }));

@@ -10,9 +10,9 @@
 //! | section | where the result files stood |
 //! | 32 bytes | SHA-256 of all that comes before |
 //!
-//! A section is its length in 8 bytes and its content. The files are brought to the disk before the checkpoint gets its
-//! name, and only what the checkpoint counts is kept of them: a run that goes on writes the same bytes behind it as one that
-//! was never interrupted.
+//! A section is its length in 8 bytes and its content. The files are brought to the disk before the
+//! checkpoint gets its name, and only what the checkpoint counts is kept of them: a run that goes on writes
+//! the same bytes behind it as one that was never interrupted.
 
 use std::path::{Path, PathBuf};
 
@@ -332,7 +332,8 @@ impl<'m> Recorder<'m, ResultFiles> {
         Ok(recorder)
     }
 
-    /// Brings all records to the disk and writes a checkpoint of the run as it stands; the run must not be within a step.
+    /// Brings all records to the disk and writes a checkpoint of the run as it stands; the run must not be
+    /// within a step.
     pub fn write_checkpoint(&mut self, run: &Run, header: &mut CheckpointHeader) -> Result<(), WriteError> {
         header.time = run.integration().values().time;
         header.steps = run.statistics().steps;

@@ -1,4 +1,5 @@
-//! The files of a run in one folder: `trajectory.csv`, `trajectory.vtkhdf`, `scene.json`, `report.html`, `run.json`.
+//! The files of a run in one folder: `trajectory.csv`, `trajectory.vtkhdf`, `scene.json`, `report.html`,
+//! `run.json`.
 
 use std::fs::File;
 use std::io::Write;

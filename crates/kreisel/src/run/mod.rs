@@ -1,5 +1,5 @@
-//! Machines are run: from start to end, recorded, saved and taken up again, stepped from outside, brought to rest and made to
-//! vibrate; what is found gets its names back.
+//! Machines are run: from start to end, recorded, saved and taken up again, stepped from outside, brought to
+//! rest and made to vibrate; what is found gets its names back.
 
 mod advance;
 mod checkpoint;

@@ -73,7 +73,8 @@ impl Machine {
         })
     }
 
-    /// Name of each velocity coordinate: `body.rotation.x [rad]`, `body.translation.x [m]`, in the axes of the group.
+    /// Name of each velocity coordinate: `body.rotation.x [rad]`, `body.translation.x [m]`, in the axes of
+    /// the group.
     pub fn coordinate_names(&self) -> Vec<String> {
         let rotation = ["rotation.x [rad]", "rotation.y [rad]", "rotation.z [rad]"];
         let translation = ["translation.x [m]", "translation.y [m]", "translation.z [m]"];

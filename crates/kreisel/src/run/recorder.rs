@@ -31,8 +31,8 @@ pub trait Sink {
 
 /// An [`Observer`] that reads the sensors at the output times.
 ///
-/// Between steps the motion is interpolated. The first record shows the user's initial velocity; the last is that
-/// of the last accepted step, whether or not it is an output time.
+/// Between steps the motion is interpolated. The first record shows the user's initial velocity; the last is
+/// that of the last accepted step, whether or not it is an output time.
 pub struct Recorder<'m, S> {
     machine: &'m Machine,
     sink: S,

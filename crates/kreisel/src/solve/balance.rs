@@ -1,9 +1,9 @@
 //! Factors for the rows and columns of a matrix whose entries differ by many orders of magnitude.
 //!
-//! A body of 1e-9 kg on one of 1e9 kg has rows of 1e-18 beside rows of 1: next to the round-off of the large ones they look
-//! like nothing. Among all choices of one entry per row and column there is one with the largest product; with the factors that belong
-//! to it each of its entries becomes 1 and no other entry is larger [DuffKoster2001, §4]. Factors are powers of two, so that
-//! they round nothing.
+//! A body of 1e-9 kg on one of 1e9 kg has rows of 1e-18 beside rows of 1: next to the round-off of the large
+//! ones they look like nothing. Among all choices of one entry per row and column there is one with the
+//! largest product; with the factors that belong to it each of its entries becomes 1 and no other entry is
+//! larger [DuffKoster2001, §4]. Factors are powers of two, so that they round nothing.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -118,7 +118,8 @@ struct Duals {
 
 const NONE: usize = usize::MAX;
 
-/// The choice of one entry per row and column with the least sum of costs, found column by column along shortest paths.
+/// The choice of one entry per row and column with the least sum of costs, found column by column along
+/// shortest paths.
 struct Matching<'a> {
     costs: &'a Costs,
     duals: Duals,

@@ -1,8 +1,10 @@
 //! How fast Newton's increments shrink, and what one solve tells the next.
 //!
-//! A matrix of the present solve contracts quadratically, θ = C‖δ‖; one of an earlier solve linearly, with a rate θ that
-//! hardly depends on ‖δ‖ but on the direction: what the old matrix fits worst shrinks slowest, and is seen only when the rest is
-//! gone. Both are measured and remembered, so that the first increment alone shows whether a second one is needed. So is what the matrix in use has cost and how often it was used: whether another one is worth its price.
+//! A matrix of the present solve contracts quadratically, θ = C‖δ‖; one of an earlier solve linearly, with a
+//! rate θ that hardly depends on ‖δ‖ but on the direction: what the old matrix fits worst shrinks slowest,
+//! and is seen only when the rest is gone. Both are measured and remembered, so that the first increment
+//! alone shows whether a second one is needed. So is what the matrix in use has cost and how often it was
+//! used: whether another one is worth its price.
 
 /// Rate assumed before one was measured: nothing is accepted after a single iteration with it.
 const UNKNOWN_RATE: f64 = 0.9;
@@ -12,17 +14,18 @@ const SAFETY: f64 = 2.0;
 const AGEING: f64 = 1.1;
 /// Growth of the rate with an old matrix with every solve that did not measure it.
 const STALE_GROWTH: f64 = 1.25;
-/// Smallest second increment, in units of the tolerance, that says something about C; below there is round-off. It also
-/// limits how long C is believed: 1.1⁴² · 2 · 0.01 > 1, so that it is measured every 43 solves while increments stay as
-/// large.
+/// Smallest second increment, in units of the tolerance, that says something about C; below there is
+/// round-off. It also limits how long C is believed: 1.1⁴² · 2 · 0.01 > 1, so that it is measured every 43
+/// solves while increments stay as large.
 const MIN_MEANINGFUL: f64 = 0.01;
 /// Part of the last rate below which a newly measured one is not believed.
 const FORGETTING: f64 = 0.3;
-/// Part of the tolerance that may be left with an old matrix. What a fresh one leaves is squared by the next increment and
-/// mostly far below its estimate; an old one leaves what is estimated, in the same directions solve after solve, and
-/// multipliers of the index-3 formulation magnify it by 1/h².
+/// Part of the tolerance that may be left with an old matrix. What a fresh one leaves is squared by the next
+/// increment and mostly far below its estimate; an old one leaves what is estimated, in the same directions
+/// solve after solve, and multipliers of the index-3 formulation magnify it by 1/h².
 const SHARE: f64 = 0.1;
-/// Part of the largest rate of earlier solves below which that of an old matrix is not believed in the next one.
+/// Part of the largest rate of earlier solves below which that of an old matrix is not believed in the next
+/// one.
 const RELAXING: f64 = 0.7;
 /// Most solves for which an old matrix is not tried again after it was of no use.
 const LONGEST_PAUSE: f64 = 64.0;
@@ -37,7 +40,8 @@ const LONGEST_TRUST: f64 = 64.0;
 pub struct ContractionHistory {
     /// Slowest rate at which increments shrank lately with a matrix of an earlier solve.
     pub rate: f64,
-    /// Constant C of the quadratic contraction with a matrix of the same solve; it grows while nobody measures it.
+    /// Constant C of the quadratic contraction with a matrix of the same solve; it grows while nobody
+    /// measures it.
     pub constant: f64,
     /// The constant when it was measured last.
     pub measured: f64,
@@ -49,7 +53,8 @@ pub struct ContractionHistory {
     pub pause: f64,
     /// How many did so the last time.
     pub last_pause: f64,
-    /// How many solves to come take what is left above the tolerance for contraction, and do not ask whether it is round-off.
+    /// How many solves to come take what is left above the tolerance for contraction, and do not ask whether
+    /// it is round-off.
     pub trust: f64,
 }
 
@@ -80,8 +85,8 @@ impl ContractionHistory {
         Self { rate, constant, measured, spent, uses, pause, last_pause, trust }
     }
 
-    /// Whether the last increment, of this size, may be round-off: it is above the tolerance although a fresh matrix has been
-    /// used before it, and nothing was found out about that lately.
+    /// Whether the last increment, of this size, may be round-off: it is above the tolerance although a fresh
+    /// matrix has been used before it, and nothing was found out about that lately.
     pub fn doubts(&self, contraction: &Contraction, norm: f64) -> bool {
         self.trust == 0.0 && norm > 1.0 && contraction.renewed && contraction.pairs > 0
     }
@@ -91,7 +96,8 @@ impl ContractionHistory {
         self.uses > 0.0 && self.pause == 0.0
     }
 
-    /// Rate to be expected after a first increment of this size, with a matrix of the same solve or an older one.
+    /// Rate to be expected after a first increment of this size, with a matrix of the same solve or an older
+    /// one.
     pub fn expected_rate(&self, norm: f64, fresh: bool) -> f64 {
         // What was measured in earlier solves is trusted less with every solve that did not confirm it.
         let rate = if fresh { AGEING * self.constant * norm } else { 2.0 * self.rate };
@@ -100,14 +106,15 @@ impl ContractionHistory {
 
     /// Rate to count on where increments shrank at `measured`.
     pub fn cautious_rate(&self, measured: f64, fresh: bool) -> f64 {
-        // The first increments with an old matrix are large where it fits, and shrink fast; what is left behind them is small and
-        // shrinks slowly. So the slowest rate of the solves before counts as well.
+        // The first increments with an old matrix are large where it fits, and shrink fast; what is left
+        // behind them is small and shrinks slowly. So the slowest rate of the solves before counts as well.
         if fresh { measured } else { measured.max(self.rate) }
     }
 
     /// Takes up a solve: `kept` if it began with an old matrix, which costs `price` iterations to renew.
     ///
-    /// The mean cost of a solve falls as long as the last one cost less than the mean: a matrix is kept until then.
+    /// The mean cost of a solve falls as long as the last one cost less than the mean: a matrix is kept until
+    /// then.
     pub fn take(&mut self, contraction: &Contraction, iterations: usize, kept: bool, price: f64) {
         let iterations = iterations as f64;
         let tried_once = self.uses <= 1.0;
@@ -163,8 +170,8 @@ pub struct Contraction {
 }
 
 impl Contraction {
-    /// Takes up the size of an increment, and whether its matrix is one of its own point; gives the rate that the next one
-    /// can be expected to shrink at, if there was one before it.
+    /// Takes up the size of an increment, and whether its matrix is one of its own point; gives the rate that
+    /// the next one can be expected to shrink at, if there was one before it.
     pub fn measure(&mut self, norm: f64, fresh: bool) -> Option<f64> {
         if let Some(previous) = self.previous_norm {
             let measured = norm / previous;
@@ -187,10 +194,11 @@ impl Contraction {
         self.rate.map(|rate| rate.min(quadratic))
     }
 
-    /// Takes up what would come after the last increment. If that is no smaller, the last one was round-off, and
-    /// contraction has brought the increments below the tolerance before.
+    /// Takes up what would come after the last increment. If that is no smaller, the last one was round-off,
+    /// and contraction has brought the increments below the tolerance before.
     ///
-    /// Multipliers of long chains are such: the round-off of one joint's position moves all the links behind it.
+    /// Multipliers of long chains are such: the round-off of one joint's position moves all the links behind
+    /// it.
     pub fn look_ahead(&mut self, norm: f64, next: f64) {
         self.confirmed = next <= STANDING * norm;
         if let (false, Some(first)) = (self.confirmed, self.first_norm) {
@@ -211,7 +219,8 @@ impl Contraction {
     /// The rate with an old matrix for the next solve, of which `last` is what this one counted on.
     fn next_rate(&self, last: f64) -> f64 {
         let Some(largest) = self.largest else { return (STALE_GROWTH * last).min(UNKNOWN_RATE) };
-        // A single pair of increments says nothing about what shrinks slowly; before a first measurement nothing is known.
+        // A single pair of increments says nothing about what shrinks slowly; before a first measurement
+        // nothing is known.
         let remembered = match (self.pairs > 1, last < UNKNOWN_RATE) {
             (true, true) => RELAXING * last,
             (true, false) => 0.0,
@@ -222,8 +231,8 @@ impl Contraction {
 
     /// The constant C for the next solve if this one measured it; `last` is what was measured before.
     fn measured_constant(&self, last: f64) -> Option<f64> {
-        // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was no
-        // measurement; otherwise increments in other directions may contract slower than the last ones.
+        // A constant above the unknown rate promises nothing for any increment above the tolerance, so it was
+        // no measurement; otherwise increments in other directions may contract slower than the last ones.
         let remembered = if last < UNKNOWN_RATE { FORGETTING * last } else { 0.0 };
         self.constant.map(|constant| (SAFETY * constant).max(remembered))
     }

@@ -27,7 +27,8 @@ pub struct ZeroPivot {
 
 /// Pivots below this part of their column's original size count as zero.
 ///
-/// Round-off of the elimination is some ε times the column; a true pivot of a well scaled system is far larger.
+/// Round-off of the elimination is some ε times the column; a true pivot of a well scaled system is far
+/// larger.
 const ZERO_PIVOT: f64 = 1e-14;
 
 impl DenseLu {

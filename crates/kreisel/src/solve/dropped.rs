@@ -1,19 +1,22 @@
 //! Linear systems with dropped couplings: the rest is factored, the dropped blocks are met by iteration.
 //!
-//! Bodies that touch others on all sides fill the factors of a direct solve: with n of them in a heap its work grows like n²
-//! and its memory like n^(4/3), because every cut through the heap becomes one dense block. But in a time step inertia
-//! outweighs what bodies do to each other through contacts, and the fixed parts of a machine (joints, beams, springs) are
-//! factored cheaply. So the matrix is split into A = C + E with the dropped blocks E; C is factored by the block LU, and
+//! Bodies that touch others on all sides fill the factors of a direct solve: with n of them in a heap its
+//! work grows like n² and its memory like n^(4/3), because every cut through the heap becomes one dense
+//! block. But in a time step inertia outweighs what bodies do to each other through contacts, and the fixed
+//! parts of a machine (joints, beams, springs) are factored cheaply. So the matrix is split into A = C + E
+//! with the dropped blocks E; C is factored by the block LU, and
 //!
 //! ```text
 //! (I + C⁻¹E) x = C⁻¹b
 //! ```
 //!
-//! is solved by the generalized minimal residual method, restarted [SaadSchultz1986, restarted algorithm]. Equations without dropped
-//! blocks, such as constraints, hold to round-off in every iterate. The residual is in units of the unknowns. Where the iteration is
-//! too slow (contacts much stiffer than inertia over the step) the whole matrix is factored after all.
+//! is solved by the generalized minimal residual method, restarted [SaadSchultz1986, restarted algorithm].
+//! Equations without dropped blocks, such as constraints, hold to round-off in every iterate. The residual is
+//! in units of the unknowns. Where the iteration is too slow (contacts much stiffer than inertia over the
+//! step) the whole matrix is factored after all.
 //!
-//! The outcome depends on the matrix and the right side alone, so that a run can be taken up again to the same bits.
+//! The outcome depends on the matrix and the right side alone, so that a run can be taken up again to the
+//! same bits.
 
 use std::sync::Arc;
 
@@ -146,7 +149,8 @@ impl DroppedBlockSolver {
 
     /// Solves in place; gives numbers that are not finite if the matrix is singular.
     ///
-    /// Every solve begins with the iteration, whatever became of the one before: a run that is taken up again does not know of it.
+    /// Every solve begins with the iteration, whatever became of the one before: a run that is taken up again
+    /// does not know of it.
     pub fn solve(&mut self, right_side: &mut [f64]) {
         self.iterations = 0;
         if self.active.is_empty() {
@@ -203,7 +207,8 @@ impl DroppedBlockSolver {
                 return true;
             }
             left -= iterations.min(left);
-            // Cycles that shrink the residual like this one must reach the goal in time; a breakdown shrinks nothing.
+            // Cycles that shrink the residual like this one must reach the goal in time; a breakdown shrinks
+            // nothing.
             let cycles = (goal / after).ln() / (after / before).ln().min(-f64::MIN_POSITIVE);
             let in_time = cycles * RESTART as f64 <= left as f64;
             if !in_time {
@@ -212,7 +217,8 @@ impl DroppedBlockSolver {
         }
     }
 
-    /// Parts that joined their neighbours because they are singular by themselves; absent before the first factorisation.
+    /// Parts that joined their neighbours because they are singular by themselves; absent before the first
+    /// factorisation.
     pub fn merged(&self) -> Option<Vec<usize>> {
         self.adapted.then(|| self.core_lu.merged())
     }
@@ -284,7 +290,8 @@ impl Krylov {
         length
     }
 
-    /// Widens the basis until the residual is small enough; gives the number of iterations and the norm of the residual.
+    /// Widens the basis until the residual is small enough; gives the number of iterations and the norm of
+    /// the residual.
     fn cycle(
         &mut self,
         goal: f64,

@@ -1,8 +1,9 @@
 //! The linear solve behind Newton: a pattern of groups in; factors, solutions and a health report out.
 //!
 //! Small systems are factored as dense matrices, where the bookkeeping of a sparse one costs more than the
-//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`]. A matrix that looks singular is tried once
-//! more with factors for its rows and columns: very light parts beside very heavy ones are not nothing.
+//! arithmetic; all others by the block multifrontal LU of [`super::sparse_lu`]. A matrix that looks singular
+//! is tried once more with factors for its rows and columns: very light parts beside very heavy ones are not
+//! nothing.
 
 use std::sync::Arc;
 
@@ -18,10 +19,11 @@ use super::sparse_lu::{SparseLu, SparseLuError};
 pub enum Role {
     /// Unknowns with a diagonal block of their own: a body, a node, a state.
     Primary,
-    /// Unknowns whose diagonal block is zero or tiny (the multipliers of a joint); they are eliminated with or
-    /// after a primary they touch.
+    /// Unknowns whose diagonal block is zero or tiny (the multipliers of a joint); they are eliminated with
+    /// or after a primary they touch.
     Multiplier,
-    /// Unknowns that belong to a multiplier, the first one they meet, and have a diagonal block of their own: stabilizers.
+    /// Unknowns that belong to a multiplier, the first one they meet, and have a diagonal block of their own:
+    /// stabilizers.
     Paired,
 }
 
@@ -89,8 +91,8 @@ impl LinearSolver {
         Self { kind: LuFactors::Dense(DenseLu::new(size)), norm: 0.0, balanced: None }
     }
 
-    /// The same where dropped blocks may be met by iteration, if there are many of them: for time steps, in which inertia outweighs
-    /// them as a rule.
+    /// The same where dropped blocks may be met by iteration, if there are many of them: for time steps, in
+    /// which inertia outweighs them as a rule.
     pub fn with_dropped_blocks(pattern: &Arc<BlockPattern>, roles: &[Role]) -> Self {
         if pattern.dropped_count() >= MANY_DROPPED
             && let Ok(solver) = DroppedBlockSolver::new(pattern, roles)
@@ -162,7 +164,8 @@ impl LinearSolver {
         }
     }
 
-    /// Lets the same parts join their neighbours as in another solver of the same pattern; false if there are no such parts.
+    /// Lets the same parts join their neighbours as in another solver of the same pattern; false if there are
+    /// no such parts.
     pub fn merge(&mut self, parts: &[usize]) -> bool {
         match &mut self.kind {
             LuFactors::Sparse { lu, adapted } => {
@@ -197,8 +200,8 @@ impl LinearSolver {
         }
     }
 
-    /// How many solutions a factorisation costs, counted in multiplications; dense factors of n unknowns cost less than the n/3
-    /// that this would be, because they run over whole columns.
+    /// How many solutions a factorisation costs, counted in multiplications; dense factors of n unknowns cost
+    /// less than the n/3 that this would be, because they run over whole columns.
     pub fn factor_price(&self) -> f64 {
         match &self.kind {
             LuFactors::Dense(lu) => lu.size() as f64 / 5.0,
@@ -208,7 +211,8 @@ impl LinearSolver {
         }
     }
 
-    /// Estimate from below of the condition number of the factored matrix in the 1-norm, balanced if it had to be.
+    /// Estimate from below of the condition number of the factored matrix in the 1-norm, balanced if it had
+    /// to be.
     pub fn condition_estimate(&mut self, matrix: &BlockMatrix) -> f64 {
         self.norm = column_norm(self.balanced.as_ref().map_or(matrix, |balanced| &balanced.matrix));
         let size = matrix.pattern().row_count();
@@ -262,7 +266,8 @@ fn column_norm(matrix: &BlockMatrix) -> f64 {
     sums.into_iter().fold(0.0, f64::max)
 }
 
-/// ‖A⁻¹‖₁ from below: the largest growth among some vectors of alternating signs, each sharpened by one more solve.
+/// ‖A⁻¹‖₁ from below: the largest growth among some vectors of alternating signs, each sharpened by one more
+/// solve.
 fn inverse_norm(mut solve: impl FnMut(&mut [f64]), size: usize) -> f64 {
     let norm = |x: &[f64]| x.iter().map(|value| value.abs()).sum::<f64>();
     let mut largest = 0.0_f64;

@@ -1,9 +1,9 @@
 //! Newton's method with a kept matrix and Armijo's line search.
 //!
-//! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as it pays, also from one time step to the next.
-//! Convergence is judged on the increments: with the rate θ at which they shrink, θ/(1−θ)‖δ‖ estimates the error that
-//! remains after the last correction, and it must be below the tolerance in every unknown, with a matrix of an earlier solve
-//! far below. How θ is known: [`super::contraction`].
+//! Takes any [`NonlinearSystem`]; the factored matrix is kept as long as it pays, also from one time step to
+//! the next. Convergence is judged on the increments: with the rate θ at which they shrink, θ/(1−θ)‖δ‖
+//! estimates the error that remains after the last correction, and it must be below the tolerance in every
+//! unknown, with a matrix of an earlier solve far below. How θ is known: [`super::contraction`].
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::linear::{LinearSolver, Role};
 
 /// Equations F(x) = 0 together with the unknowns they are asked at.
 pub trait NonlinearSystem {
-    /// F and F' at the present unknowns, as far as they are wanted; all of F', since `matrix` holds another one.
+    /// F and F' at the present unknowns, as far as they are wanted; all of F', since `matrix` holds another
+    /// one.
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>);
     /// Adds `fraction · increment` to the unknowns.
     fn correct(&mut self, increment: &[f64], fraction: f64);
@@ -53,19 +54,21 @@ pub enum Refresh {
     /// Most steps then need one iteration, which leaves an error far below the tolerance: multipliers of
     /// the index-3 formulation magnify what is left by 1/h².
     EveryStep,
-    /// At the start of a step if that costs less than further iterations with the old one, and when the iteration does not
-    /// contract well; in every step where derivatives and factors are cheap, as those of rigid bodies are.
+    /// At the start of a step if that costs less than further iterations with the old one, and when the
+    /// iteration does not contract well; in every step where derivatives and factors are cheap, as those of
+    /// rigid bodies are.
     #[default]
     WhenCheaper,
-    /// When the iteration no longer contracts well: for systems in which a factorisation costs many iterations,
-    /// or whose matrix hardly changes.
+    /// When the iteration no longer contracts well: for systems in which a factorisation costs many
+    /// iterations, or whose matrix hardly changes.
     WhenSlow,
 }
 
 /// When the iteration is good enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
-    /// When the error that is left after a correction is below the tolerance, by the rate at which increments shrink.
+    /// When the error that is left after a correction is below the tolerance, by the rate at which increments
+    /// shrink.
     #[default]
     EstimatedError,
     /// When a correction itself is below the tolerance: one iteration more, as a rule.
@@ -150,8 +153,8 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const MAX_CUTS: u32 = 10;
 /// Increments of fewer tolerances than this are near the solution.
 const NEAR: f64 = 10.0;
-/// A matrix that costs fewer iterations than this is renewed in every step: what is saved does not make up for the larger
-/// error that an old matrix leaves.
+/// A matrix that costs fewer iterations than this is renewed in every step: what is saved does not make up
+/// for the larger error that an old matrix leaves.
 const CHEAP: f64 = 4.0;
 
 /// Where the factors for an increment come from.
@@ -416,8 +419,8 @@ impl Newton {
                 contraction.restart();
             }
             stale = settings.refresh != Refresh::EveryIteration;
-            // Two more iterations with the matrix of a point left behind would not do: a new one contracts quadratically. Near
-            // the tolerance a rate that was not measured is no reason for one.
+            // Two more iterations with the matrix of a point left behind would not do: a new one contracts
+            // quadratically. Near the tolerance a rate that was not measured is no reason for one.
             let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
             renew |= fresh && norm > NEAR && norm * rate * rate > 1.0;
         }
@@ -431,9 +434,10 @@ impl Newton {
         system.size(&self.next, &self.tolerances)
     }
 
-    /// Whether the next correction, with the present matrix, would be smaller than the last one: Deuflhard's test, which
-    /// does not depend on how equations are scaled. Stiff beams that turn ask for it: a full correction stretches them, and
-    /// the residual grows although the solution is nearer [Deuflhard2011, Sec. 3.1].
+    /// Whether the next correction, with the present matrix, would be smaller than the last one: Deuflhard's
+    /// test, which does not depend on how equations are scaled. Stiff beams that turn ask for it: a full
+    /// correction stretches them, and the residual grows although the solution is nearer [Deuflhard2011, Sec.
+    /// 3.1].
     fn corrects<S: NonlinearSystem + ?Sized>(&mut self, system: &mut S, fraction: f64, norm: f64) -> bool {
         self.size_of_next(system) <= (1.0 - 0.25 * fraction) * norm
     }
@@ -553,7 +557,8 @@ mod tests {
 
     #[test]
     fn no_correction_is_spent_on_seeing_that_the_last_one_was_enough() {
-        // From 1.5 the corrections are 8.3e-2, 2.5e-3, 2.1e-6 and 1.6e-12: the second and third tell of the fourth.
+        // From 1.5 the corrections are 8.3e-2, 2.5e-3, 2.1e-6 and 1.6e-12: the second and third tell of the
+        // fourth.
         let settings = NewtonSettings { refresh: Refresh::EveryIteration, ..Default::default() };
         let mut root = Root(1.5);
         assert_eq!(newton().solve(&mut root, &settings), Ok(3));
@@ -592,8 +597,8 @@ mod tests {
         }
     }
 
-    /// Increments shrink from 1e8 to 1e4 and 90 tolerances while the first unknown leads: their ratio promises that less than one
-    /// remains, and it is ten.
+    /// Increments shrink from 1e8 to 1e4 and 90 tolerances while the first unknown leads: their ratio
+    /// promises that less than one remains, and it is ten.
     #[test]
     fn what_shrinks_slowly_is_not_hidden_by_what_shrinks_fast() {
         let settings = NewtonSettings { refresh: Refresh::WhenSlow, ..Default::default() };

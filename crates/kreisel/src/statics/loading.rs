@@ -29,7 +29,8 @@ pub(super) fn load(
     let is_loaded = problem.is_loaded();
     let mut is_equilibrium = false;
     let mut first_slope = None;
-    // Without loads there is nothing to ramp. Where the unloaded machine is free (a pendulum) the loads hold it.
+    // Without loads there is nothing to ramp. Where the unloaded machine is free (a pendulum) the loads hold
+    // it.
     if is_loaded && let Ok(solved) = unloaded(problem, &now, settings) {
         first_slope = Some(problem.norm(&problem.load_correction[..problem.shape.velocity_count()]));
         now = accept(problem, solved).equilibrium;

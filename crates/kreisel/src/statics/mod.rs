@@ -6,9 +6,10 @@
 //! g(q, 0, c, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0,   h(q, 0, c, λ, t₀) = 0
 //! ```
 //!
-//! for q, λ and the states c, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the load factor. Forces, moments and
-//! gravity grow with μ; springs, their preload, and drives do not. Newton's increments are elements of the Lie algebra, q ∘ exp(δ̃),
-//! with the exact tangent; a step is accepted if the next correction would be smaller
+//! for q, λ and the states c, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the
+//! load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
+//! increments are elements of the Lie algebra, q ∘ exp(δ̃), with the exact tangent; a step is accepted if the
+//! next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
 //!
 //! - [`StaticSettings::target`] is reached in load steps that fit themselves to the iteration.
@@ -43,7 +44,8 @@ pub struct StaticSettings {
     pub max_iterations: usize,
     /// Follows the path by its arc length instead of the load.
     pub path: Option<PathSettings>,
-    /// Twist (angular velocity, velocity of the origin) in world axes with which the whole machine moves steadily.
+    /// Twist (angular velocity, velocity of the origin) in world axes with which the whole machine moves
+    /// steadily.
     pub spin: Vector6,
 }
 
@@ -78,8 +80,8 @@ impl Default for PathSettings {
 pub struct Equilibrium {
     /// Load factor μ.
     pub load_factor: f64,
-    /// The values, at the time t₀ at which loads and drives were taken. The velocity is zero unless everything spins; the
-    /// acceleration always is, because twists in body axes are constant then.
+    /// The values, at the time t₀ at which loads and drives were taken. The velocity is zero unless
+    /// everything spins; the acceleration always is, because twists in body axes are constant then.
     pub values: Values,
 }
 
@@ -133,7 +135,8 @@ pub struct Solution {
     pub redundancy: Redundancy,
 }
 
-/// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the way.
+/// Finds the equilibrium of a system from its initial configuration; `watch` sees every equilibrium on the
+/// way.
 ///
 /// ```
 /// use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};

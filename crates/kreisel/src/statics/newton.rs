@@ -1,8 +1,9 @@
 //! Newton's iteration for one equilibrium, at a fixed load or at a fixed distance along a path.
 //!
 //! A correction δ is shortened to α δ until the correction δ̄ that the same factors give afterwards satisfies
-//! ‖δ̄‖ ≤ (1 − α/4) ‖δ‖: the natural monotonicity test [Deuflhard2011, Sec. 3.3]. Unlike the norm of the residual it does not mind
-//! that a bent beam is stretched a little on the way, which its large axial stiffness would turn into a large force.
+//! ‖δ̄‖ ≤ (1 − α/4) ‖δ‖: the natural monotonicity test [Deuflhard2011, Sec. 3.3]. Unlike the norm of the
+//! residual it does not mind that a bent beam is stretched a little on the way, which its large axial
+//! stiffness would turn into a large force.
 
 use super::Equilibrium;
 use super::problem::{Problem, Undetermined};
@@ -103,7 +104,8 @@ impl Problem<'_> {
         (correction, load)
     }
 
-    /// Moves along a correction as far as the next one gets smaller; gives the part, or nothing if none is small enough.
+    /// Moves along a correction as far as the next one gets smaller; gives the part, or nothing if none is
+    /// small enough.
     fn search(
         &mut self,
         solved: &mut Solved,

@@ -1,6 +1,7 @@
 //! The path of equilibria by its arc length.
 //!
-//! A step goes a distance along the tangent of the path and corrects at right angles to it, with the load factor as one more unknown
+//! A step goes a distance along the tangent of the path and corrects at right angles to it, with the load
+//! factor as one more unknown
 //! [Riks1979, pp. 529–551], [Crisfield1981, pp. 55–62]. The tangent points the way the last one did, so that it goes on where the load falls. Distances are
 //! those of the motion alone, in lengths of the system and rad.
 

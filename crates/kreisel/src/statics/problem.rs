@@ -247,7 +247,8 @@ impl<'d> Problem<'d> {
         Ok(())
     }
 
-    /// Writes [K/s Bᵀ; B −ε] of a point into the matrix; chooses s the first time and rescales the residual with it.
+    /// Writes [K/s Bᵀ; B −ε] of a point into the matrix; chooses s the first time and rescales the residual
+    /// with it.
     pub fn assemble(&mut self, at: &Equilibrium) {
         let point = at.point();
         let spins = self.spin != Vector6::zeros();

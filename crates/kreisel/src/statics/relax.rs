@@ -1,8 +1,9 @@
 //! A first equilibrium where Newton's iteration has no hold: the machine glides downhill.
 //!
-//! A pendulum that starts at the horizontal meets no stiffness there, and far from rest a stiffness may push uphill. With a
-//! shift σ that makes K + σD definite, D weighing lengths and angles, the step −(K + σD)⁻¹r goes down in energy; as the steps
-//! shrink so does σ, and Newton's iteration takes over [KelleyKeyes1998, Sec. 1].
+//! A pendulum that starts at the horizontal meets no stiffness there, and far from rest a stiffness may push
+//! uphill. With a shift σ that makes K + σD definite, D weighing lengths and angles, the step −(K + σD)⁻¹r
+//! goes down in energy; as the steps shrink so does σ, and Newton's iteration takes over [KelleyKeyes1998,
+//! Sec. 1].
 
 use super::newton::{Failure, Solved};
 use super::problem::Problem;

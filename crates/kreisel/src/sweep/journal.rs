@@ -1,7 +1,7 @@
 //! Finished runs on disk: a line each, in the order in which they came to their end.
 //!
-//! A line is written with one call, so that a process that dies loses at most the runs under way; a last line that
-//! is not whole is left out. Numbers are written as the bits that they are.
+//! A line is written with one call, so that a process that dies loses at most the runs under way; a last line
+//! that is not whole is left out. Numbers are written as the bits that they are.
 
 use super::run::{Outcome, SweepRow};
 use serde::{Deserialize, Serialize};

@@ -98,7 +98,8 @@ impl Measure {
         Ok(Self { name: name.unwrap_or(text).trim().to_owned(), whole, parts })
     }
 
-    /// The number that a run gives; not a number where it has none, as the first passage of a level never reached.
+    /// The number that a run gives; not a number where it has none, as the first passage of a level never
+    /// reached.
     pub fn of(&self, run: &Trajectory) -> f64 {
         let parts: Vec<f64> = self.parts.iter().map(|part| part.of(run)).collect();
         let place = |name: &String| name.parse().ok().and_then(|place: usize| parts.get(place).copied());

@@ -49,7 +49,8 @@ pub enum Outcome {
 }
 
 impl SweepPlan<'_> {
-    /// Runs the points of these numbers on `threads` threads (all cores if zero) and hands rows on as they come.
+    /// Runs the points of these numbers on `threads` threads (all cores if zero) and hands rows on as they
+    /// come.
     ///
     /// A raised `stop` ends it after the present steps; runs that it cuts short are not handed on.
     pub fn run(

@@ -86,7 +86,8 @@ pub enum SweepError {
 }
 
 impl Study {
-    /// Checks a request against a model: `document` without what is given from outside, `machine` as it is run.
+    /// Checks a request against a model: `document` without what is given from outside, `machine` as it is
+    /// run.
     pub fn new(document: &Document, machine: &Machine, request: Request) -> Result<Self, SweepError> {
         if request.variations.is_empty() || request.measures.is_empty() {
             return Err(SweepError::Nothing);

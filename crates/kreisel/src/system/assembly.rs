@@ -40,8 +40,8 @@ impl System {
         }
     }
 
-    /// Writes a joint's rows of B: with their transpose to where the derivatives of forces are folded, and by themselves where
-    /// they are wanted.
+    /// Writes a joint's rows of B: with their transpose to where the derivatives of forces are folded, and by
+    /// themselves where they are wanted.
     pub(super) fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
         let Some(fold) = out.fold.as_ref().filter(|fold| !fold.gradient.is_empty()) else {
             return self.write_rows(part, gradient, &mut out.gradient);
@@ -121,7 +121,8 @@ impl System {
         }
     }
 
-    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists with the rotation.
+    /// Adds the derivative by q of a gradient times velocities: the joint's own, and the change of twists
+    /// with the rotation.
     pub(super) fn add_rate_gradient(
         &self,
         part: &Rows,

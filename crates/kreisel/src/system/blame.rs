@@ -8,8 +8,8 @@ use crate::kinematics::{LocalForces, LocalGradient, MAX_ROWS};
 /// Squares of larger numbers overflow where norms are taken.
 const MAX_MAGNITUDE: f64 = 1e100;
 
-/// Name of the part whose forces, rates or constraints are not finite, or too large to be squared, at a point whose motion
-/// is finite. Where several are too large it is the worst: the others answer to it.
+/// Name of the part whose forces, rates or constraints are not finite, or too large to be squared, at a point
+/// whose motion is finite. Where several are too large it is the worst: the others answer to it.
 pub(super) fn part_not_finite(system: &System, at: &Point) -> Option<String> {
     let motion = [at.configuration, at.velocity, at.acceleration, at.multipliers, at.internal_states];
     if motion.into_iter().flatten().any(|value| !value.is_finite()) {

@@ -52,7 +52,8 @@ pub enum AssemblyError {
         /// Most that are possible.
         most: usize,
     },
-    /// A part reads a state or the multipliers of a joint that does not exist, or gives rates to more states than it reads.
+    /// A part reads a state or the multipliers of a joint that does not exist, or gives rates to more states
+    /// than it reads.
     #[error("`{part}` reads a state or a joint that does not exist")]
     UnknownReading {
         /// The part.
@@ -137,21 +138,24 @@ impl SystemBuilder {
         self.joints.len() - 1
     }
 
-    /// Adds a first-order state: its initial value, and the size against which its error is judged where it is small.
+    /// Adds a first-order state: its initial value, and the size against which its error is judged where it
+    /// is small.
     pub fn state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let name = name.into();
         self.internal_states.push(StateStart { name, initial, scale, algebraic: false, fading: false });
         StateId(self.internal_states.len() - 1)
     }
 
-    /// Adds a state that forgets its errors by itself, so that the step size follows only what it does to the motion.
+    /// Adds a state that forgets its errors by itself, so that the step size follows only what it does to the
+    /// motion.
     pub fn fading_state(&mut self, name: impl Into<String>, initial: f64, scale: f64) -> StateId {
         let id = self.state(name, initial, scale);
         self.internal_states[id.0].fading = true;
         id
     }
 
-    /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its scale.
+    /// Adds an algebraic state, found where the rate that elements give it vanishes: its first guess, and its
+    /// scale.
     pub fn algebraic_state(&mut self, name: impl Into<String>, guess: f64, scale: f64) -> StateId {
         let name = name.into();
         self.internal_states.push(StateStart { name, initial: guess, scale, algebraic: true, fading: false });
@@ -611,7 +615,8 @@ fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize
     }))
 }
 
-/// Forces weigh 1, torques 1/L with the length L of the system; rows of nonholonomic constraints follow the others.
+/// Forces weigh 1, torques 1/L with the length L of the system; rows of nonholonomic constraints follow the
+/// others.
 fn multiplier_weights(shape: &Shape, joints: &[SystemJoint]) -> Vec<f64> {
     let first_nonholonomic = shape.constraint_count();
     let weight = |is_torque: bool| if is_torque { 1.0 / shape.scales.length } else { 1.0 };

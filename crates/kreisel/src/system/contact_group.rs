@@ -1,8 +1,8 @@
 //! Contact groups in a system: pairs that may touch come and go, and with them blocks of the equations.
 //!
-//! Which pairs may touch follows from what the system remembers (see [`ContactGroup`]), so the equations stay a function of
-//! state and memory. The pairs of the last memory asked for are kept, with their pattern; this is a workspace and can be
-//! rebuilt at any time, to the last bit.
+//! Which pairs may touch follows from what the system remembers (see [`ContactGroup`]), so the equations stay
+//! a function of state and memory. The pairs of the last memory asked for are kept, with their pattern; this
+//! is a workspace and can be rebuilt at any time, to the last bit.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -188,7 +188,8 @@ impl System {
         });
     }
 
-    /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations needs none.
+    /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations
+    /// needs none.
     pub(super) fn add_contact_group_tangents(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let Some(found) = self.candidate_pairs(at.memory) else { return };
         let pattern = Arc::clone(out.dynamic.pattern());

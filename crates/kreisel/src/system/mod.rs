@@ -1,7 +1,8 @@
 //! The equations of a machine: nodes, elements and joints as one [`Dae`].
 //!
-//! A [`System`] is built once by a [`SystemBuilder`]: who owns which row, which blocks meet. Elements and joints work
-//! in body twists on a few nodes; here their parts become rows and blocks in the coordinates of each node's group.
+//! A [`System`] is built once by a [`SystemBuilder`]: who owns which row, which blocks meet. Elements and
+//! joints work in body twists on a few nodes; here their parts become rows and blocks in the coordinates of
+//! each node's group.
 
 mod assembly;
 mod blame;

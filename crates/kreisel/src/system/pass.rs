@@ -1,7 +1,7 @@
 //! One pass over all elements and joints: for the equations, for their derivatives, or for both.
 //!
-//! An iteration that renews its matrix needs both at the same point. Found together they share the motion of the nodes, and
-//! large machines pass through memory once.
+//! An iteration that renews its matrix needs both at the same point. Found together they share the motion of
+//! the nodes, and large machines pass through memory once.
 
 use std::ops::Range;
 
@@ -14,13 +14,14 @@ use crate::solve::block::BlockId;
 /// Elements and joints that fit into the second-level cache with their blocks of an iteration matrix.
 const PARTS_AT_HAND: usize = 96;
 
-/// Parts that are assembled one after the other: joints with the elements that they were read with, as long as the blocks of
-/// these are at hand.
+/// Parts that are assembled one after the other: joints with the elements that they were read with, as long
+/// as the blocks of these are at hand.
 #[derive(Debug)]
 pub(super) struct Round {
     elements: Range<usize>,
     joints: Range<usize>,
-    /// End of the nodes that these parts and those before them meet: behind it, blocks of a matrix need not be clear yet.
+    /// End of the nodes that these parts and those before them meet: behind it, blocks of a matrix need not
+    /// be clear yet.
     node_end: usize,
 }
 
@@ -56,7 +57,8 @@ struct Derivatives<'w> {
     out: &'w mut Tangent,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
-    /// Those of one part. They stand on the stack of [`System::assemble`]: thousands of numbers that nobody is to copy.
+    /// Those of one part. They stand on the stack of [`System::assemble`]: thousands of numbers that nobody
+    /// is to copy.
     tangent: &'w mut LocalTangent,
     gradient: &'w mut LocalGradient,
     /// End of the nodes whose columns are clear, in a matrix that is folded into.

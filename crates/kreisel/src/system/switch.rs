@@ -1,9 +1,9 @@
 //! Parts that are switched on and off, or changed, while a machine runs.
 //!
-//! The structure of the equations stays. A force that is off adds nothing; a joint that is off has empty rows, whose
-//! multipliers vanish like those of redundant constraints. Which parts are switched is remembered with the state: a
-//! slot holds 0 for a part as it was at the start and 1 for the opposite. An element may have several versions, one
-//! for each variant of the machine; another slot holds the number of the variant.
+//! The structure of the equations stays. A force that is off adds nothing; a joint that is off has empty
+//! rows, whose multipliers vanish like those of redundant constraints. Which parts are switched is remembered
+//! with the state: a slot holds 0 for a part as it was at the start and 1 for the opposite. An element may
+//! have several versions, one for each variant of the machine; another slot holds the number of the variant.
 
 use thiserror::Error;
 

@@ -48,7 +48,8 @@ fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
     (tangent.dynamic.to_dense(), tangent.stiffness.to_dense())
 }
 
-/// Mass matrix of linearly interpolated velocities, for comparison: section mass times (h/3, h/6) of a straight beam.
+/// Mass matrix of linearly interpolated velocities, for comparison: section mass times (h/3, h/6) of a
+/// straight beam.
 fn interpolated_mass(elements: usize) -> DMatrix<f64> {
     let section = [1.0, 1e-7, 1e-7, 1.0, 1.0, 1.0];
     let h = LENGTH / elements as f64;
@@ -90,7 +91,8 @@ fn orders(errors: &[f64]) -> Vec<f64> {
 #[test]
 fn frequencies_converge_with_second_order_and_mass_on_the_nodes_beats_interpolated_velocities() {
     let counts = [4, 8, 16];
-    // Euler–Bernoulli: ω = β² √(EI/ρA)/L² with β the first root of cos β cosh β = −1; torsion ω = π/2 √(GJ/ρJ)/L.
+    // Euler–Bernoulli: ω = β² √(EI/ρA)/L² with β the first root of cos β cosh β = −1; torsion ω = π/2
+    // √(GJ/ρJ)/L.
     let bending = 1.875_104_068_711_961_f64.powi(2);
     let torsion = std::f64::consts::FRAC_PI_2 * 10.0;
     let (mut nodal, mut interpolated, mut twisting) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! Beams of model files: convergence in space and time, conservation, energy, sensors, and cases of the literature.
+//! Beams of model files: convergence in space and time, conservation, energy, sensors, and cases of the
+//! literature.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -105,7 +106,8 @@ fn a_spun_up_beam_is_stretched_as_the_closed_form_says() {
     // EA u″ + ρA ω² (x + u) = 0 with u(0) = 0 and u′(L) = 0.
     let k = (1.2_f64 * 36.0 / 2.8e7).sqrt();
     let stretch = (k * 10.0).tan() / k - 10.0;
-    // The lateral swing that remains, of some mm, turns into stretch by its square; it is seen from the hub, and its mean counts.
+    // The lateral swing that remains, of some mm, turns into stretch by its square; it is seen from the hub,
+    // and its mean counts.
     let x: Vec<f64> = run
         .times
         .iter()
@@ -193,8 +195,8 @@ fn the_default_settings_need_no_more_iterations_than_were_published() {
 #[test]
 fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
     let chung_hulbert = Parameters::chung_hulbert(0.9).unwrap();
-    // Published: 3.83 for the right-angle beam with HHT and α = 0.05, 3.05 for the four-bar linkage, on SO(3)×R³.
-    // On SE(3) ours are fewer; on SO(3)×R³ the elbow is within half an iteration of that.
+    // Published: 3.83 for the right-angle beam with HHT and α = 0.05, 3.05 for the four-bar linkage, on
+    // SO(3)×R³. On SE(3) ours are fewer; on SO(3)×R³ the elbow is within half an iteration of that.
     for (group, most) in [("so3xr3", 4.33), ("se3", 3.83)] {
         let elbow = mean_iterations("right-angle-beam", group, Parameters::hht(0.05).unwrap(), 0.2, 30.0);
         let linkage = mean_iterations("four-bar-misaligned", group, chung_hulbert, 0.02, 2.0);
@@ -227,8 +229,9 @@ fn a_beam_goes_on_to_the_same_bits_while_it_keeps_its_matrix() {
     assert!(2 * work.matrices < work.steps, "no matrix was kept: {work:?}");
 }
 
-/// The push grows and falls with the same slope, and such a kink was once taken for a jump: the method started anew, and
-/// what a step leaves of errors in the velocities made accelerations of short elements, more energy than the push.
+/// The push grows and falls with the same slope, and such a kink was once taken for a jump: the method
+/// started anew, and what a step leaves of errors in the velocities made accelerations of short elements,
+/// more energy than the push.
 #[test]
 fn the_peak_of_the_push_does_not_stir_up_the_fastest_motions_of_many_elements() {
     let settings = settings(0.05, 0.9).with("end-time", "1.2");
@@ -360,7 +363,8 @@ fn loads_spread_over_the_length_bend_a_beam_as_timoshenko_says() {
 
 #[test]
 fn a_following_load_turns_with_its_sections_and_a_dead_one_does_not() {
-    // An axial load in section axes does no work on bending: after a right angle of the whole beam it pulls along y.
+    // An axial load in section axes does no work on bending: after a right angle of the whole beam it pulls
+    // along y.
     let turned = |axes: &str| {
         machine(&format!(
             "[simulation]
@@ -388,7 +392,8 @@ fn a_following_load_turns_with_its_sections_and_a_dead_one_does_not() {
 
 #[test]
 fn rayleigh_damping_has_the_ratios_that_were_asked_for() {
-    // Torsion of one element clamped at the start: J = 0.02 · 1 m, k = 300/2 Nm/rad, ω = √(k/J)·…, measured by its decay.
+    // Torsion of one element clamped at the start: J = 0.02 · 1 m, k = 300/2 Nm/rad, ω = √(k/J)·…, measured
+    // by its decay.
     let k: f64 = 300.0 / 2.0;
     let frequency = (k / 0.02).sqrt() / std::f64::consts::TAU;
     let run = machine(&format!(

@@ -84,7 +84,8 @@ fn flying_spaghetti_in_the_plane_agrees_with_aerobeams_and_a_planar_program() {
             assert_near("AeroBeams", &run, &signal, time, number(value), tolerance);
         }
     }
-    // The planar program: converged to 1e-3; 20 elements and steps of 0.01 s allow the tolerance that the case states.
+    // The planar program: converged to 1e-3; 20 elements and steps of 0.01 s allow the tolerance that the
+    // case states.
     let tolerance = number(&case["tolerance"]["tip_abs_vs_computed"]);
     let computed = case["computed"]["runs"].as_array().unwrap().last().unwrap();
     for state in computed["states"].as_array().unwrap() {

@@ -28,7 +28,8 @@ fn balls_settle_and_lose_what_they_fell() {
     for ball in 0..12 {
         let [x, y, z] =
             ["x", "y", "z"].map(|axis| *signal(&format!("ball-{ball}.position.{axis}")).last().unwrap());
-        // Walls and floor hold to a few tenths of a millimetre: the weight of a ball is 0.8 N, the stiffness 20 N/mm.
+        // Walls and floor hold to a few tenths of a millimetre: the weight of a ball is 0.8 N, the stiffness
+        // 20 N/mm.
         assert!(x.abs() < 0.0685 && y.abs() < 0.0685 && z > 0.0195, "ball {ball}: {x} {y} {z}");
     }
 }
@@ -47,8 +48,8 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
     assert!(large < 9.0 * small && large < 10.0 * 512.0, "{small} {large}");
 }
 
-/// Candidates, Newton iterations and iterations over pairs, per ball and step where that applies, as balls strike the floor
-/// after a free fall with long steps.
+/// Candidates, Newton iterations and iterations over pairs, per ball and step where that applies, as balls
+/// strike the floor after a free fall with long steps.
 fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/settling-balls.toml");
     let machine = Machine::read(&path, &[("n", &count.to_string()), ("side", side)]).unwrap();
@@ -65,8 +66,8 @@ fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
 #[test]
 fn the_work_per_ball_hardly_grows_with_the_number_of_balls() {
     let (small, large) = (work_of_falling(64.0, "4"), work_of_falling(216.0, "6"));
-    // Five planes, and half of six neighbours in a lattice; the walls and the margins of the fall are worth two more. All pairs would
-    // be 36 and 112 a ball.
+    // Five planes, and half of six neighbours in a lattice; the walls and the margins of the fall are worth
+    // two more. All pairs would be 36 and 112 a ball.
     assert!(small[0] < 10.0 && large[0] < 10.0, "{small:?} {large:?}");
     // Newton's iteration and that over the pairs see stiffness and step, not the number of balls.
     assert!(large[1] < 1.3 * small[1] && large[1] < 4.0, "{small:?} {large:?}");
@@ -186,7 +187,8 @@ fn a_group_comes_to_rest_with_the_forces_of_its_weight_and_shows_them() {
     let run = read(STACK).unwrap().simulate().unwrap();
     let last = |name: &str| *run.signal(name).unwrap().last().unwrap();
     assert_eq!((run.signal("stack.contacts").unwrap()[0], last("stack.contacts")), (0.0, 2.0));
-    // 40 N on the floor and 20 N between the balls; the damping ratio of 0.2 and more leaves exp(−0.2·40·2) of the fall.
+    // 40 N on the floor and 20 N between the balls; the damping ratio of 0.2 and more leaves exp(−0.2·40·2)
+    // of the fall.
     assert!((last("stack.normal-force") - 60.0).abs() < 1e-3, "{}", last("stack.normal-force"));
     assert!((last("stack.depth") - 4e-3).abs() < 1e-7, "{}", last("stack.depth"));
 }

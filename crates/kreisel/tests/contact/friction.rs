@@ -38,7 +38,8 @@ fn bristles_hold_a_body_on_a_slope_without_creep() {
         quantity = 'velocity'
     ";
     let run = run(text);
-    // Bristles that bend to σ₀ z = 0.2 without turning back let the body go dx = dz/(1 − σ₀ z/μ), in all μ/σ₀ ln 3.
+    // Bristles that bend to σ₀ z = 0.2 without turning back let the body go dx = dz/(1 − σ₀ z/μ), in all μ/σ₀
+    // ln 3.
     assert!(
         (last(&run, "block.position.x") - 3e-5 * 3.0_f64.ln()).abs() < 1e-7,
         "{}",
@@ -123,7 +124,8 @@ fn the_stick_slip_oscillator_keeps_the_limit_cycle_of_its_equations() {
     assert!(moved > 1.0);
 }
 
-/// A block on a slide along `axis` for a second, with a `[[joint-friction]]` of these keys and what follows it.
+/// A block on a slide along `axis` for a second, with a `[[joint-friction]]` of these keys and what follows
+/// it.
 fn slide(
     step: f64,
     gravity: [f64; 3],
@@ -156,7 +158,8 @@ fn slide(
     ))
 }
 
-/// Angular velocity after a second of a rotor of 2 kg and 0.05 kg m² whose joint at its centre rubs at 2 cm by these keys.
+/// Angular velocity after a second of a rotor of 2 kg and 0.05 kg m² whose joint at its centre rubs at 2 cm
+/// by these keys.
 fn rotor(joint: &str, step: f64, angular_velocity: f64, torque: f64, friction: &str) -> f64 {
     let run = run(&format!(
         "[simulation]
@@ -240,8 +243,9 @@ fn bristles_brake_bearings_like_sliding_friction_and_a_larger_coefficient_holds(
         // ω̇ = −μ r m g/J = −0.8 rad/s² once the bristles are bent, after μ/σ₀ = 1 µm.
         let braked = rotor(joint, 1e-3, 8.0, 0.0, bristles);
         assert!((braked - 7.2).abs() < 1e-3, "{joint}: {braked}");
-        // A torque of 0.05 Nm is above that of sliding, 0.04 Nm, and below that of sticking, 0.06 Nm: the rotor creeps with
-        // tanh(ω/ω_t) μ_s = 0.125, at ω_t artanh(0.8333) = 1.2e-4 rad/s less what μ(v) has fallen until there.
+        // A torque of 0.05 Nm is above that of sliding, 0.04 Nm, and below that of sticking, 0.06 Nm: the
+        // rotor creeps with tanh(ω/ω_t) μ_s = 0.125, at ω_t artanh(0.8333) = 1.2e-4 rad/s less what μ(v) has
+        // fallen until there.
         let held = "friction = 0.1\nstatic-friction = 0.15\nstribeck-speed = 1\ntransition-rate = 1e-4";
         let creeping = rotor(joint, 1e-3, 0.0, 0.05, held);
         assert!((creeping / (1e-4 * (5.0_f64 / 6.0).atanh()) - 1.0).abs() < 1e-3, "{joint}: {creeping}");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kreisel::solve::block::{BlockMatrix, BlockPattern};
 use kreisel::solve::linear::{LinearSolver, Role};
 
-/// A cube of `side`³ bodies of six unknowns with inertia 1, of which neighbours push and rub each other; every second body
-/// along x is held to its left neighbour by three multipliers if there are `joints`.
+/// A cube of `side`³ bodies of six unknowns with inertia 1, of which neighbours push and rub each other;
+/// every second body along x is held to its left neighbour by three multipliers if there are `joints`.
 fn heap(side: usize, stiffness: f64, joints: bool) -> (BlockMatrix, Vec<Role>) {
     let index = |x: usize, y: usize, z: usize| x + side * (y + side * z);
     let places = (0..side.pow(3)).map(|i| [i % side, i / side % side, i / side / side]);
@@ -96,8 +96,9 @@ fn contacts_much_stiffer_than_inertia_are_solved_as_well() {
 
 #[test]
 fn a_heap_eight_times_as_large_takes_hardly_more_iterations() {
-    // How fast residuals shrink follows from stiffness over inertia: a condition below 1 + 12·0.1·4.5 whatever the size. Only the
-    // walls, where bodies have fewer neighbours, are rarer in the large heap. The work per body is then the same.
+    // How fast residuals shrink follows from stiffness over inertia: a condition below 1 + 12·0.1·4.5
+    // whatever the size. Only the walls, where bodies have fewer neighbours, are rarer in the large heap. The
+    // work per body is then the same.
     let [small, large] = [5, 10].map(|side| {
         let (matrix, roles) = heap(side, 0.1, false);
         let mut solver = LinearSolver::with_dropped_blocks(matrix.pattern(), &roles);

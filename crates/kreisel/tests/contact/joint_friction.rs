@@ -1,4 +1,5 @@
-//! Friction in joints: forces, bristles and their derivatives are those of dual numbers, by the motion, by bristles and by λ.
+//! Friction in joints: forces, bristles and their derivatives are those of dual numbers, by the motion, by
+//! bristles and by λ.
 
 use kreisel::dae::TangentWeights;
 use kreisel::element::contact::{CoulombFriction, Friction, LuGreFriction};

@@ -59,8 +59,8 @@ fn the_chain_of_capsules_comes_to_rest_on_the_floor_that_carries_it() {
 
 #[test]
 fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
-    // Errors of the motion add up to the tolerance over the run, and the energy follows it: what is lost in impacts and
-    // vibrations stays below, and falls with the tolerance, as h² does.
+    // Errors of the motion add up to the tolerance over the run, and the energy follows it: what is lost in
+    // impacts and vibrations stays below, and falls with the tolerance, as h² does.
     let lost = |rtol: f64| {
         let settings = SettingTexts::default().with("rtol", rtol.to_string());
         let run = simulate_with("beam-stop", &settings);
@@ -83,7 +83,8 @@ fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
     let first = depth.iter().position(|depth| *depth > 0.0).unwrap();
     // The cam bends a little on the way.
     assert!((run.times[first] - 0.494).abs() < 1e-3, "{}", run.times[first]);
-    // v √(k m) with 0.75 m/s and the reduced mass of 2 kg is 47 kN; the beams on both sides add to the masses.
+    // v √(k m) with 0.75 m/s and the reduced mass of 2 kg is 47 kN; the beams on both sides add to the
+    // masses.
     let strongest = largest(&run, "strike.normal-force");
     assert!((4e4..1e5).contains(&strongest), "{strongest}");
     // The target flies off and vibrates back: 1 m/s and more for a millisecond, then the next impact.
@@ -93,7 +94,8 @@ fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
     // s = 1/h² of the paper is 1e9 and more in impacts.
     assert!(steps[first..].iter().any(|step| *step < 3e-5));
     for (normal, along) in signal("strike.normal-force").iter().zip(signal("strike.force.x")) {
-        // LuGre's friction reaches μ N in sliding; while bristles straighten it may pass it by their error of a step.
+        // LuGre's friction reaches μ N in sliding; while bristles straighten it may pass it by their error of
+        // a step.
         assert!(along.abs() < 0.31 * normal + 1.0, "{along} {normal}");
     }
     let balance = largest(&run, "energy.balance") / largest(&run, "energy.kinetic");

@@ -130,8 +130,8 @@ fn slipping_marks(run: &Trajectory) -> [f64; 5] {
 fn a_slipping_ball_begins_to_roll_at_five_sevenths_of_its_speed() {
     // The contact lies in the middle of the overlap of 20 µm: the lever is a = r − 10 µm.
     let lever: f64 = 0.1 - 1e-5;
-    // Sliding: v = v₀ − μ g t and J ω̇ = μ m g a with J = (2/5) m r², until t = 2 v₀/(7 μ g) = 0.4286 s. Rolling: v = ω a with
-    // m (v₀ − v) a = J ω, which is v = 5/7 v₀ for a = r.
+    // Sliding: v = v₀ − μ g t and J ω̇ = μ m g a with J = (2/5) m r², until t = 2 v₀/(7 μ g) = 0.4286 s.
+    // Rolling: v = ω a with m (v₀ − v) a = J ω, which is v = 5/7 v₀ for a = r.
     let ratio = lever * lever / (0.4 * 0.01);
     let rolling = 3.0 * ratio / (1.0 + ratio);
     assert!((rolling - 15.0 / 7.0).abs() < 2e-4);
@@ -141,12 +141,14 @@ fn a_slipping_ball_begins_to_roll_at_five_sevenths_of_its_speed() {
         let error: [f64; 5] = std::array::from_fn(|i| (found[i] - expected[i]).abs());
         error
     };
-    // On SO(3)×R³ accelerations are constant, and the method is exact for them: what is left is Newton's tolerance of 1e-10 m
-    // per step of 1 ms, 1e-7 m/s, and with 1e6 N/m 1e-4 N. Nothing creeps in rolling, where friction vanishes.
+    // On SO(3)×R³ accelerations are constant, and the method is exact for them: what is left is Newton's
+    // tolerance of 1e-10 m per step of 1 ms, 1e-7 m/s, and with 1e6 N/m 1e-4 N. Nothing creeps in rolling,
+    // where friction vanishes.
     for (error, bound) in errors("so3xr3", 1e-3).iter().zip([1e-7, 1e-7, 1e-6, 1e-6, 1e-4]) {
         assert!(error < &bound, "{:?}", errors("so3xr3", 1e-3));
     }
-    // In body axes velocities turn with the ball, by 0.02 rad in a step: errors of (hΩ)²/12 of the speed, of second order.
+    // In body axes velocities turn with the ball, by 0.02 rad in a step: errors of (hΩ)²/12 of the speed, of
+    // second order.
     let (coarse, fine) = (errors("se3", 1e-3), errors("se3", 5e-4));
     assert!(coarse[0] < 3.0 * 0.02 * 0.02 / 12.0 && fine[0] < 0.3 * coarse[0], "{coarse:?} {fine:?}");
 }
@@ -316,8 +318,9 @@ fn every_law_with_restitution_gives_it_back_for_every_mass_and_speed() {
 
 #[test]
 fn a_linear_spring_and_damper_rebounds_as_its_damping_ratio_says() {
-    // With δ₀ far below the depth the damper acts at once, and surfaces part where k δ + c δ̇ = 0, at the angle
-    // φ = arctan2(2ζ√(1−ζ²), 2ζ²−1) of the damped oscillation; exp(−φ ζ/√(1−ζ²)) of the speed is left there.
+    // With δ₀ far below the depth the damper acts at once, and surfaces part where k δ + c δ̇ = 0, at the
+    // angle φ = arctan2(2ζ√(1−ζ²), 2ζ²−1) of the damped oscillation; exp(−φ ζ/√(1−ζ²)) of the speed is left
+    // there.
     let zeta = 0.2_f64;
     let (mass, stiffness) = (4000.0 / 3.0 * std::f64::consts::PI * 1e-3, 1e7_f64);
     let damping = 2.0 * zeta * (mass * stiffness).sqrt();
@@ -326,7 +329,8 @@ fn a_linear_spring_and_damper_rebounds_as_its_damping_ratio_says() {
     let expected = (-zeta / root * (2.0 * zeta * root).atan2(2.0 * zeta * zeta - 1.0)).exp();
     let peaks = peaks(&falling_ball(&law, 1e-6, 0.7));
     let found = (peaks[0] / 0.5).sqrt();
-    // Gravity works over the depth of v √(m/k) = 2 mm: 0.4 % of the height at the most, half of it in the speed.
+    // Gravity works over the depth of v √(m/k) = 2 mm: 0.4 % of the height at the most, half of it in the
+    // speed.
     assert!((found - expected).abs() < 4e-3, "{found} {expected}");
 }
 

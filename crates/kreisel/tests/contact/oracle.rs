@@ -1,4 +1,5 @@
-//! Contact written a second time, over any number and in world axes: derivatives come from dual numbers alone.
+//! Contact written a second time, over any number and in world axes: derivatives come from dual numbers
+//! alone.
 
 use kreisel::element::contact::{Couple, Feature, Friction, NormalLaw, Surface};
 use kreisel::lie::Pose;
@@ -43,7 +44,8 @@ impl ContactOracle {
         self.with_bristles(nodes, &[T::zero(); 3]).0
     }
 
-    /// The same with bristles bent in axes of the surface, and the rate of the bristles of the last couple that touches.
+    /// The same with bristles bent in axes of the surface, and the rate of the bristles of the last couple
+    /// that touches.
     pub fn with_bristles<T: Number>(&self, nodes: &[Node<T>], bristles: &V3<T>) -> (Vec<[T; 6]>, V3<T>) {
         let mut rate = [T::zero(); 3];
         let mut out = vec![[T::zero(); 6]; nodes.len()];
@@ -143,7 +145,8 @@ impl ContactOracle {
                     sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
                 friction_force = sum(&friction_force, &scaled(T::from(friction.viscosity), &sliding));
                 force = difference(&force, &scaled(pressing, &friction_force));
-                // Bristles engage over a tenth of their deflection in sliding; the rest straightens within a millisecond.
+                // Bristles engage over a tenth of their deflection in sliding; the rest straightens within a
+                // millisecond.
                 let part = -gap * T::from(10.0 * friction.stiffness / friction.sliding);
                 let part = if part.re() < 1.0 { part } else { T::one() };
                 let engaged = part * part * (T::from(3.0) - part * T::from(2.0));
@@ -209,7 +212,8 @@ fn nearest<T: Number>(couple: &Couple, feature: &Frame<T>, surface: &Frame<T>) -
             let (u, e) =
                 (times(&feature.0, &[zero, zero, T::one()]), times(&surface.0, &[zero, zero, T::one()]));
             let way = difference(&feature.1, &surface.1);
-            // Alternating projections converge to the nearest points; a start with the right branch is enough.
+            // Alternating projections converge to the nearest points; a start with the right branch is
+            // enough.
             let cosine = dot(&u, &e);
             let free = (cosine * dot(&way, &e) - dot(&way, &u)) / (T::one() - cosine * cosine);
             let mut s = clamped(free, half_length);
@@ -223,7 +227,8 @@ fn nearest<T: Number>(couple: &Couple, feature: &Frame<T>, surface: &Frame<T>) -
     }
 }
 
-/// A capsule, bulged by a slope of 0.005 at its ends, against a box or a cylinder; centre and axis in the surface's frame.
+/// A capsule, bulged by a slope of 0.005 at its ends, against a box or a cylinder; centre and axis in the
+/// surface's frame.
 fn barrel<T: Number>(
     centre: &V3<T>,
     u: &V3<T>,

@@ -264,7 +264,8 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
                                 NodeMotion { velocity: motions[node].velocity, ..NodeMotion::at_rest(pose) };
                             energy(&motions)
                         });
-                        // Differences over 1e-6 are good to (1e-6)² times the third derivative, 1e4, and to rounding.
+                        // Differences over 1e-6 are good to (1e-6)² times the third derivative, 1e4, and to
+                        // rounding.
                         let slope = (forth - back) / 2e-6;
                         assert!(
                             (slope - wrench[k]).abs() < 1e-6 * residual[0].amax().max(1.0),
@@ -393,7 +394,8 @@ fn a_capsule_touches_boxes_and_cylinders_with_its_side() {
     let contact = capsule_on(box_shape, level(0.0, 0.19));
     assert!((contact.depth - 0.01).abs() < 1e-12, "{contact:?}");
     assert!((contact.force - Vector3::new(0.0, 0.0, 100.0)).norm() < 1e-9, "{contact:?}");
-    // Pushed along its axis until only the last 0.1 m lie on the box: there the sides are bulged by 2.5 mm · s²/(0.5 m)².
+    // Pushed along its axis until only the last 0.1 m lie on the box: there the sides are bulged by 2.5 mm ·
+    // s²/(0.5 m)².
     let contact = capsule_on(box_shape, level(0.6, 0.19));
     assert!((contact.depth - 0.01).abs() < 2.5e-3 && (contact.point.x - 0.15).abs() < 0.051, "{contact:?}");
     // Over the edge of the box at y = 0.3: the nearest point is on the edge.

@@ -1,13 +1,13 @@
 //! The woodpecker toy: a sleeve that jams and slides on a pole, a bird on a spring that knocks against it.
 //!
-//! Data and states of the Siconos project lie beside the project, in `../shared/validation/woodpecker_toy`; where they do not,
-//! there is nothing to compare with. The toy is three linear coordinates with three contacts; impacts there are instants, here
-//! stiff laws of some ten microseconds.
+//! Data and states of the Siconos project lie beside the project, in `../shared/validation/woodpecker_toy`;
+//! where they do not, there is nothing to compare with. The toy is three linear coordinates with three
+//! contacts; impacts there are instants, here stiff laws of some ten microseconds.
 //!
-//! The two agree but for two impacts of each cycle, at which sliding turns while surfaces press. In the data friction opposes
-//! the sliding after the impact with its whole impulse; by a law of depth and speed, however stiff, it opposes the sliding of
-//! the moment, as in Routh's incremental law of impact. So the toy falls 29 mm a cycle with our contacts and 19.5 mm with
-//! the impacts of the data.
+//! The two agree but for two impacts of each cycle, at which sliding turns while surfaces press. In the data
+//! friction opposes the sliding after the impact with its whole impulse; by a law of depth and speed, however
+//! stiff, it opposes the sliding of the moment, as in Routh's incremental law of impact. So the toy falls 29
+//! mm a cycle with our contacts and 19.5 mm with the impacts of the data.
 
 use std::path::Path;
 
@@ -34,7 +34,8 @@ struct Toy {
     contacts: [Touching; 3],
 }
 
-/// Speed below which friction is not fully developed; the toy creeps by less than it times the length of a jam.
+/// Speed below which friction is not fully developed; the toy creeps by less than it times the length of a
+/// jam.
 const CREEP: f64 = 2e-4;
 
 fn dot(a: &[f64; 3], b: &[f64]) -> f64 {
@@ -52,7 +53,8 @@ impl Toy {
         let g = problem["g"].as_f64().unwrap();
         let restitution = |index: usize| problem["contacts"][index]["restitution"].as_f64().unwrap();
         let friction = |index: usize| problem["contacts"][index]["mu"].as_f64().unwrap();
-        // Depths stay below some micrometres; without rebound a strong damper takes the place of a restitution of zero.
+        // Depths stay below some micrometres; without rebound a strong damper takes the place of a
+        // restitution of zero.
         let law = |index: usize| match restitution(index) {
             0.0 => NormalLaw::Linear { stiffness: 4e7, damping: 1500.0, transition: 1e-8 },
             e => NormalLaw::hertz(modulus, e, 1e-3),
@@ -181,8 +183,8 @@ fn the_woodpecker_slides_jams_and_swings_as_published() {
 #[test]
 fn from_one_peck_to_the_next_the_woodpecker_moves_as_published() {
     let Some(case) = case(MODULUS) else { return };
-    // From after the first peck until the second one at 0.227 s, and on from where the sleeve has left the pole, which it
-    // overlaps in the data for a while. Rows are 10 ms apart.
+    // From after the first peck until the second one at 0.227 s, and on from where the sleeve has left the
+    // pole, which it overlaps in the data for a while. Rows are 10 ms apart.
     for (first, last) in [(9, 22), (24, 29)] {
         let row = &case.rows[first];
         let start = Initial::new(row[0], [row[1], row[3], row[5]], [row[2], row[4], row[6]]);
@@ -190,8 +192,9 @@ fn from_one_peck_to_the_next_the_woodpecker_moves_as_published() {
     }
 }
 
-/// Impulse of the data's law of impact on one contact: restitution of Newton, and friction that opposes the sliding *after* the
-/// impact with its whole impulse. Gives the velocities after it and the impulses (normal, tangential).
+/// Impulse of the data's law of impact on one contact: restitution of Newton, and friction that opposes the
+/// sliding *after* the impact with its whole impulse. Gives the velocities after it and the impulses (normal,
+/// tangential).
 fn rigid_impact(toy: &Toy, index: usize, v: &Vector3) -> (Vector3, [f64; 2]) {
     let Touching { normal, tangent, friction, restitution, .. } = &toy.contacts[index];
     let (n, t) = (Vector3::from(*normal), Vector3::from(*tangent));
@@ -207,10 +210,11 @@ fn rigid_impact(toy: &Toy, index: usize, v: &Vector3) -> (Vector3, [f64; 2]) {
     panic!("no impact of the toy ends in sticking");
 }
 
-/// The same for the law of depth and speed in the limit of infinite stiffness: friction turns when sliding does.
+/// The same for the law of depth and speed in the limit of infinite stiffness: friction turns when sliding
+/// does.
 ///
-/// With w = δ̇ and b = nᵀM⁻¹(n ∓ μ t) the law gives F dδ = −w dw/(b (1 + x w/v₀)) for the elastic force F, whose energy begins
-/// and ends with zero; sliding changes in proportion to the impulse (v₀ − w)/b.
+/// With w = δ̇ and b = nᵀM⁻¹(n ∓ μ t) the law gives F dδ = −w dw/(b (1 + x w/v₀)) for the elastic force F,
+/// whose energy begins and ends with zero; sliding changes in proportion to the impulse (v₀ − w)/b.
 fn stiff_impact(toy: &Toy, index: usize, v: &Vector3) -> (Vector3, [f64; 2]) {
     let Touching { normal, tangent, friction, law, .. } = &toy.contacts[index];
     let NormalLaw::Hertz { loss, .. } = *law else { panic!("the beak rebounds") };
@@ -270,7 +274,8 @@ fn the_stiffer_the_beak_the_nearer_its_peck_is_to_that_of_the_incremental_law() 
         let (expected, [normal, tangential]) = stiff_impact(&case.toy, 0, &before);
         let scale = (expected - before).norm();
         errors.push((after - expected).norm() / scale);
-        // In the data's law friction is one-way, and larger: there the two part, and with them the height of the next peck.
+        // In the data's law friction is one-way, and larger: there the two part, and with them the height of
+        // the next peck.
         let (published, [_, one_way]) = rigid_impact(&case.toy, 0, &before);
         assert!((published - expected).norm() > 0.1 * scale);
         assert!(
@@ -279,9 +284,11 @@ fn the_stiffer_the_beak_the_nearer_its_peck_is_to_that_of_the_incremental_law() 
         );
         assert!(normal > 0.0);
     }
-    // The spring acts during the peck, whose length falls with the stiffness to the power −2/5: by 4 each time.
+    // The spring acts during the peck, whose length falls with the stiffness to the power −2/5: by 4 each
+    // time.
     assert!(errors[1] < 0.35 * errors[0] && errors[2] < 0.35 * errors[1], "{errors:?}");
-    // What is left: the spring turns the sleeve with k (φ_S − φ_M)/J_M = 3e4 rad/s² for 35 µs, by 1 rad/s of a jump of 1e2.
+    // What is left: the spring turns the sleeve with k (φ_S − φ_M)/J_M = 3e4 rad/s² for 35 µs, by 1 rad/s of
+    // a jump of 1e2.
     assert!(errors[2] < 1e-2, "{errors:?}");
 }
 

@@ -1,5 +1,5 @@
-//! The contract of every element: its tangent is the derivative of its residual, forces turn with the world, what is
-//! elastic comes from an energy, and power is accounted for.
+//! The contract of every element: its tangent is the derivative of its residual, forces turn with the world,
+//! what is elastic comes from an energy, and power is accounted for.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -252,8 +252,8 @@ fn samples(world: &Pose) -> Vec<Sample> {
     ]
 }
 
-/// Three bodies with random motions, turned against each other by less than half a turn, where the rotation vector ends,
-/// and so that the angle between their frames is defined.
+/// Three bodies with random motions, turned against each other by less than half a turn, where the rotation
+/// vector ends, and so that the angle between their frames is defined.
 fn node_strategy() -> impl Strategy<Value = [NodeMotion; 3]> {
     let numbers = |size: f64| proptest::array::uniform6(-size..size);
     let turn = proptest::array::uniform3(-0.6..0.6);
@@ -319,7 +319,8 @@ fn compare_tangents(nodes: &[NodeMotion; 3]) -> Result<(), TestCaseError> {
                     let (mass, damping, stiffness) = tangent.block(i, j);
                     let found = [mass, damping, stiffness][what].column(k).into_owned();
                     for row in 0..6 {
-                        // Some hundred roundings; near half a turn the rotation vector's curvature is large, and so is `size`.
+                        // Some hundred roundings; near half a turn the rotation vector's curvature is large,
+                        // and so is `size`.
                         prop_assert!(
                             (found[row] - expected[row].eps).abs() < 1e-11 * size,
                             "{name}: block ({i}, {j}), derivative {what}, ({row}, {k}): {} {}",
@@ -374,7 +375,8 @@ proptest! {
         for (here, there) in samples(&Pose::identity()).iter().zip(samples(&world)) {
             let (a, b) = (residual(&*here.element, &nodes), residual(&*there.element, &moved));
             for (a, b) in a.iter().zip(&b) {
-                // Wrenches are in body axes, so they stay; stiffnesses of some hundred multiply the roundings of positions.
+                // Wrenches are in body axes, so they stay; stiffnesses of some hundred multiply the roundings
+                // of positions.
                 prop_assert!((a - b).amax() < 1e-11 * (1.0 + a.amax()), "{}: {a} {b}", here.name);
             }
         }
@@ -539,7 +541,8 @@ proptest! {
                 whole += carried.transpose() * span.half_mass(half, &section) * carried;
             }
         }
-        // Of an arc about its centre: mass ρ r π/2, first moment ρ r² (1, 1), inertia m r² about z and half of it about x and y.
+        // Of an arc about its centre: mass ρ r π/2, first moment ρ r² (1, 1), inertia m r² about z and half
+        // of it about x and y.
         let (mass, moment) = (1.5 * 2.0 * angle(1.0), 1.5 * 4.0);
         let inertia = mass * 4.0;
         let product = -0.5 * 1.5 * 8.0;

@@ -46,7 +46,8 @@ impl<T: Number> Node<T> {
         }
     }
 
-    /// Moves the pose by an infinitesimal twist in body axes: products of first-order terms are exact for duals.
+    /// Moves the pose by an infinitesimal twist in body axes: products of first-order terms are exact for
+    /// duals.
     pub fn moved(mut self, twist: &[T; 6]) -> Self {
         let step = times(&self.rotation, &[twist[3], twist[4], twist[5]]);
         self.position = sum(&self.position, &step);
@@ -169,7 +170,8 @@ const ARCSINE: [f64; 9] = [
 
 /// Angle of the point (x, y), from the smaller of the two coordinates divided by the larger.
 ///
-/// Second derivatives of the crate's `atan2` divide by cubes of x and lose half their digits at a quarter turn.
+/// Second derivatives of the crate's `atan2` divide by cubes of x and lose half their digits at a quarter
+/// turn.
 fn angle_of<T: Number>(y: T, x: T) -> T {
     if x.re().abs() >= y.re().abs() {
         return y.atan2(x);

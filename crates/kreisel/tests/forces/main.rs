@@ -232,7 +232,8 @@ fn on_bushing(bushing: &str, load: &str) -> NodeMotion {
         body = \"block\"
         {load}"
     ));
-    // The slowest motion is that of the coupled one: stiffness 91 over damping 40 kills it with 2.3 /s, to 1e-12 here.
+    // The slowest motion is that of the coupled one: stiffness 91 over damping 40 kills it with 2.3 /s, to
+    // 1e-12 here.
     motion(&machine, 0.02, 12.0)
 }
 
@@ -248,8 +249,8 @@ fn a_bushing_deflects_by_load_over_stiffness() {
 
 #[test]
 fn a_coupled_bushing_deflects_like_the_tip_of_a_beam() {
-    // A cantilever along x: [F, M] = EI/l³ [12, −6l; −6l, 4l²] [d_y, θ_z] with EI/l³ = 50 N/m and l = 2 m. A rotation
-    // about one axis is exact however large.
+    // A cantilever along x: [F, M] = EI/l³ [12, −6l; −6l, 4l²] [d_y, θ_z] with EI/l³ = 50 N/m and l = 2 m. A
+    // rotation about one axis is exact however large.
     let coupled = "translational-stiffness = [400, 600, 600]
         rotational-stiffness = [500, 500, 800]
         coupling-stiffness = [[0, 0, 0], [0, 0, -600], [0, 0, 0]]";
@@ -267,7 +268,8 @@ fn friction_stops_a_flywheel_after_its_closed_form_angle() {
     run.advance(5.5).unwrap();
     // J ω̇ = −T tanh(ω/v) stops after J/T ∫ω coth(ω/v) dω = J/T (ω₀²/2 + π²v²/12), four turns here.
     let exact = 0.5 * (0.5 * rate * rate + std::f64::consts::PI.powi(2) * v * v / 12.0);
-    // The friction remembers the angle with its turns. Rates fall by e every J v/T = 0.05 s, so that 0.5 s are enough.
+    // The friction remembers the angle with its turns. Rates fall by e every J v/T = 0.05 s, so that 0.5 s
+    // are enough.
     let turned = run.values().memory[0];
     assert!((turned - exact).abs() < 1e-4, "{turned} {exact}");
 }
@@ -276,7 +278,8 @@ fn friction_stops_a_flywheel_after_its_closed_form_angle() {
 fn an_elastic_stop_throws_a_flywheel_back() {
     let machine =
         flywheel(1.0, "[[torsional-end-stop]]\njoint = \"axle\"\nupper = 0.5\nstiffness = \"800 Nm/rad\"");
-    // It meets the stop after 0.5 s, half a swing of √(J/k) lasts π/20 s; then it turns back with the same rate.
+    // It meets the stop after 0.5 s, half a swing of √(J/k) lasts π/20 s; then it turns back with the same
+    // rate.
     let contact = std::f64::consts::PI / 20.0;
     let after = motion(&machine, 5e-4, 1.0);
     // Steps do not land on the contact: the force begins up to a step late, an error of (h ω)² of the rate.

@@ -99,10 +99,11 @@ fn frequencies(system: &System, initial: &Initial, settings: ModeSettings) -> Ve
     linearized.modes(settings).unwrap().iter().map(Mode::frequency).collect()
 }
 
-/// det of the moment and shear force at the free end for those at the clamped end: its zeros are the frequencies.
+/// det of the moment and shear force at the free end for those at the clamped end: its zeros are the
+/// frequencies.
 ///
-/// (w, ψ, M, V)' = A (w, ψ, M, V) with w' = ψ + V/GA, ψ' = M/EI, M' = −V − ρI ω² ψ, V' = −ρA ω² w; the exponential
-/// of A L by a series after halving.
+/// (w, ψ, M, V)' = A (w, ψ, M, V) with w' = ψ + V/GA, ψ' = M/EI, M' = −V − ρI ω² ψ, V' = −ρA ω² w; the
+/// exponential of A L by a series after halving.
 fn determinant(omega: f64, bending: f64, shear: f64, mass: f64, inertia: f64, length: f64) -> f64 {
     let mut a = Matrix4::zeros();
     (a[(0, 1)], a[(0, 3)], a[(1, 2)]) = (1.0, 1.0 / shear, 1.0 / bending);
@@ -200,7 +201,8 @@ fn frequencies_of_elements_with_three_nodes_converge_with_fourth_order() {
         })
         .collect();
     for (coarse, fine) in errors[0].iter().zip(&errors[1]) {
-        // On as many nodes as the test above; a sixteenth with twice the elements, unless round-off of a condition of 1e9 is in the way.
+        // On as many nodes as the test above; a sixteenth with twice the elements, unless round-off of a
+        // condition of 1e9 is in the way.
         assert!(*fine < 1e-4 && ((coarse / fine).log2() > 3.7 || *fine < 1e-8), "{errors:?}");
     }
 }
@@ -293,8 +295,9 @@ fn a_rotating_blade_has_the_published_frequencies() {
         for exact in &flap {
             assert!(near(*exact, &found) < 1e-4, "{rpm} rpm: {exact} is not among {found:?}");
         }
-        // The published values are those of thirty elements of second order, whose flap modes lie above the exact ones by
-        // (β/30)²/6 with the roots β of cos β cosh β = −1: 1.1 and 2.2 parts in a hundred at the third and the fourth.
+        // The published values are those of thirty elements of second order, whose flap modes lie above the
+        // exact ones by (β/30)²/6 with the roots β of cos β cosh β = −1: 1.1 and 2.2 parts in a hundred at
+        // the third and the fourth.
         let roots = [1.8751, 4.6941, 7.8548, 10.9955_f64];
         found.extend(flap.iter().zip(roots).map(|(exact, beta)| exact * (1.0 + (beta / 30.0).powi(2) / 6.0)));
         let tolerance = reference["tol_rel"].as_f64().unwrap();
@@ -304,11 +307,12 @@ fn a_rotating_blade_has_the_published_frequencies() {
     }
 }
 
-/// Flap frequencies in rad/s of a clamped blade that turns about z, with shear and rotary inertia, by integration along the blade.
+/// Flap frequencies in rad/s of a clamped blade that turns about z, with shear and rotary inertia, by
+/// integration along the blade.
 ///
-/// The blade is stretched to x(s) with EA x″ = −ρA Ω² x, x′(L) = 1, and the tension is T = EA (x′ − 1). Small deflections w and
-/// rotations ψ, the moment M and the force V along z obey w′ = x′ ψ + (V − T ψ)/GA, ψ′ = M/EI,
-/// M′ = −x′ V + T w′ − ρI (ω² + Ω²) ψ, V′ = −ρA ω² w.
+/// The blade is stretched to x(s) with EA x″ = −ρA Ω² x, x′(L) = 1, and the tension is T = EA (x′ − 1). Small
+/// deflections w and rotations ψ, the moment M and the force V along z obey w′ = x′ ψ + (V − T ψ)/GA, ψ′ =
+/// M/EI, M′ = −x′ V + T w′ − ρI (ω² + Ω²) ψ, V′ = −ρA ω² w.
 fn rotating_flap(data: &Data, root: f64, length: f64, spin: f64, count: usize) -> Vec<f64> {
     let [_, bending, _, axial, _, shear] = data.stiffness;
     let [_, inertia, _, mass] = data.mass;

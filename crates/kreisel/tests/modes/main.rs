@@ -15,7 +15,8 @@ use kreisel::run::About;
 use kreisel::solve::block::BlockPattern;
 use nalgebra::Complex;
 
-/// Masses of 2 kg in a row, each between springs of 50 N/m and dampers, every mass free to move in some directions.
+/// Masses of 2 kg in a row, each between springs of 50 N/m and dampers, every mass free to move in some
+/// directions.
 struct Chain {
     masses: usize,
     directions: usize,
@@ -242,8 +243,8 @@ fn the_state_space_has_the_eigenvalues_of_the_modes() {
     assert_near(space.basis[(1, 0)] * space.input[(1, 1)], 1.0 / 0.53, 1e-9);
 }
 
-/// An upright top that sleeps: A about the pivot, C about the axis, spin n. In space it moves like exp(iωt) with
-/// A ω² − C n ω + m g l = 0; an observer on the top sees ω − n.
+/// An upright top that sleeps: A about the pivot, C about the axis, spin n. In space it moves like exp(iωt)
+/// with A ω² − C n ω + m g l = 0; an observer on the top sees ω − n.
 #[test]
 fn a_sleeping_top_precesses_and_nutates_as_in_its_closed_form() {
     let [mass, length, transverse, axial, spin] = [2.0_f64, 0.5, 0.3, 0.2, 40.0];

@@ -18,7 +18,8 @@ pub fn section(stiffness: [f64; 6]) -> Section {
     Section::new(stiffness, Matrix6::from_diagonal(&Vector6::new(0.02, 0.01, 0.01, 1.0, 1.0, 1.0))).unwrap()
 }
 
-/// Adds the elements of a beam along frames; gives the node of each frame, the first of which may be the ground.
+/// Adds the elements of a beam along frames; gives the node of each frame, the first of which may be the
+/// ground.
 fn add_beam(
     builder: &mut SystemBuilder,
     first: Option<NodeId>,
@@ -81,7 +82,8 @@ pub fn tip(system: &System, at: &Equilibrium) -> Pose {
 
 #[test]
 fn an_end_moment_rolls_a_cantilever_into_one_and_two_circles() {
-    // In pure bending the elements are exact: what is left is what Newton leaves, magnified by the length over an element.
+    // In pure bending the elements are exact: what is left is what Newton leaves, magnified by the length
+    // over an element.
     for (circles, group) in [(1.0, Group::Se3), (2.0, Group::Se3), (1.0, Group::So3xR3)] {
         let (length, bending) = (1.0, 2.0);
         let torque = Vector3::new(0.0, 0.0, circles * TAU * bending / length);
@@ -192,7 +194,8 @@ fn lee(elements: usize) -> (System, Initial) {
 #[test]
 fn the_arc_length_follows_lees_frame_through_both_limit_points() {
     let exact = LEE.limit_load();
-    // Inextensible elastica: 18.552 EI/L² [LeeManuelRossow1968, pp. 521–547]; stretch and shear take about one part in two hundred.
+    // Inextensible elastica: 18.552 EI/L² [LeeManuelRossow1968, pp. 521–547]; stretch and shear take about
+    // one part in two hundred.
     assert!((exact / (18.552 * LEE.bending / LEE.length.powi(2)) - 1.0).abs() < 0.01, "{exact}");
     let limits: Vec<Vec<f64>> = [10, 20]
         .iter()
@@ -231,7 +234,8 @@ fn loads_stop_at_the_limit_point_of_lees_frame_and_say_so() {
     assert!((last / LEE.limit_load() - 1.0).abs() < 0.03, "{last}");
 }
 
-/// The Princeton beam: 508 mm of aluminium 7075, 12.7 mm × 3.2024 mm, held at an angle with a weight at its tip
+/// The Princeton beam: 508 mm of aluminium 7075, 12.7 mm × 3.2024 mm, held at an angle with a weight at its
+/// tip
 /// [DowellTraybarHodges1977, pp. 533–544].
 #[test]
 fn the_princeton_beam_agrees_with_shooting_at_every_angle() {

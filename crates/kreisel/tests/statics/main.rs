@@ -19,9 +19,11 @@ fn solve<D: Dae>(dae: &D, initial: &Initial, settings: &StaticSettings) -> Resul
     statics::solve(dae, initial, settings, |_| Control::Continue)
 }
 
-/// Von Mises' truss: two bars of stiffness EA = 1 from (±1, 0) to a tip at height 0.2 − w, under a load μ F downwards.
+/// Von Mises' truss: two bars of stiffness EA = 1 from (±1, 0) to a tip at height 0.2 − w, under a load μ F
+/// downwards.
 ///
-/// With the length l(w) = √(1 + (0.2 − w)²) and l₀ = l(0), the force of both bars is 2 (l₀ − l)/l₀ · (0.2 − w)/l.
+/// With the length l(w) = √(1 + (0.2 − w)²) and l₀ = l(0), the force of both bars is 2 (l₀ − l)/l₀ · (0.2 −
+/// w)/l.
 struct ShallowTruss {
     load: f64,
 }
@@ -55,8 +57,9 @@ fn truss_limit() -> (f64, f64) {
 #[test]
 fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
     let (_, limit) = truss_limit();
-    // Beyond the limit lies a far equilibrium with both bars stretched; it is not the one that the loads lead to. The truss has no
-    // node that turns, so the jump is not noticed by its turn; a load just above the limit has no equilibrium within reach.
+    // Beyond the limit lies a far equilibrium with both bars stretched; it is not the one that the loads lead
+    // to. The truss has no node that turns, so the jump is not noticed by its turn; a load just above the
+    // limit has no equilibrium within reach.
     let truss = ShallowTruss { load: 1.0 };
     let settings = StaticSettings { load_steps: 2000, target: 1.05 * limit, ..StaticSettings::default() };
     let mut last = 0.0;
@@ -86,7 +89,8 @@ fn the_arc_length_passes_both_limit_points_and_finds_their_loads() {
     .unwrap();
     assert_eq!(found.ending, Ending::Reached);
     assert_eq!(found.limit_points.len(), 2);
-    // The load is flat there: its error is the square of the error of the place, which bisection finds to 1e-6 or better.
+    // The load is flat there: its error is the square of the error of the place, which bisection finds to
+    // 1e-6 or better.
     for (point, sign, place) in
         [(&found.limit_points[0], 1.0, w), (&found.limit_points[1], -1.0, 2.0 * HEIGHT - w)]
     {

@@ -1,7 +1,8 @@
 //! Rods solved by shooting: independent of elements, tangents and load steps.
 //!
-//! A rod with shear and stretch [Simo1985, pp. 55–70] under forces at its ends alone has a constant section force n in world axes and the
-//! moment m(s) = m(0) − (x(s) − x(0)) × n. What is left are ordinary differential equations for its frame.
+//! A rod with shear and stretch [Simo1985, pp. 55–70] under forces at its ends alone has a constant section
+//! force n in world axes and the moment m(s) = m(0) − (x(s) − x(0)) × n. What is left are ordinary
+//! differential equations for its frame.
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
@@ -94,7 +95,8 @@ fn newton(miss: impl Fn(&DVector<f64>) -> DVector<f64>, mut x: DVector<f64>, siz
     panic!("shooting did not converge");
 }
 
-/// Lee's frame: a column and a beam of one length with a rigid corner, hinged at both ends, with a dead load downwards on the beam.
+/// Lee's frame: a column and a beam of one length with a rigid corner, hinged at both ends, with a dead load
+/// downwards on the beam.
 #[derive(Clone, Copy)]
 pub struct Frame {
     pub length: f64,

@@ -1,13 +1,14 @@
 //! How large the multipliers' first-order error grows before it is damped out [ArnoldCardonaBruls2015, §3.2].
 //!
-//! On the constraint q = 0 one step of the generalized-α method multiplies the errors (e^λ, r, e^a) by the matrix
-//! T∞ = (T⁺)⁻¹ T⁰. Its only eigenvalue is −ρ∞, in one Jordan block of size three, so its powers grow before they
-//! decay. Natural starting values leave r₀ = C_q h v̈(t₀), and the multipliers carry e_n^λ = c_n h v̈(t₀) + O(h²) with
+//! On the constraint q = 0 one step of the generalized-α method multiplies the errors (e^λ, r, e^a) by the
+//! matrix T∞ = (T⁺)⁻¹ T⁰. Its only eigenvalue is −ρ∞, in one Jordan block of size three, so its powers grow
+//! before they decay. Natural starting values leave r₀ = C_q h v̈(t₀), and the multipliers carry e_n^λ = c_n
+//! h v̈(t₀) + O(h²) with
 //!
 //! c_n = C_q (1 + ρ∞)² (n(n−1)/2 (ρ∞² − 1)(−ρ∞)ⁿ⁻² + n (2 − ρ∞)(−ρ∞)ⁿ⁻¹)        [ArnoldCardonaBruls2015, Eq. (53)]
 //!
-//! The maxima that the paper prints are those of |c_n / C_q|. On the constraint q(t) = t³/6 the index-3 integrator
-//! itself shows them: there e_n^λ = c_n h without any further term.
+//! The maxima that the paper prints are those of |c_n / C_q|. On the constraint q(t) = t³/6 the index-3
+//! integrator itself shows them: there e_n^λ = c_n h without any further term.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Series};
@@ -54,7 +55,8 @@ pub fn run(_: &Progress) -> Result<Outcome, ExperimentError> {
         outcome.check(Check::printed(name("max |e_n^λ / (C_q h)| on q = t³/6"), printed, in_run));
         outcome.check(Check::count(name("step n of the maximum on q = t³/6"), step, run_at));
         let differences = measured.iter().zip(&constants).map(|(e, c)| (e - c).abs());
-        // Positions (nh)³/6 are exact to ε: errors ε n³h/6 in λ, which T∞ amplifies like the error itself, some 1e-8.
+        // Positions (nh)³/6 are exact to ε: errors ε n³h/6 in λ, which T∞ amplifies like the error itself,
+        // some 1e-8.
         let deviation = differences.fold(0.0, f64::max) / largest;
         outcome.check(Check::at_most(name("e_n^λ against c_n h on q = t³/6"), 1e-6, deviation));
 
@@ -94,7 +96,8 @@ fn multiplier_errors(parameters: Parameters) -> Result<Vec<f64>, ExperimentError
     Ok(errors)
 }
 
-/// The first component of T∞ⁿ (0, 1, 0) is c_n / C_q: a law between the printed formula and the method itself.
+/// The first component of T∞ⁿ (0, 1, 0) is c_n / C_q: a law between the printed formula and the method
+/// itself.
 fn agreement(name: String, constants: &[f64], powers: &[Matrix3<f64>]) -> Check {
     let differences = constants.iter().zip(powers).map(|(c, power)| ((power * Vector3::y())[0] - c).abs());
     let (_, size) = largest(constants);

@@ -1,7 +1,8 @@
 //! The solution of the heavy top: position x(t) and multipliers λ(t) [ArnoldCardonaBruls2015, Fig. 3].
 //!
-//! Both groups with the paper's step size h = 2.5e-5, and the reduced equations on SO(3) about the fixed point that
-//! every other experiment is measured against. All are compared with an independent solution of 40 digits.
+//! Both groups with the paper's step size h = 2.5e-5, and the reduced equations on SO(3) about the fixed
+//! point that every other experiment is measured against. All are compared with an independent solution of 40
+//! digits.
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
@@ -69,8 +70,8 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     Ok(outcome)
 }
 
-/// What second order makes of the errors of Fig. 6 at h = 1e-3, at most 1.3e-2 on SO(3)×R³ and 0.16 on SE(3) beyond
-/// the transient phase: 40² times less.
+/// What second order makes of the errors of Fig. 6 at h = 1e-3, at most 1.3e-2 on SO(3)×R³ and 0.16 on SE(3)
+/// beyond the transient phase: 40² times less.
 fn accuracy(group: Group) -> f64 {
     if group == Group::So3xR3 { 1.3e-2 / 1600.0 } else { 0.16 / 1600.0 }
 }

@@ -1,7 +1,7 @@
 //! Velocity of the centre of mass in world axes and in body axes [ArnoldCardonaBruls2015, Fig. 4].
 //!
-//! u(t) on SO(3)×R³ changes slowly, U(t) on SE(3) turns with the top. They are the same velocity, u = R U, to the
-//! accuracy of the integrator: their difference falls with h².
+//! u(t) on SO(3)×R³ changes slowly, U(t) on SE(3) turns with the top. They are the same velocity, u = R U, to
+//! the accuracy of the integrator: their difference falls with h².
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

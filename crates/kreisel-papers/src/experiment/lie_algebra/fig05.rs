@@ -1,7 +1,7 @@
 //! Transient error in λ of the mathematical pendulum [ArnoldCardonaBruls2015, Example 3.2 and Fig. 5].
 //!
-//! The index-3 integrator with v₀ = v(t₀) and a₀ ≈ v̇(t₀ + Δ_α h). The first-order error is c_n h B v̈(t₀) with
-//! B v̈ = −3 g x₀ ẋ₀ / y₀: it vanishes for a start in the equilibrium position x₀ = 0.
+//! The index-3 integrator with v₀ = v(t₀) and a₀ ≈ v̇(t₀ + Δ_α h). The first-order error is c_n h B v̈(t₀)
+//! with B v̈ = −3 g x₀ ẋ₀ / y₀: it vanishes for a start in the equilibrium position x₀ = 0.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};

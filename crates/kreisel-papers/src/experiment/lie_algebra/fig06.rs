@@ -1,7 +1,8 @@
-//! Order of the index-3 integrator on [0, 1] with the trivial starting values [ArnoldCardonaBruls2015, Fig. 6].
+//! Order of the index-3 integrator on [0, 1] with the trivial starting values [ArnoldCardonaBruls2015, Fig.
+//! 6].
 //!
-//! Second order in q and v on both groups. The multipliers lose an order in the transient phase on SO(3)×R³ and keep
-//! it on SE(3).
+//! Second order in q and v on both groups. The multipliers lose an order in the transient phase on SO(3)×R³
+//! and keep it on SE(3).
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name};
 use super::super::ladder::{Ladder, STEPS, outcome};

@@ -1,7 +1,7 @@
 //! Spurious oscillations of the multiplier λ₁ in the transient phase [ArnoldCardonaBruls2015, Fig. 7].
 //!
-//! The index-3 integrator with the trivial starting values. On SO(3)×R³ the amplitude depends linearly on h, and the
-//! oscillation is damped out after about 50 steps; on SE(3) there is none.
+//! The index-3 integrator with the trivial starting values. On SO(3)×R³ the amplitude depends linearly on h,
+//! and the oscillation is damped out after about 50 steps; on SE(3) there is none.
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

@@ -1,7 +1,7 @@
 //! Residuals of the constraints at position level [ArnoldCardonaBruls2015, Fig. 9].
 //!
-//! The index-3 integrator with the paper's tolerances of Newton's iteration, RTOL = 1e-8 and ATOL = 1e-10: the
-//! constraints hold far better than that.
+//! The index-3 integrator with the paper's tolerances of Newton's iteration, RTOL = 1e-8 and ATOL = 1e-10:
+//! the constraints hold far better than that.
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

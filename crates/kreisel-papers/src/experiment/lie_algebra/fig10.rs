@@ -1,7 +1,9 @@
-//! Residuals of the hidden constraints B(q) v = 0 with the index-3 integrator [ArnoldCardonaBruls2015, Fig. 10].
+//! Residuals of the hidden constraints B(q) v = 0 with the index-3 integrator [ArnoldCardonaBruls2015, Fig.
+//! 10].
 //!
-//! On SO(3)×R³ they are of the size of the discretisation error. On SE(3) the constraint matrix is constant along
-//! the solution, and they vanish [ArnoldCardonaBruls2015, Lemma 3.5]. Newton's iteration has the paper's tolerances.
+//! On SO(3)×R³ they are of the size of the discretisation error. On SE(3) the constraint matrix is constant
+//! along the solution, and they vanish [ArnoldCardonaBruls2015, Lemma 3.5]. Newton's iteration has the
+//! paper's tolerances.
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

@@ -1,7 +1,7 @@
 //! Relative error in λ₁ of the stabilized index-2 integrator on SO(3)×R³ [ArnoldCardonaBruls2015, Fig. 13].
 //!
-//! The trivial starting value a₀ = v̇(t₀) leaves an oscillating first-order error of amplitude 0.64 h, which is
-//! damped out rapidly. The error on [0, 1] is about 3.0e3 h².
+//! The trivial starting value a₀ = v̇(t₀) leaves an oscillating first-order error of amplitude 0.64 h, which
+//! is damped out rapidly. The error on [0, 1] is about 3.0e3 h².
 
 use super::super::heavy_top::{Errors, Moment, TopRun, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

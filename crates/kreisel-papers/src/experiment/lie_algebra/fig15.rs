@@ -1,7 +1,8 @@
-//! Residuals of the hidden constraints with the stabilized index-2 integrator [ArnoldCardonaBruls2015, Fig. 15].
+//! Residuals of the hidden constraints with the stabilized index-2 integrator [ArnoldCardonaBruls2015, Fig.
+//! 15].
 //!
-//! They are of the size of what Newton's iteration leaves, 2e-9 on SO(3)×R³ in the paper. On SE(3) the constraint
-//! −X × Ω − U = 0 is linear, so that one iteration fulfils it to round-off, 2e-15 in the paper.
+//! They are of the size of what Newton's iteration leaves, 2e-9 on SO(3)×R³ in the paper. On SE(3) the
+//! constraint −X × Ω − U = 0 is linear, so that one iteration fulfils it to round-off, 2e-15 in the paper.
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

@@ -1,7 +1,7 @@
 //! The index-3 integrator with only a₀ improved [ArnoldCardonaBruls2015, Fig. 17].
 //!
-//! Relative error in λ₁ on SO(3)×R³: the large first-order term comes from v₀, and a better a₀ does not change it up to
-//! plot accuracy.
+//! Relative error in λ₁ on SO(3)×R³: the large first-order term comes from v₀, and a better a₀ does not
+//! change it up to plot accuracy.
 
 use super::super::heavy_top::{Moment, TopRun, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

@@ -1,7 +1,7 @@
 //! The index-3 integrator with the starting values of Table 2 [ArnoldCardonaBruls2015, Fig. 18].
 //!
-//! Relative error in λ₁ on SO(3)×R³: the perturbed v₀ eliminates the first-order term, and the largest error falls by
-//! four when h is halved.
+//! Relative error in λ₁ on SO(3)×R³: the perturbed v₀ eliminates the first-order term, and the largest error
+//! falls by four when h is halved.
 
 use super::super::heavy_top::{Moment, TopRun, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};

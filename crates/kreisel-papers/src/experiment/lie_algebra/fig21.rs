@@ -1,4 +1,5 @@
-//! Order of the index-3 integrator on [0, 1] with the starting values of Table 2 [ArnoldCardonaBruls2015, Fig. 21].
+//! Order of the index-3 integrator on [0, 1] with the starting values of Table 2 [ArnoldCardonaBruls2015,
+//! Fig. 21].
 //!
 //! The perturbed starting values give second order in all components on SO(3)×R³.
 

@@ -1,8 +1,8 @@
 //! Scaled iteration matrices, and how often they must be renewed [ArnoldCardonaBruls2015, §3.5].
 //!
-//! With the scaling of equations and unknowns the condition numbers of the matrices (60) of the index-3 and (62) of the
-//! stabilized index-2 integrator do not depend on the step size. The simplified matrix lasts longer on SE(3), where the
-//! mass matrix and the constraint matrix are constant.
+//! With the scaling of equations and unknowns the condition numbers of the matrices (60) of the index-3 and
+//! (62) of the stabilized index-2 integrator do not depend on the step size. The simplified matrix lasts
+//! longer on SE(3), where the mass matrix and the constraint matrix are constant.
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
@@ -12,8 +12,8 @@ use kreisel::lie::Group;
 
 const STEPS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 
-/// Step sizes with which matrices are counted. At the largest the neglected hD slows the iteration down so much that
-/// the matrix is renewed in vain now and then.
+/// Step sizes with which matrices are counted. At the largest the neglected hD slows the iteration down so
+/// much that the matrix is renewed in vain now and then.
 const COUNTED: [f64; 3] = [1e-3, 5e-4, 2.5e-4];
 
 /// Equation of the matrix, its method, and its condition number from an independent implementation.

@@ -1,6 +1,7 @@
 //! A slowly rotating top: Ω(0) reduced by a factor of 100 [ArnoldCardonaBruls2015, §3.3, remark on Fig. 6].
 //!
-//! The fast top favours SO(3)×R³. On the slow one SE(3) has about half the error in q and a fiftieth of it in λ.
+//! The fast top favours SO(3)×R³. On the slow one SE(3) has about half the error in q and a fiftieth of it in
+//! λ.
 
 use super::super::heavy_top::{Errors, GROUPS, Moment, TopRun, group_name, largest};
 use super::super::ladder::{Ladder, outcome};

@@ -1,7 +1,8 @@
-//! Energy and order of the heavy top: the Lie group method against updated Lagrangian ones [BrulsCardonaArnold2012, Fig. 2].
+//! Energy and order of the heavy top: the Lie group method against updated Lagrangian ones
+//! [BrulsCardonaArnold2012, Fig. 2].
 //!
-//! The paper judges errors against a run with h = 1.5625e-5; here they are judged against the exact solution. Its
-//! multipliers are in world axes, ours in body axes: the norms of errors are the same.
+//! The paper judges errors against a run with h = 1.5625e-5; here they are judged against the exact solution.
+//! Its multipliers are in world axes, ours in body axes: the norms of errors are the same.
 
 use super::super::heavy_top::{History, TopRun, over_time};
 use super::super::ladder::Ladder;
@@ -17,8 +18,8 @@ const STEP: f64 = 2e-3;
 /// Step sizes of the convergence plot.
 const STEPS: [f64; 6] = [2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5];
 
-/// Steps with which the order is judged. In a step of 2e-3 the top turns by 0.3 rad, and the errors of the conformal
-/// rotation vector there are four times those of its leading term.
+/// Steps with which the order is judged. In a step of 2e-3 the top turns by 0.3 rad, and the errors of the
+/// conformal rotation vector there are four times those of its leading term.
 const ASYMPTOTIC: f64 = 3e-4;
 
 /// End of the runs for the convergence plot.

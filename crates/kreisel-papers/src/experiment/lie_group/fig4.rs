@@ -25,9 +25,10 @@ const PUSH_END: f64 = 2.0;
 const END: f64 = 4.0;
 const REFERENCE_STEP: f64 = 7.8125e-4;
 
-/// Steps of the size that the paper computes with. Smaller ones do not show second order against this reference: the order
-/// between neighbours is 1.5 at 0.025, 0.8 at 0.0125, 0.5 at 0.00625 and 2.1 at 0.003125, with errors of 2e-4 to 2e-5. The corners
-/// of the push, where the method does not start anew, and axial vibrations of some ms may be the cause; this was not separated.
+/// Steps of the size that the paper computes with. Smaller ones do not show second order against this
+/// reference: the order between neighbours is 1.5 at 0.025, 0.8 at 0.0125, 0.5 at 0.00625 and 2.1 at
+/// 0.003125, with errors of 2e-4 to 2e-5. The corners of the push, where the method does not start anew, and
+/// axial vibrations of some ms may be the cause; this was not separated.
 const STEPS: [f64; 3] = [0.2, 0.1, 0.05];
 
 /// Displacement of the tip.

@@ -1,4 +1,5 @@
-//! The flexible four-bar linkage with a misaligned hinge [BrulsCardonaArnold2012, Fig. 6]: iterations and order.
+//! The flexible four-bar linkage with a misaligned hinge [BrulsCardonaArnold2012, Fig. 6]: iterations and
+//! order.
 //!
 //! Multipliers are judged by the reactions that they stand for, at the misaligned hinge.
 

@@ -26,8 +26,9 @@ pub fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
     Settings { parametrization: Parametrization::Crv, ..Settings::new(method, parameters, step) }
 }
 
-/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its first guess, a new matrix every time, corrections
-/// taken whole; and with the tolerances of [ArnoldCardonaBruls2015, §3.3], the same for positions and multipliers.
+/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its first guess, a new matrix every
+/// time, corrections taken whole; and with the tolerances of [ArnoldCardonaBruls2015, §3.3], the same for
+/// positions and multipliers.
 pub fn as_published(settings: Settings) -> Settings {
     let newton = NewtonSettings {
         refresh: Refresh::EveryIteration,
@@ -65,8 +66,9 @@ pub fn run(
     }
 }
 
-/// The same without a new start at corners of the inputs, which lie on steps: with steps far above the periods of the
-/// fast vibrations, accelerations found anew would be those of vibrations that the method has long damped.
+/// The same without a new start at corners of the inputs, which lie on steps: with steps far above the
+/// periods of the fast vibrations, accelerations found anew would be those of vibrations that the method has
+/// long damped.
 pub fn run_through(
     machine: &Machine,
     settings: Settings,
@@ -85,8 +87,8 @@ pub fn iterations(statistics: &Statistics) -> f64 {
     statistics.iterations as f64 / statistics.steps as f64
 }
 
-/// The same for runs as published: there the residual shows that the solution is reached, and the small correction that
-/// shows it here is not counted.
+/// The same for runs as published: there the residual shows that the solution is reached, and the small
+/// correction that shows it here is not counted.
 pub fn published_iterations(statistics: &Statistics) -> f64 {
     iterations(statistics) - 1.0
 }

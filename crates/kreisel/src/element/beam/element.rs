@@ -7,10 +7,12 @@
 //! r_B = Gᵀ n,   r_A = (d̂ − G)ᵀ n = d̂ᵀ n − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
 //! ```
 //!
-//! the gradient of the energy if nothing is damped. The derivative of the matrices G and d̂ in them makes the geometric
-//! stiffness. It is proportional to n, and a first guess that turns a slender beam a little wrongly stretches it a lot: Newton's matrix
-//! there holds forces that never act. Its steps take n from the last step instead, and then where the corrections lead, which is
-//! Newton's method for forces and motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3]. K is that of [`Span::stiffness`]. η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
+//! the gradient of the energy if nothing is damped. The derivative of the matrices G and d̂ in them makes the
+//! geometric stiffness. It is proportional to n, and a first guess that turns a slender beam a little wrongly
+//! stretches it a lot: Newton's matrix there holds forces that never act. Its steps take n from the last step
+//! instead, and then where the corrections lead, which is Newton's method for forces and motions as separate
+//! unknowns [MagisanoLeonettiGarcea2017, Sec. 3]. K is that of [`Span::stiffness`]. η is the time of a
+//! Kelvin–Voigt damping in proportion to the stiffness.
 
 use super::carrier::Carriers;
 use super::{BeamEnd, Section, Span};

@@ -1,7 +1,8 @@
 //! Sections by their shape: circle, tube, rectangle and I, of an isotropic material.
 //!
-//! Shear correction factors are those of [Cowper1966, Table 1], which depend on Poisson's ratio. The torsional
-//! constant of a rectangle is the series of [TimoshenkoGoodier1951, Sec. 94], that of an I the sum of its thin walls.
+//! Shear correction factors are those of [Cowper1966, Table 1], which depend on Poisson's ratio. The
+//! torsional constant of a rectangle is the series of [TimoshenkoGoodier1951, Sec. 94], that of an I the sum
+//! of its thin walls.
 
 use super::section::{mass_about, stiffness_about};
 use super::{Section, SectionError};
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn torsion_of_rectangles_agrees_with_the_published_table() {
-        // β of J = β a b³ in [TimoshenkoGoodier1951, Sec. 94]: 0.141 for a square, 0.229 for 2:1, 0.312 for 10:1.
+        // β of J = β a b³ in [TimoshenkoGoodier1951, Sec. 94]: 0.141 for a square, 0.229 for 2:1, 0.312 for
+        // 10:1.
         for (a, beta) in [(1.0, 0.1406), (2.0, 0.229), (10.0, 0.312)] {
             assert!((rectangle_torsion(a, 1.0) / a - beta).abs() < 5e-4);
             assert_eq!(rectangle_torsion(a, 1.0), rectangle_torsion(1.0, a));

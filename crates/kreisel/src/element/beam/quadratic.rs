@@ -6,14 +6,16 @@
 //! H(s) = H_M exp(ξ(s)),   ξ = N_A d_A + N_B d_B,   d_A = log(H_M⁻¹ H_A),   d_B = log(H_M⁻¹ H_B),   s from −1 to 1
 //! ```
 //!
-//! the screws of [SonnevilleCardonaBruls2014, Sec. 4], of which there are two here, joined by Lagrange's polynomials. A rigid motion changes neither screw, nothing depends on how a shape was reached, and arcs and helices are
-//! exact because their ξ is linear. The strain by s is e = T(ξ) ξ′; that of the initial shape, e₀, is taken off, and with the length
-//! J = |e₀'s stretch| by s the energy is ½ Σ (e − e₀)ᵀ K/J (e − e₀) over the two points of Gauss. With these, of four strains that
-//! an element with three nodes can tell apart none asks for a shear that bending does not have, so that there is nothing to lock.
+//! the screws of [SonnevilleCardonaBruls2014, Sec. 4], of which there are two here, joined by Lagrange's
+//! polynomials. A rigid motion changes neither screw, nothing depends on how a shape was reached, and arcs
+//! and helices are exact because their ξ is linear. The strain by s is e = T(ξ) ξ′; that of the initial
+//! shape, e₀, is taken off, and with the length J = |e₀'s stretch| by s the energy is ½ Σ (e − e₀)ᵀ K/J (e −
+//! e₀) over the two points of Gauss. With these, of four strains that an element with three nodes can tell
+//! apart none asks for a shear that bending does not have, so that there is nothing to lock.
 //!
-//! The section forces n = K/J (e − e₀ + η ė) act on the screws with f = Σ (N Dᵀ + N′ Tᵀ) n, D = ∂(T(ξ) ξ′)/∂ξ, and on the frames as in an
-//! element with two of them. Their change with the shape is the geometric stiffness; it takes n from where Newton's corrections lead,
-//! for the reason told there.
+//! The section forces n = K/J (e − e₀ + η ė) act on the screws with f = Σ (N Dᵀ + N′ Tᵀ) n, D = ∂(T(ξ)
+//! ξ′)/∂ξ, and on the frames as in an element with two of them. Their change with the shape is the geometric
+//! stiffness; it takes n from where Newton's corrections lead, for the reason told there.
 
 use super::carrier::Carriers;
 use super::element::{bracket_transpose, bracket_transpose_derivative, screw};
@@ -89,7 +91,8 @@ impl QuadraticBeam {
         Self { carriers: Carriers::new(ends), points, damping_time }
     }
 
-    /// Strain and section forces, damping included, at the two points of Gauss, ∓[`GAUSS`] half lengths from the middle.
+    /// Strain and section forces, damping included, at the two points of Gauss, ∓[`GAUSS`] half lengths from
+    /// the middle.
     pub fn strains(&self, at: &Motion) -> [BeamStrain; 2] {
         let shape = self.shape(at);
         self.points.each_ref().map(|point| {
@@ -213,7 +216,8 @@ impl QuadraticBeam {
 
     /// Hands on derivatives by the arms as derivatives by the twists of the frames.
     ///
-    /// r_X = G_Xᵀ f_X on an end and Σ d̂_Xᵀ f_X − r_X on the middle; `own` are ∂(Gᵀ f)/∂d and ∂(d̂ᵀ f)/∂d at fixed f.
+    /// r_X = G_Xᵀ f_X on an end and Σ d̂_Xᵀ f_X − r_X on the middle; `own` are ∂(Gᵀ f)/∂d and ∂(d̂ᵀ f)/∂d at
+    /// fixed f.
     fn add_products(
         &self,
         shape: &QuadraticShape,

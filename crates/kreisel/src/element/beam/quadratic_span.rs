@@ -9,7 +9,8 @@ pub struct QuadraticSpan {
     arms: [Vector6; 2],
 }
 
-/// The end frames' shape functions and their slopes at s from −1 to 1; the middle's multiplies a screw of zero.
+/// The end frames' shape functions and their slopes at s from −1 to 1; the middle's multiplies a screw of
+/// zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// N_A = s (s − 1)/2 and N_B = s (s + 1)/2.

@@ -46,7 +46,8 @@ pub struct Section {
 const SAME: f64 = 1e-6;
 
 impl Section {
-    /// A section with full matrices over (rotation, translation): stiffness in Nm², Nm and N, mass per length.
+    /// A section with full matrices over (rotation, translation): stiffness in Nm², Nm and N, mass per
+    /// length.
     pub fn new(stiffness: Matrix6, mass: Matrix6) -> Result<Self, SectionError> {
         let (stiffness, mass) = (symmetric(&stiffness)?, symmetric(&mass)?);
         let smallest = smallest_eigenvalue(&stiffness);
@@ -85,9 +86,9 @@ impl Section {
 
 /// The stiffness diag(GJ, EI_y, EI_z, EA, GA_y, GA_z) of a symmetric section, with the places of its centres.
 ///
-/// Stretch acts at the elastic centre e and shear at the shear centre c, points (y, z) of the section: with the
-/// curvatures κ the fibre at e is stretched by γ_x + κ_y e_z − κ_z e_y, and the material at c is sheared by
-/// γ_y − κ_x c_z and γ_z + κ_x c_y.
+/// Stretch acts at the elastic centre e and shear at the shear centre c, points (y, z) of the section: with
+/// the curvatures κ the fibre at e is stretched by γ_x + κ_y e_z − κ_z e_y, and the material at c is sheared
+/// by γ_y − κ_x c_z and γ_z + κ_x c_y.
 pub fn stiffness_about(diagonal: &Vector6, elastic_centre: [f64; 2], shear_centre: [f64; 2]) -> Matrix6 {
     let mut local = Matrix6::identity();
     let [ey, ez] = elastic_centre;
@@ -99,7 +100,8 @@ pub fn stiffness_about(diagonal: &Vector6, elastic_centre: [f64; 2], shear_centr
     local.transpose() * Matrix6::from_diagonal(diagonal) * local
 }
 
-/// Mass matrix of a mass per length at a point (y, z) of the section, with its inertia per length about this point.
+/// Mass matrix of a mass per length at a point (y, z) of the section, with its inertia per length about this
+/// point.
 pub fn mass_about(mass: f64, inertia: &Matrix3, centre: [f64; 2]) -> Matrix6 {
     let arm = skew(&Vector3::new(0.0, centre[0], centre[1]));
     let mut matrix = Matrix6::zeros();

@@ -6,7 +6,8 @@
 //! M (V̇ − (0, Rᵀγ)) − V̂ᵀ M V + α M V                  [SonnevilleCardonaBruls2014, Sec. 2]
 //! ```
 //!
-//! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the mass.
+//! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the
+//! mass.
 
 use crate::dae::TangentWeights;
 use crate::element::{Axes, Element, MAX_SIGNALS, Quantity};
@@ -124,7 +125,8 @@ pub struct SegmentLoad {
 }
 
 impl SegmentLoad {
-    /// A load (torque, force) per length, dead or following, with the wrench on the node per load in body axes.
+    /// A load (torque, force) per length, dead or following, with the wrench on the node per load in body
+    /// axes.
     ///
     /// The matrix is a sum of [`super::Span::half_dead_load`] or [`super::Span::half_following_load`].
     pub fn new(node: NodeId, axes: Axes, components: [Quantity; 6], wrench: Matrix6) -> Self {
@@ -132,7 +134,8 @@ impl SegmentLoad {
         Self { node: [node], axes, components, wrench, world_from_given, inputs }
     }
 
-    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1 − k.
+    /// The same with inputs from outside, by their initial values: functions see input k at `MAX_SIGNALS` − 1
+    /// − k.
     pub fn with_inputs(mut self, inputs: Vec<f64>) -> Self {
         self.inputs = inputs;
         self

@@ -39,7 +39,8 @@ pub struct Span {
 
 /// Distance in m below which two frames stand at one point.
 const SHORTEST: f64 = 1e-12;
-/// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other side.
+/// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other
+/// side.
 pub const MAX_TURN: f64 = 2.5;
 /// Gauss points and weights on (0, 1); exact for polynomials of degree 7.
 const POINTS: [(f64, f64); 4] = [
@@ -82,10 +83,11 @@ impl Span {
 
     /// Stiffness of the element in its sections' axes, from their flexibility.
     ///
-    /// A force f in the sections needs a moment that changes along the element by s × f. What this moment stores beside its
-    /// mean is ½ fᵀ t̃ᵀ F_κκ t̃ f L²/12 per length, with the axis t and the flexibility F_κκ of bending and torsion
-    /// (the residual bending flexibility): it is added to the flexibility of shear. Linear statics are then
-    /// exact at the nodes, and nothing changes where curvature is constant or elements are short.
+    /// A force f in the sections needs a moment that changes along the element by s × f. What this moment
+    /// stores beside its mean is ½ fᵀ t̃ᵀ F_κκ t̃ f L²/12 per length, with the axis t and the flexibility
+    /// F_κκ of bending and torsion (the residual bending flexibility): it is added to the flexibility of
+    /// shear. Linear statics are then exact at the nodes, and nothing changes where curvature is constant or
+    /// elements are short.
     pub fn stiffness(&self, flexibility: &Matrix6) -> Matrix6 {
         let axis = self.twist.fixed_rows::<3>(3) / self.length;
         let arm = skew(&axis.into_owned());
@@ -120,7 +122,8 @@ impl Span {
         0.5 * (mass + mass.transpose())
     }
 
-    /// Wrench on the node of a half per load (torque, force) per length that keeps to the axes of the sections.
+    /// Wrench on the node of a half per load (torque, force) per length that keeps to the axes of the
+    /// sections.
     pub fn half_following_load(&self, half: Half) -> Matrix6 {
         let mut wrench = Matrix6::zeros();
         self.integrate(half, |length, station| {
@@ -129,7 +132,8 @@ impl Span {
         wrench
     }
 
-    /// Wrench on the node of a half, in its axes, per load (torque, force) per length in the axes of the node.
+    /// Wrench on the node of a half, in its axes, per load (torque, force) per length in the axes of the
+    /// node.
     pub fn half_dead_load(&self, half: Half) -> Matrix6 {
         let (mut moment, mut whole) = (Vector3::zeros(), 0.0);
         self.integrate(half, |length, station| {

@@ -1,10 +1,11 @@
 //! Many shapes of which any two may touch: who is near whom.
 //!
-//! Each member has a sphere about its shape, widened by a margin. Pairs of widened spheres that overlap may touch; they are
-//! found with a grid in time n log n. As long as no member has left the middle of its own widened sphere by more than the
-//! margin, no other pair can touch, so the pairs stay as they are for many steps. Margins follow speeds and steps: those of a free
-//! fall with long steps are given up when impacts make the steps short, because every pair costs. Where the members stood when
-//! the pairs were found is remembered with the state: the pairs follow from it alone, and a restarted run finds the same ones.
+//! Each member has a sphere about its shape, widened by a margin. Pairs of widened spheres that overlap may
+//! touch; they are found with a grid in time n log n. As long as no member has left the middle of its own
+//! widened sphere by more than the margin, no other pair can touch, so the pairs stay as they are for many
+//! steps. Margins follow speeds and steps: those of a free fall with long steps are given up when impacts
+//! make the steps short, because every pair costs. Where the members stood when the pairs were found is
+//! remembered with the state: the pairs follow from it alone, and a restarted run finds the same ones.
 
 use std::collections::HashSet;
 
@@ -45,19 +46,23 @@ const MARGIN: f64 = 0.2;
 const MIN_MARGIN: f64 = 1e-3;
 /// Steps at the present speed for which a margin lasts, as long as it stays narrow.
 const AHEAD: f64 = 10.0;
-/// Least margins for which a wider one lasts fewer steps, so that not everybody is beside everybody in a free fall with long steps.
+/// Least margins for which a wider one lasts fewer steps, so that not everybody is beside everybody in a free
+/// fall with long steps.
 const NARROW: f64 = 2.0;
 /// A step may be this much longer than the one before.
 const GROWTH: f64 = 2.6;
-/// Margins this much wider than the present speed and step ask for are renewed: they stand for pairs that are far apart.
+/// Margins this much wider than the present speed and step ask for are renewed: they stand for pairs that are
+/// far apart.
 const TOO_WIDE: f64 = 2.0;
-/// Shapes reach this much further than they are drawn: edges and axes that lie flat bulge by less than a hundredth.
+/// Shapes reach this much further than they are drawn: edges and axes that lie flat bulge by less than a
+/// hundredth.
 const BULGE: f64 = 1.01;
 /// Members this much larger than the middle one are kept out of the grid and meet all others.
 const LARGE: f64 = 4.0;
 
 impl ContactGroup {
-    /// A contact group with its law; with laws that know the speed of meeting it is their rest speed, for every pair.
+    /// A contact group with its law; with laws that know the speed of meeting it is their rest speed, for
+    /// every pair.
     pub fn new(members: Vec<Member>, law: NormalLaw, friction: Friction, radius: Option<f64>) -> Self {
         let sizes = members.iter().map(|member| member.surface.extent()).filter(|size| *size > 0.0);
         let smallest = sizes.fold(f64::INFINITY, f64::min);
@@ -294,8 +299,9 @@ mod tests {
         };
         let [small, middle, large] =
             [(125, 5.0), (1000, 10.0), (8000, 20.0)].map(|(n, side)| checks(n, side));
-        // Balls at the rim have fewer neighbours: a cube of k cells a side has (1 − 2/(3k))³ of the inner ones' pairs, so
-        // that checks per ball grow towards those of an endless contact group and no further. All pairs would be 8 and 64 times as many.
+        // Balls at the rim have fewer neighbours: a cube of k cells a side has (1 − 2/(3k))³ of the inner
+        // ones' pairs, so that checks per ball grow towards those of an endless contact group and no further.
+        // All pairs would be 8 and 64 times as many.
         assert!(middle < 1.6 * small && large < 1.3 * middle, "{small} {middle} {large}");
         // A cell of 1.4 holds 2.7 balls, and 13 more cells are looked at: 1.4 + 36 and the floor.
         assert!(large < 40.0, "{large}");

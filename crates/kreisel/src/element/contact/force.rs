@@ -1,15 +1,16 @@
 //! The force of one couple and its exact derivatives.
 //!
-//! All in axes of the surface's frame 1, for the feature's frame 2 at d, R with the rates w = ḋ and ω. The contact point
-//! lies in the middle of the overlap,
+//! All in axes of the surface's frame 1, for the feature's frame 2 at d, R with the rates w = ḋ and ω. The
+//! contact point lies in the middle of the overlap,
 //!
 //! ```text
 //! c = a − (r + g/2) n,   v = w + ω × (c − d),   ġ = n·v,   v_t = v − ġ n
 //! F = N (n − φ(v_t, z))
 //! ```
 //!
-//! with the friction φ per normal force and the deflection z of bristles, if there are any. F acts on the feature's body at c, −F on the surface's body: action is reaction, and turning the world turns
-//! nothing here. The residual of the frames in their own axes is (c × F, F) and −Rᵀ((c − d) × F, F).
+//! with the friction φ per normal force and the deflection z of bristles, if there are any. F acts on the
+//! feature's body at c, −F on the surface's body: action is reaction, and turning the world turns nothing
+//! here. The residual of the frames in their own axes is (c × F, F) and −Rᵀ((c − d) × F, F).
 
 use nalgebra::SMatrix;
 
@@ -207,9 +208,11 @@ impl Touching {
     }
 }
 
-/// Derivatives of (d, θ, w, ω) by the twists of both frames as changes of the configuration, and as velocities.
+/// Derivatives of (d, θ, w, ω) by the twists of both frames as changes of the configuration, and as
+/// velocities.
 ///
-/// δd = d̃ δΘ₁ − δX₁ + R δX₂, δθ = R δΘ₂ − δΘ₁; w = d × Ω₁ − U₁ + R U₂ and ω = R Ω₂ − Ω₁ change with d and R as well.
+/// δd = d̃ δΘ₁ − δX₁ + R δX₂, δθ = R δΘ₂ − δΘ₁; w = d × Ω₁ − U₁ + R U₂ and ω = R Ω₂ − Ω₁ change with d and R
+/// as well.
 pub(crate) fn motion_by_twists(relative: &Relative) -> (PairMatrix, PairMatrix) {
     let rotation = &relative.rotation;
     let mut displacement = ByMotion::zeros();

@@ -7,15 +7,15 @@
 //! N = K δ^(3/2) (1 + x δ̇/v₀),   K = 4/3 E* √R                 Hertz with losses
 //! ```
 //!
-//! and never negative: surfaces do not pull. v₀ is the speed at which the surfaces met. With m v dv/dδ = −N the second
-//! law is integrated in closed form: with the speeds v₀ before and e v₀ after the contact
+//! and never negative: surfaces do not pull. v₀ is the speed at which the surfaces met. With m v dv/dδ = −N
+//! the second law is integrated in closed form: with the speeds v₀ before and e v₀ after the contact
 //!
 //! ```text
 //! x − ln(1 + x) = −e x − ln(1 − e x)
 //! ```
 //!
-//! whatever masses and radii are. [`NormalLaw::hertz`] takes the x of this equation, so that the restitution is e; for
-//! e → 1 it is 3 (1 − e)/2 [HuntCrossley1975, contact force model]. [`NormalLaw::flores`] takes the
+//! whatever masses and radii are. [`NormalLaw::hertz`] takes the x of this equation, so that the restitution
+//! is e; for e → 1 it is 3 (1 − e)/2 [HuntCrossley1975, contact force model]. [`NormalLaw::flores`] takes the
 //! x = 8 (1 − e)/(5 e) of [FloresMachadoSilvaMartins2011, contact force model].
 
 use crate::lie::{Matrix3, Vector3};
@@ -131,8 +131,8 @@ fn loss_for(restitution: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Regularised Coulomb friction: μ(v) tanh(v/v_t) N against the sliding velocity, where with a larger coefficient of
-/// sticking μ(v) = μ + (μ_s − μ) exp(−(v/v_s)²).
+/// Regularised Coulomb friction: μ(v) tanh(v/v_t) N against the sliding velocity, where with a larger
+/// coefficient of sticking μ(v) = μ + (μ_s − μ) exp(−(v/v_s)²).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoulombFriction {
     /// Coefficient of sliding μ.
@@ -180,8 +180,8 @@ impl CoulombFriction {
     }
 }
 
-/// LuGre friction: bristles of deflection z that bend, slip and spring back [CanudasDeWit1995, friction model], per normal
-/// force as in the cam example of [BottassoBauchauCardona2007, Sec. 5]:
+/// LuGre friction: bristles of deflection z that bend, slip and spring back [CanudasDeWit1995, friction
+/// model], per normal force as in the cam example of [BottassoBauchauCardona2007, Sec. 5]:
 ///
 /// ```text
 /// ż = v − σ₀ |v|/g(v) z,   φ = σ₀ z + σ₁ ż + σ₂ v,   g = μ + (μ_s − μ) exp(−(|v|/v_s)^γ)
@@ -204,7 +204,8 @@ pub struct LuGreFriction {
     pub exponent: f64,
 }
 
-/// Depth over which bristles engage, as part of the deflection μ/σ₀ of sliding: their rate must not jump where surfaces meet.
+/// Depth over which bristles engage, as part of the deflection μ/σ₀ of sliding: their rate must not jump
+/// where surfaces meet.
 const ENGAGEMENT: f64 = 0.1;
 
 /// Time in s in which bristles straighten that touch nothing.
@@ -279,7 +280,8 @@ impl Friction {
     }
 }
 
-/// Friction φ per normal force, the rate ż of bristles, and derivatives by sliding velocity, normal and bristles.
+/// Friction φ per normal force, the rate ż of bristles, and derivatives by sliding velocity, normal and
+/// bristles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrictionForce {
     pub value: Vector3,

@@ -1,9 +1,9 @@
 //! What touches: contact of two shapes with friction.
 //!
-//! A [`Contact`] stands between two frames with a shape each. The shapes fall into couples of a feature and a surface
-//! (`shape.rs`); each couple has nearest points (`nearest_points.rs`), a normal force and friction (`law.rs`), and pushes its two
-//! bodies apart (`force.rs`). The tangent is exact, for every couple and law. Of the members of a [`ContactGroup`] any two may
-//! touch (`contact_group.rs`).
+//! A [`Contact`] stands between two frames with a shape each. The shapes fall into couples of a feature and a
+//! surface (`shape.rs`); each couple has nearest points (`nearest_points.rs`), a normal force and friction
+//! (`law.rs`), and pushes its two bodies apart (`force.rs`). The tangent is exact, for every couple and law.
+//! Of the members of a [`ContactGroup`] any two may touch (`contact_group.rs`).
 
 mod contact_group;
 mod force;

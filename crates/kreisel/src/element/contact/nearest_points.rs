@@ -1,14 +1,15 @@
 //! Where a feature and a surface come closest, and how that changes.
 //!
-//! Everything is in axes of the surface's frame. With the displacement d and the rotation R of the feature's frame a
-//! feature has a core point a, around which its radius r lies; the nearest point of the surface (of its core, for a
-//! sphere or a capsule with radius r_s) is b. Then
+//! Everything is in axes of the surface's frame. With the displacement d and the rotation R of the feature's
+//! frame a feature has a core point a, around which its radius r lies; the nearest point of the surface (of
+//! its core, for a sphere or a capsule with radius r_s) is b. Then
 //!
 //! ```text
 //! n = (a − b)/|a − b|,   g = |a − b| − r − r_s,   δn = (I − n nᵀ)(δa − δb)/|a − b|
 //! ```
 //!
-//! and δg = n·δd + ((a − d) × n)·δθ with δR = δθ~ R: points that are nearest need not be followed for the gap itself.
+//! and δg = n·δd + ((a − d) × n)·δθ with δR = δθ~ R: points that are nearest need not be followed for the gap
+//! itself.
 
 use nalgebra::SMatrix;
 
@@ -46,9 +47,9 @@ enum Nearest {
 
 /// How sharp the edge of a cylinder is: sine of the tilt at which it has come to touch near its rim.
 ///
-/// A disc that lies flat touches everywhere at once. Its support function ρ |n_⊥| is taken as
-/// ρ (√(|n_⊥|² + ε²) − ε)/(√(1 + ε²) − ε), that of a convex body of the same radius whose end is domed by about ρ ε:
-/// flat enough to stand on, and smooth.
+/// A disc that lies flat touches everywhere at once. Its support function ρ |n_⊥| is taken as ρ (√(|n_⊥|² +
+/// ε²) − ε)/(√(1 + ε²) − ε), that of a convex body of the same radius whose end is domed by about ρ ε: flat
+/// enough to stand on, and smooth.
 const EDGE_TILT: f64 = 5e-3;
 
 /// The nearest points at a relative pose; nothing where they are not defined (centres in one place).
@@ -164,8 +165,8 @@ fn nearest_on_cylinder(core: &Vector3, radius: f64, half_length: f64) -> Nearest
     }
 }
 
-/// The lowest point of a cylinder's end over a plane: with the axis u and w = n − (n·u) u the point is
-/// d + h u − ρ' ((w + ε² n)/√(|w|² + ε²) − ε n), the gradient of the support function, with ρ' = ρ/(√(1 + ε²) − ε).
+/// The lowest point of a cylinder's end over a plane: with the axis u and w = n − (n·u) u the point is d + h
+/// u − ρ' ((w + ε² n)/√(|w|² + ε²) − ε n), the gradient of the support function, with ρ' = ρ/(√(1 + ε²) − ε).
 fn nearest_to_edge(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) -> NearestPoints {
     let (n, axis): (Vector3, Vector3) = (Vector3::z(), rotation.column(2).into());
     let radius = radius / (1.0_f64.hypot(EDGE_TILT) - EDGE_TILT);
@@ -190,14 +191,16 @@ fn nearest_to_edge(d: &Vector3, rotation: &Matrix3, height: f64, radius: f64) ->
 
 /// Slope of a capsule's side at its ends, against boxes and cylinders.
 ///
-/// A capsule that lies on a flat side touches along a line. Its radius is taken as r − κ s²/2 at the distance s from its middle,
-/// with κ = slope/half its length: a barrel, convex and so hardly bulged that it lies, and smooth as it rocks.
+/// A capsule that lies on a flat side touches along a line. Its radius is taken as r − κ s²/2 at the distance
+/// s from its middle, with κ = slope/half its length: a barrel, convex and so hardly bulged that it lies, and
+/// smooth as it rocks.
 const BARREL_SLOPE: f64 = 5e-3;
 
 /// Halvings after which the nearest point of an axis is known to all digits.
 const HALVINGS: usize = 56;
 
-/// Nearest point d + s u of a capsule's axis: |d + s u − b| + κ s²/2 is least where n·u + κ s = 0, which grows with s.
+/// Nearest point d + s u of a capsule's axis: |d + s u − b| + κ s²/2 is least where n·u + κ s = 0, which
+/// grows with s.
 fn nearest_to_barrel(
     d: &Vector3,
     rotation: &Matrix3,

@@ -1,8 +1,8 @@
 //! Shapes that can touch, and which of their features meet.
 //!
-//! A pair of shapes becomes a list of couples. In each a feature of one shape (a point with a radius around it, a capsule's
-//! axis with its radius, the edge of a cylinder) meets a surface of the other. Axes of revolution are z; a plane is z = 0
-//! of its frame with matter below.
+//! A pair of shapes becomes a list of couples. In each a feature of one shape (a point with a radius around
+//! it, a capsule's axis with its radius, the edge of a cylinder) meets a surface of the other. Axes of
+//! revolution are z; a plane is z = 0 of its frame with matter below.
 
 use crate::lie::Vector3;
 

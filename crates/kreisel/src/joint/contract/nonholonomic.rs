@@ -1,5 +1,5 @@
-//! What every joint that holds velocities keeps: its equations and their derivatives against dual numbers of velocities that are
-//! written here once more.
+//! What every joint that holds velocities keeps: its equations and their derivatives against dual numbers of
+//! velocities that are written here once more.
 
 use super::*;
 use crate::joint::{KnifeEdge, Rate, RateTerm, Rolling, VelocityCoupling, Wheel};
@@ -92,7 +92,8 @@ proptest! {
             term(Rate::AngularVelocity(1), -0.6),
         ];
         let joint = VelocityCoupling::new(&terms, Arc::new(law));
-        // Differences of the gradient are what the derivatives are compared with here: rates have no simpler form.
+        // Differences of the gradient are what the derivatives are compared with here: rates have no simpler
+        // form.
         check_nonholonomic_by_differences(&joint, &at)?;
         let (values, rates) = joint.nonholonomic_targets(&at);
         let exact = law.value(time());
@@ -120,8 +121,8 @@ impl Two {
     }
 }
 
-/// κ is the derivative by ε₂ of `exact`, ∂κ/∂q along direction b the mixed one; A is κ's derivative by the twists,
-/// on which κ depends linearly, and the stiffness belongs to A.
+/// κ is the derivative by ε₂ of `exact`, ∂κ/∂q along direction b the mixed one; A is κ's derivative by the
+/// twists, on which κ depends linearly, and the stiffness belongs to A.
 fn check_nonholonomic(
     joint: &impl Joint,
     at: &Motion,

@@ -246,8 +246,8 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
 
 /// Size of the bristles' deflection that Newton's tolerance of 1e-12 multiplies.
 ///
-/// Sliding bends bristles by μ/σ₀, and after a way of this length nothing is left of an error. A millionth of μ/σ₀ is small
-/// enough, and positions can resolve it.
+/// Sliding bends bristles by μ/σ₀, and after a way of this length nothing is left of an error. A millionth of
+/// μ/σ₀ is small enough, and positions can resolve it.
 pub(super) fn bristle_scale(friction: &LuGreFriction) -> f64 {
     1e6 * friction.sliding / friction.stiffness
 }

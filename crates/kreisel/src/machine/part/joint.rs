@@ -1,7 +1,8 @@
 //! Joints that lock relative coordinates: `[[revolute]]`, `[[prismatic]]`, `[[universal]]`, ….
 //!
-//! A joint stands between a frame on its first and a frame on its second body. Markers give these frames as they
-//! are; otherwise both lie on one frame of the initial configuration, so that every coordinate starts at zero.
+//! A joint stands between a frame on its first and a frame on its second body. Markers give these frames as
+//! they are; otherwise both lie on one frame of the initial configuration, so that every coordinate starts at
+//! zero.
 
 use std::sync::Arc;
 
@@ -261,10 +262,12 @@ pub(super) fn refuse_point_masses(
     }
 }
 
-/// Misfit in m or rad from which a user is told that bodies are moved at the start: rounded input stays below.
+/// Misfit in m or rad from which a user is told that bodies are moved at the start: rounded input stays
+/// below.
 const MISFIT: f64 = 1e-6;
 
-/// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they do.
+/// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they
+/// do.
 pub(super) fn warn_of_misfit(builder: &mut MachineBuilder, name: &str, joint: &impl Joint) {
     let nodes: Vec<NodeMotion> =
         (joint.nodes().iter()).map(|node| NodeMotion::at_rest(initial_pose(builder, Some(*node)))).collect();
@@ -295,7 +298,8 @@ pub(in crate::machine) fn initial_pose(builder: &MachineBuilder, node: Option<No
     body.map_or(Pose::identity(), |body| body.pose)
 }
 
-/// Frames of a joint in body axes: markers as they are, otherwise a common frame at the initial configuration.
+/// Frames of a joint in body axes: markers as they are, otherwise a common frame at the initial
+/// configuration.
 pub(super) fn frames(
     reader: &PartReader,
     kind: &PartKind,

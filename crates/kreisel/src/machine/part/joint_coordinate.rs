@@ -1,6 +1,7 @@
 //! The coordinate of a joint that a drive leads, a gear couples, or a spring, friction or a stop acts along.
 //!
-//! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be meant.
+//! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be
+//! meant.
 
 use crate::kinematics::Coordinate;
 use crate::machine::{JointEntry, MachineBuilder, MeasuredCoordinate};

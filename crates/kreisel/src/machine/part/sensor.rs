@@ -171,8 +171,8 @@ const SECTION_QUANTITIES: &[(&str, SectionQuantity)] = &[
 const CHANGES: &[(&str, FrameQuantity)] =
     &[("displacement", FrameQuantity::Position), ("rotation", FrameQuantity::RotationVector)];
 
-/// What can be measured at a section of a beam and nowhere else: strains, forces, the way from the initial place, and
-/// the motion between nodes.
+/// What can be measured at a section of a beam and nowhere else: strains, forces, the way from the initial
+/// place, and the motion between nodes.
 fn beam_measurement(
     request: &SensorRequest,
     of: &Reference,
@@ -368,7 +368,8 @@ pub fn all(builder: &mut MachineBuilder, usual: bool) -> Result<Vec<Sensor>, Mod
     Ok(sensors)
 }
 
-/// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and residuals.
+/// Positions of bodies, joint coordinates with their rates, applied forces, reactions, energies and
+/// residuals.
 fn usual(builder: &mut MachineBuilder) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     let watched = || builder.bodies().iter().filter(|body| !body.beam_node);

@@ -1,7 +1,7 @@
 //! `[[state]]`, `[[algebraic]]`, `[[transfer-function]]`, `[[state-space]]`, `[[pid]]`: states and what changes them.
 //!
-//! The states are declared where the part is read, so that forces can use them; their equations are made when every name is
-//! known, so that states can use each other in any order.
+//! The states are declared where the part is read, so that forces can use them; their equations are made when
+//! every name is known, so that states can use each other in any order.
 
 use nalgebra::DMatrix;
 

@@ -1,5 +1,5 @@
-//! How a machine is run: what can be said of it is the [table](SETTINGS), what was said [`RunSettings`], and with nothing
-//! left open it is a [`RunPlan`].
+//! How a machine is run: what can be said of it is the [table](SETTINGS), what was said [`RunSettings`], and
+//! with nothing left open it is a [`RunPlan`].
 
 mod method;
 mod table;
@@ -41,7 +41,8 @@ pub struct RunSettings {
     pub initial_step: Option<f64>,
     /// Distance of output times in s; absent for every step.
     pub output_step: Option<f64>,
-    /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step is that of the plan.
+    /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step
+    /// is that of the plan.
     pub integrator: Settings,
     /// Spectral radius ρ∞ from which the parameters were made.
     pub spectral_radius: f64,
@@ -201,7 +202,8 @@ impl RunSettings {
         })
     }
 
-    /// What a step size by the error keeps to in a run of a length: errors may add up to the tolerance until its end.
+    /// What a step size by the error keeps to in a run of a length: errors may add up to the tolerance until
+    /// its end.
     fn error_control(&self, length: f64) -> Result<ErrorControl, SettingsError> {
         let max = self.max_step.unwrap_or(MAX_PART * length).max(self.min_step.unwrap_or(0.0));
         let min = self.min_step.unwrap_or((MIN_PART * length).min(max));

@@ -1,5 +1,5 @@
-//! The table of settings: of a row are made the key of `[simulation]` with its place in schema and book, the flag of the
-//! command with its help, the argument in Python, and the entry in `run.json`.
+//! The table of settings: of a row are made the key of `[simulation]` with its place in schema and book, the
+//! flag of the command with its help, the argument in Python, and the entry in `run.json`.
 //!
 //! A new setting is a row, and the field of [`RunSettings`] or of the integrator's settings that it sets.
 

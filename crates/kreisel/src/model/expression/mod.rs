@@ -286,8 +286,9 @@ impl Expression {
         outputs[0]
     }
 
-    /// Where the expression jumps or has a corner because of conditions that are linear in one of its variables and
-    /// depend on no other; corners of other conditions are not known before the other variables are.
+    /// Where the expression jumps or has a corner because of conditions that are linear in one of its
+    /// variables and depend on no other; corners of other conditions are not known before the other variables
+    /// are.
     pub(crate) fn corner_finder_in(&self, variable: &str) -> CornerFinder {
         let mut finder = CornerFinder { straight: Vec::new(), curved: Vec::new() };
         let Some(variable) = self.variables.iter().position(|name| name == variable) else { return finder };

@@ -1,8 +1,9 @@
 //! The index of a growing table: a version 1 B-tree of chunk addresses (specification III.A.1, node type 1).
 //!
-//! Chunks come in order, so only the right edge of the tree ever changes. It is kept in memory; a node that is full
-//! goes to the file and is forgotten. A node is written over with more entries than it had, so whoever looks for an
-//! earlier chunk finds it in both; and it lies within a page, so that it is never half old and half new.
+//! Chunks come in order, so only the right edge of the tree ever changes. It is kept in memory; a node that
+//! is full goes to the file and is forgotten. A node is written over with more entries than it had, so
+//! whoever looks for an earlier chunk finds it in both; and it lies within a page, so that it is never half
+//! old and half new.
 
 use super::Disk;
 use crate::bytes::{Damaged, Reader, Writer};

@@ -1,8 +1,9 @@
 //! The front of an HDF5 file: superblock, groups, headers, and all that never grows.
 //!
-//! Built from the leaves up: a group is given the addresses of its members. All behind the superblock and the texts
-//! has room in the file twice, and the image knows where its own addresses stand, so that it can [`Image::switch`]
-//! from one place to the other. Section numbers are those of the "HDF5 File Format Specification, Version 3.0".
+//! Built from the leaves up: a group is given the addresses of its members. All behind the superblock and the
+//! texts has room in the file twice, and the image knows where its own addresses stand, so that it can
+//! [`Image::switch`] from one place to the other. Section numbers are those of the "HDF5 File Format
+//! Specification, Version 3.0".
 
 use super::chunk_tree::UNDEFINED;
 use super::table::{TableHeader, TableId, TableShape};
@@ -207,7 +208,8 @@ impl Image {
         self.count_link(root);
     }
 
-    /// III.B, III.C and III.D: names in a heap, members in leaves in the order of names, leaves in one tree node.
+    /// III.B, III.C and III.D: names in a heap, members in leaves in the order of names, leaves in one tree
+    /// node.
     fn write_members(&mut self, members: &[(&str, Address)]) -> (u64, u64) {
         let mut members = members.to_vec();
         members.sort_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));

@@ -1,9 +1,9 @@
 //! A small writer of HDF5 files whose tables grow while a run lasts.
 //!
-//! It writes the oldest form of the format, which every HDF5 library reads: version 0 superblock, version 1 object
-//! headers, symbol-table groups, chunked tables indexed by version 1 B-trees (the names and numbers are those of
-//! the "HDF5 File Format Specification, Version 3.0" of The HDF Group). That form has no checksums, so a table
-//! grows by overwriting a few numbers in place.
+//! It writes the oldest form of the format, which every HDF5 library reads: version 0 superblock, version 1
+//! object headers, symbol-table groups, chunked tables indexed by version 1 B-trees (the names and numbers
+//! are those of the "HDF5 File Format Specification, Version 3.0" of The HDF Group). That form has no
+//! checksums, so a table grows by overwriting a few numbers in place.
 //!
 //! | where in the file | what | when written |
 //! |---|---|---|
@@ -11,16 +11,17 @@
 //! | the front, [`image::Image`] | groups, headers with the lengths of all tables; room for it is there twice | at each flush, in turn here and there |
 //! | the tail | chunks of the tables and nodes of their indices | as they fill, and at each flush |
 //!
-//! A flush writes the tail, then the front to the place that nobody reads, then the superblock, which makes that place
-//! the content of the file. The front alone says how long the tables are; what lies beyond is never looked at, and
-//! what lies before is written over with the same bytes. Linux breaks off the write of a killed process between two
-//! pages only; the superblock and each node of an index lie within one page. So a process may die at any moment, and the file reads as
-//! it was after the last flush, all tables alike. (Without power the order of writes is the disk's affair; only
+//! A flush writes the tail, then the front to the place that nobody reads, then the superblock, which makes
+//! that place the content of the file. The front alone says how long the tables are; what lies beyond is
+//! never looked at, and what lies before is written over with the same bytes. Linux breaks off the write of a
+//! killed process between two pages only; the superblock and each node of an index lie within one page. So a
+//! process may die at any moment, and the file reads as it was after the last flush, all tables alike.
+//! (Without power the order of writes is the disk's affair; only
 //! [`Hdf5File::sync`] waits for it.) Memory holds one chunk of each table and the right edge of its index, however
 //! long the run.
 //!
-//! The crate hdf5-pure, with which the tests read these files back, was tried for writing: it appends to tables of
-//! one dimension only, and the points of a VTKHDF file have two.
+//! The crate hdf5-pure, with which the tests read these files back, was tried for writing: it appends to
+//! tables of one dimension only, and the points of a VTKHDF file have two.
 
 mod chunk_tree;
 pub(super) mod image;
@@ -42,7 +43,8 @@ pub(super) struct Hdf5File {
 }
 
 impl Hdf5File {
-    /// Puts a finished image at the front of an empty file; its growing tables get their ids in order of creation.
+    /// Puts a finished image at the front of an empty file; its growing tables get their ids in order of
+    /// creation.
     pub fn create(file: File, mut image: Image) -> io::Result<Self> {
         let tables = image.take_tables().into_iter().map(ChunkedTable::new).collect();
         let mut disk = Disk::new(file, image.end());
@@ -64,8 +66,8 @@ impl Hdf5File {
 
     /// Goes on with a file from a saved position; what was written behind it is dropped at the next flush.
     ///
-    /// Nodes of an index that were written over since are those of its right edge, which is saved whole. The place in
-    /// use stays untouched until the next flush is complete, as ever.
+    /// Nodes of an index that were written over since are those of its right edge, which is saved whole. The
+    /// place in use stays untouched until the next flush is complete, as ever.
     pub fn resume(file: File, mut image: Image, reader: &mut Reader) -> io::Result<Self> {
         let end = reader.whole().map_err(|Damaged| damaged())?;
         if end < image.end() || end > file.metadata()?.len() {
@@ -247,7 +249,8 @@ mod tests {
     fn tables_of_any_length_are_read_back_by_another_library() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.h5");
-        // One chunk per row and 64 children per node: one, two and three levels, and both sides of each border.
+        // One chunk per row and 64 children per node: one, two and three levels, and both sides of each
+        // border.
         for rows in [0, 1, 63, 64, 65, 128, 129, 4095, 4096, 4097, 5000] {
             let mut sample = Sample::create(&path, 1);
             (0..rows).for_each(|_| sample.push());

@@ -1,4 +1,5 @@
-//! Dense work inside one large front: LU with row exchanges among the pivot rows, then the Schur complement. Small ones:
+//! Dense work inside one large front: LU with row exchanges among the pivot rows, then the Schur complement.
+//! Small ones:
 //! [`super::small`].
 //!
 //! All matrices are stored column by column. Loops run down columns in plain slices, which the compiler
@@ -37,8 +38,8 @@ pub(super) struct FrontMut<'a> {
 }
 
 impl FrontMut<'_> {
-    /// Eliminates the pivots block by block: leaves `L` and `U` in `panel` and `right`, and writes minus the product of the
-    /// border's part of both to `schur`.
+    /// Eliminates the pivots block by block: leaves `L` and `U` in `panel` and `right`, and writes minus the
+    /// product of the border's part of both to `schur`.
     ///
     /// A pivot of exactly zero leaves its column as it is; the caller sees it on the diagonal.
     #[inline(always)]
@@ -47,8 +48,9 @@ impl FrontMut<'_> {
         for (index, first) in (0..pivots).step_by(BLOCK).enumerate() {
             let end = (first + BLOCK).min(pivots);
             self.factor_block(first..end);
-            // The order of a recursion that halves the columns: as many blocks as the largest power of two in the number of those
-            // done are eliminated from as many that follow. Most of the work is then in products of large matrices.
+            // The order of a recursion that halves the columns: as many blocks as the largest power of two in
+            // the number of those done are eliminated from as many that follow. Most of the work is then in
+            // products of large matrices.
             let blocks = index + 1;
             let width = (blocks & blocks.wrapping_neg()) * BLOCK;
             let (done, rest) = self.panel.split_at_mut(end * height);
@@ -90,8 +92,8 @@ impl FrontMut<'_> {
         }
     }
 
-    /// LU of some columns of the panel that earlier columns are already eliminated from: a few at a time, which are then
-    /// eliminated from the others at once.
+    /// LU of some columns of the panel that earlier columns are already eliminated from: a few at a time,
+    /// which are then eliminated from the others at once.
     #[inline(always)]
     fn factor_block(&mut self, block: Range<usize>) {
         let (pivots, height) = (self.pivots, self.pivots + self.border);

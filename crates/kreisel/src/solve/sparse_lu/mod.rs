@@ -20,38 +20,38 @@
 //!
 //! A step can fail only if a leading block of the matrix in elimination order is singular. That block is
 //! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far; it is regular if M' is definite
-//! on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B', so these are
-//! independent if the rows of B are, however many loops close at one body. But a hub would gather the
+//! on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B', so these
+//! are independent if the rows of B are, however many loops close at one body. But a hub would gather the
 //! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
 //!
 //! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
 //! one multiplier, of not more rows than it has unknowns (those of a joint and its drive, which meet the same
-//! primaries, count as one). Let R be the primaries of the multipliers without
-//! owner, together with the primaries of every multiplier that a member of R owns (a loop closure, the bodies
-//! of its loop, the loops these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they
-//! stay late, and their rows in B' are whole. Every other multiplier of two primaries may go early with its
-//! owner outside R. B' is then block-triangular: the rows
-//! of R; and rows that each have a primary of their own outside R. Following "owner → other primary of the
-//! multiplier" the latter form trees, on which B' is block-triangular again with one joint's gradient at one
-//! body in each diagonal block, and closed rings, whose rows are whole once the ring is eliminated. In both
-//! cases the rows are independent if those of B are and if no joint is singular at one body alone. Early or
-//! late is then decided by the work in the two fronts: on chains late is cheaper, because a joint has fewer
-//! rows than the body behind it.
+//! primaries, count as one). Let R be the primaries of the multipliers without owner, together with the
+//! primaries of every multiplier that a member of R owns (a loop closure, the bodies of its loop, the loops
+//! these are in, …). Multipliers owned in R or by nobody meet primaries of R only; they stay late, and their
+//! rows in B' are whole. Every other multiplier of two primaries may go early with its owner outside R. B' is
+//! then block-triangular: the rows of R; and rows that each have a primary of their own outside R. Following
+//! "owner → other primary of the multiplier" the latter form trees, on which B' is block-triangular again
+//! with one joint's gradient at one body in each diagonal block, and closed rings, whose rows are whole once
+//! the ring is eliminated. In both cases the rows are independent if those of B are and if no joint is
+//! singular at one body alone. Early or late is then decided by the work in the two fronts: on chains late is
+//! cheaper, because a joint has fewer rows than the body behind it.
 //!
-//! The *stabilizers* of `index2` have a diagonal block B Bᵀ of their own. Beside a multiplier that may go early they are regular
-//! once their joint's rows are independent at one body, and are ordered like primaries; beside one that waits they wait with it,
-//! because redundant constraints exchange their rows with them.
+//! The *stabilizers* of `index2` have a diagonal block B Bᵀ of their own. Beside a multiplier that may go
+//! early they are regular once their joint's rows are independent at one body, and are ordered like
+//! primaries; beside one that waits they wait with it, because redundant constraints exchange their rows with
+//! them.
 //!
 //! A dependent row shows up as one vanishing pivot at the multiplier that closes the dependency.
 //!
 //! # What can still go wrong, and what happens then
 //!
 //! Each pivot is compared with the magnitudes it was added up from, the diagonal of |A| + |L| |U|. If that
-//! ratio is small, one system with a known solution is solved as a check. If the check fails, faer's sparse LU
-//! with row exchanges over the whole matrix takes over; if that fails too, the matrix is reported as
+//! ratio is small, one system with a known solution is solved as a check. If the check fails, faer's sparse
+//! LU with row exchanges over the whole matrix takes over; if that fails too, the matrix is reported as
 //! singular, with the group and row of the smallest pivot. A primary that is singular by itself (a massless
-//! part) is met by [`SparseLu::adapt`], which merges the fronts that fail into their parents, where more
-//! rows are at hand. Redundant equations are met by [`Regularization`].
+//! part) is met by [`SparseLu::adapt`], which merges the fronts that fail into their parents, where more rows
+//! are at hand. Redundant equations are met by [`Regularization`].
 
 mod fallback;
 mod kernel;
@@ -144,8 +144,8 @@ pub enum SparseLuError {
 pub struct SparseLuHealth {
     /// Smallest |pivot| divided by the magnitudes it was added up from; 10⁻ᵏ means k digits lost there.
     pub smallest_pivot_ratio: f64,
-    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest diagonal entry of A, or by its largest entry of all where
-    /// that would be reason for a check.
+    /// Largest diagonal entry of |A| + |L| |U|, divided by the largest diagonal entry of A, or by its largest
+    /// entry of all where that would be reason for a check.
     pub growth: f64,
     /// Relative residual of a system with known solution, if the pivots gave reason to solve one.
     pub residual: Option<f64>,
@@ -280,8 +280,8 @@ impl SparseLu {
         self.forced.iter().enumerate().filter(|(_, forced)| **forced).map(|(node, _)| node).collect()
     }
 
-    /// Merges the fronts of these nodes into their parents, and no others: what [`SparseLu::adapt`] found for another
-    /// matrix. Gives false, and does nothing, if there is no such node.
+    /// Merges the fronts of these nodes into their parents, and no others: what [`SparseLu::adapt`] found for
+    /// another matrix. Gives false, and does nothing, if there is no such node.
     pub fn merge(&mut self, nodes: &[usize]) -> Result<bool, SparseLuError> {
         if nodes.iter().any(|&node| node >= self.forced.len()) {
             return Ok(false);
@@ -325,8 +325,8 @@ impl SparseLu {
         self.factor_with(matrix, &[])
     }
 
-    /// The same together with a first solution, in place: factors are used while they are in the cache. A right-hand side whose
-    /// matrix cannot be factored stays as it is.
+    /// The same together with a first solution, in place: factors are used while they are in the cache. A
+    /// right-hand side whose matrix cannot be factored stays as it is.
     pub fn factor_and_solve(
         &mut self,
         matrix: &BlockMatrix,
@@ -351,7 +351,8 @@ impl SparseLu {
         self.judge(matrix, health)
     }
 
-    /// Checks the factors of a matrix where their pivots give reason to, and lets the fall-back take over if they fail.
+    /// Checks the factors of a matrix where their pivots give reason to, and lets the fall-back take over if
+    /// they fail.
     fn judge(
         &mut self,
         matrix: &BlockMatrix,
@@ -454,7 +455,8 @@ impl SparseLu {
         };
         let report = self.numeric.factor(&self.symbolic, values, shift, right_side);
         let (worst_group, worst_row) = self.group_and_row(report.worst);
-        // The largest entry is usually on the diagonal, or not much larger: the others are looked at only where that matters.
+        // The largest entry is usually on the diagonal, or not much larger: the others are looked at only
+        // where that matters.
         let mut growth = report.largest_magnitude / report.largest_diagonal;
         if growth.is_nan() || growth > SUSPICIOUS_GROWTH {
             let entries = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));

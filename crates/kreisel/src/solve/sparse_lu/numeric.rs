@@ -1,7 +1,7 @@
 //! Factors and triangular solves over the assembly tree.
 //!
-//! Both run as a whole with the widest vectors that the processor has: what they call is small and inlined. Without
-//! fused operations every processor gives the same bits.
+//! Both run as a whole with the widest vectors that the processor has: what they call is small and inlined.
+//! Without fused operations every processor gives the same bits.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -65,9 +65,9 @@ impl Numeric {
         if ratio.is_nan() { 0.0 } else { ratio }
     }
 
-    /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is
-    /// subtracted from the diagonal. A right-hand side that is not empty is substituted forward on the way, while the factors of
-    /// a front are at hand; [`Self::finish`] makes it a solution.
+    /// Factors the matrix with the given block values; `shift` (in elimination order, or empty) is subtracted
+    /// from the diagonal. A right-hand side that is not empty is substituted forward on the way, while the
+    /// factors of a front are at hand; [`Self::finish`] makes it a solution.
     pub fn factor(
         &mut self,
         symbolic: &Symbolic,
@@ -120,7 +120,8 @@ impl Numeric {
         report
     }
 
-    /// Factors a front in a local matrix with columns of `H` rows; gives the largest entry of the matrix on its diagonal.
+    /// Factors a front in a local matrix with columns of `H` rows; gives the largest entry of the matrix on
+    /// its diagonal.
     #[inline(always)]
     fn factor_small<const H: usize>(
         &mut self,
@@ -192,8 +193,8 @@ impl Numeric {
         }
     }
 
-    /// Adds up the rows and columns of the pivots of a front from matrix blocks and the Schur complements of its children; gives
-    /// the largest entry of the blocks on its diagonal.
+    /// Adds up the rows and columns of the pivots of a front from matrix blocks and the Schur complements of
+    /// its children; gives the largest entry of the blocks on its diagonal.
     #[inline(always)]
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, values: &[f64], shift: &[f64]) -> f64 {
         self.factors[front.panel..front.panel + front.panel_len() + front.right_len()].fill(0.0);
@@ -334,8 +335,8 @@ impl Numeric {
         }
     }
 
-    /// Forward substitution with columns of `H` rows, a length known to the compiler. What it reads above the diagonal and
-    /// behind the front changes only values that are already taken out or never looked at.
+    /// Forward substitution with columns of `H` rows, a length known to the compiler. What it reads above the
+    /// diagonal and behind the front changes only values that are already taken out or never looked at.
     #[inline(always)]
     fn forward_padded<const H: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots(), front.height());
@@ -499,7 +500,8 @@ fn two_ranges<'a>(schur: &'a mut [f64], child: &Front, parent: &Front) -> (&'a [
     }
 }
 
-/// Adds the Schur complement of a child to the rows and columns of its parent's pivots; `factors` begins at the panel.
+/// Adds the Schur complement of a child to the rows and columns of its parent's pivots; `factors` begins at
+/// the panel.
 #[inline(always)]
 fn add_to_pivots(front: &Front, row_ranges: &[RowRange], source: &[f64], factors: &mut [f64]) {
     let (pivots, height, size) = (front.pivots(), front.height(), column_len(row_ranges));
@@ -550,8 +552,8 @@ fn add_ranges(row_ranges: &[RowRange], first: usize, source: &[f64], target: &mu
 /// Columns of L whose products are added at a time.
 const CHUNK: usize = 4;
 
-/// Adds |L U| on the diagonal, of some columns of L from a row on. The columns of U have their numbers at `upper.1` and a distance
-/// of `upper.2`.
+/// Adds |L U| on the diagonal, of some columns of L from a row on. The columns of U have their numbers at
+/// `upper.1` and a distance of `upper.2`.
 #[inline(always)]
 fn add_terms(lower: &[f64], height: usize, row: usize, upper: (&[f64], usize, usize), terms: &mut [f64]) {
     let (upper, first, stride) = upper;

@@ -25,7 +25,8 @@ pub(super) struct FrontPlan {
 
 /// The groups as the ordering sees them.
 pub(super) struct Incidence {
-    /// Groups that open a node: the primaries, multipliers that meet no primary, and stabilizers of multipliers that may go early.
+    /// Groups that open a node: the primaries, multipliers that meet no primary, and stabilizers of
+    /// multipliers that may go early.
     pub anchors: Vec<usize>,
     /// Every other multiplier group with the anchors it meets, as positions in `anchors`.
     pub multipliers: Vec<Bundle>,
@@ -35,8 +36,9 @@ pub(super) struct Incidence {
 
 /// Multipliers that are eliminated together.
 ///
-/// Those of a joint and of the drive that leads it meet the same two primaries. As equations on the motion of one primary
-/// relative to the other they are as independent at one of them as they are altogether, so they count as one.
+/// Those of a joint and of the drive that leads it meet the same two primaries. As equations on the motion of
+/// one primary relative to the other they are as independent at one of them as they are altogether, so they
+/// count as one.
 pub(super) struct Bundle {
     pub groups: ShortList<usize>,
     /// All their rows.
@@ -46,8 +48,8 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// Adds a group to the bundle of its anchors if the smallest of these has as many unknowns as there are rows then, and
-    /// otherwise begins another one. `known` finds bundles by their anchors.
+    /// Adds a group to the bundle of its anchors if the smallest of these has as many unknowns as there are
+    /// rows then, and otherwise begins another one. `known` finds bundles by their anchors.
     fn add(
         bundles: &mut Vec<Self>,
         known: &mut HashMap<(usize, usize), usize>,
@@ -109,8 +111,9 @@ impl Incidence {
         incidence
     }
 
-    /// Makes anchors of stabilizers whose multiplier may go early: they wait for another body then, and no other multiplier
-    /// does. The others stay with their multiplier, for whose rows they may have to stand in.
+    /// Makes anchors of stabilizers whose multiplier may go early: they wait for another body then, and no
+    /// other multiplier does. The others stay with their multiplier, for whose rows they may have to stand
+    /// in.
     fn place_stabilizers(&mut self, pattern: &BlockPattern, roles: &[Role], anchor_of: &mut [usize]) {
         if !roles.contains(&Role::Paired) {
             return;
@@ -173,8 +176,8 @@ impl Ground {
 
     /// Minimum degree order that leaves the ground to the end where no machine stands on it twice.
     ///
-    /// The ground then counts as a few nodes behind those it holds: where degrees leave the choice, a chain is eliminated from
-    /// its free end, and each multiplier goes early with the body that hangs on it.
+    /// The ground then counts as a few nodes behind those it holds: where degrees leave the choice, a chain
+    /// is eliminated from its free end, and each multiplier goes early with the body that hangs on it.
     fn last(&self, edges: &[(usize, usize)]) -> Vec<usize> {
         const GROUND: usize = 4;
         let count = self.grounded.len();
@@ -197,8 +200,9 @@ impl Ground {
         order
     }
 
-    /// Exchanges the last two anchors of a machine if the last but one stands on the ground and the last one does not: that
-    /// leaves everything else as it is, and all multipliers can go early with the body that they hold.
+    /// Exchanges the last two anchors of a machine if the last but one stands on the ground and the last one
+    /// does not: that leaves everything else as it is, and all multipliers can go early with the body that
+    /// they hold.
     fn end_on(&self, order: &mut [usize]) {
         let mut last_two = vec![[None; 2]; self.grounded.len()];
         for (place, &anchor) in order.iter().enumerate() {
@@ -304,9 +308,9 @@ impl<'a> NodeCosts<'a> {
     /// Compares the work of some multipliers' pivots in a late node with that of an early node, whose border
     /// then has to hold the multipliers' other primaries.
     ///
-    /// If the border holds them already (bodies that also share a block, as with the stiffness of joints under load),
-    /// equal work is reason enough: what goes early is gone from the borders of the nodes that follow, which makes a
-    /// chain of such bodies cheaper by half.
+    /// If the border holds them already (bodies that also share a block, as with the stiffness of joints
+    /// under load), equal work is reason enough: what goes early is gone from the borders of the nodes that
+    /// follow, which makes a chain of such bodies cheaper by half.
     fn early_is_cheaper(
         &self,
         more: usize,
@@ -391,7 +395,8 @@ mod tests {
         let roles = [vec![Role::Primary; count], vec![Role::Multiplier; count]].concat();
         let plan = FrontPlan::new(&pattern, &roles);
         let tree = Tree::new(&pattern, &plan);
-        // No front holds more than two bodies and one joint; with joints that go late it would be two of each.
+        // No front holds more than two bodies and one joint; with joints that go late it would be two of
+        // each.
         let rows = |groups: &[usize]| groups.iter().map(|&group| sizes[group]).sum::<usize>();
         for (node, border) in plan.nodes.iter().zip(&tree.border) {
             let border: Vec<usize> = border.iter().map(|&group| group as usize).collect();
@@ -413,8 +418,8 @@ mod tests {
         assert_eq!(nodes, [&[2, 5, 8][..], &[1, 4, 7], &[0, 3, 6]]);
     }
 
-    /// A chain of bodies with stabilizers, numbered from the ground or towards it: no front holds more than two bodies, a joint
-    /// and a stabilizer.
+    /// A chain of bodies with stabilizers, numbered from the ground or towards it: no front holds more than
+    /// two bodies, a joint and a stabilizer.
     #[test]
     fn chains_are_eliminated_from_their_free_end_whatever_their_numbers() {
         let (count, rows) = (9, 5);

@@ -16,8 +16,8 @@ struct OwnerMatching {
     exhausted: Vec<bool>,
 }
 
-/// For each bundle of multipliers the anchor it may be eliminated with, if it need not wait for the others; `size` gives the
-/// unknowns of an anchor.
+/// For each bundle of multipliers the anchor it may be eliminated with, if it need not wait for the others;
+/// `size` gives the unknowns of an anchor.
 ///
 /// Owners are found by augmenting paths, earlier anchors preferred. Multipliers owned in the region that is
 /// over-subscribed wait, and so do multipliers of more than two anchors.

@@ -1,8 +1,8 @@
 //! Small fronts: those of chains, trees and beams.
 //!
-//! They are added up and eliminated in a local matrix whose columns have a length known to the compiler, so that a column
-//! is a few vectors and no loop is short. Numbers pass through memory once: from the matrix and the children in, factors
-//! and Schur complement out.
+//! They are added up and eliminated in a local matrix whose columns have a length known to the compiler, so
+//! that a column is a few vectors and no loop is short. Numbers pass through memory once: from the matrix and
+//! the children in, factors and Schur complement out.
 
 use super::kernel::pivot_row;
 use super::symbolic::{FrontBlock, RowRange};
@@ -76,8 +76,8 @@ impl<const H: usize> SmallFront<H> {
         }
     }
 
-    /// Eliminates the first `search_ends.len()` unknowns of `height` and gives the inverses of the pivots and the rows that
-    /// were exchanged.
+    /// Eliminates the first `search_ends.len()` unknowns of `height` and gives the inverses of the pivots and
+    /// the rows that were exchanged.
     ///
     /// A pivot of exactly zero leaves its column as it is; its inverse is infinite.
     #[inline(always)]
@@ -116,8 +116,8 @@ impl<const H: usize> SmallFront<H> {
         self.magnitude.iter_mut().zip(&terms).for_each(|(magnitude, terms)| *magnitude += terms);
     }
 
-    /// Writes the factors of `pivots` unknowns, which take as much as the panel and the right part of the front, and may
-    /// write beyond their end as long as there is room: the next front comes later.
+    /// Writes the factors of `pivots` unknowns, which take as much as the panel and the right part of the
+    /// front, and may write beyond their end as long as there is room: the next front comes later.
     #[inline(always)]
     pub fn store_factors(&self, pivots: usize, height: usize, factors: &mut [f64]) {
         let (left, right) = self.columns[..height].split_at(pivots);
@@ -145,8 +145,8 @@ impl<const H: usize> SmallFront<H> {
     }
 }
 
-/// Eliminates pivot `k` from the columns behind the first; leaves L below the diagonal of the first. Adds what is subtracted from
-/// the diagonal to `terms`, in magnitudes.
+/// Eliminates pivot `k` from the columns behind the first; leaves L below the diagonal of the first. Adds
+/// what is subtracted from the diagonal to `terms`, in magnitudes.
 #[inline(always)]
 fn eliminate_column<const H: usize>(columns: &mut [[f64; H]], k: usize, inverse: f64, terms: &mut [f64; H]) {
     let Some((first, rest)) = columns.split_first_mut() else { return };

@@ -8,7 +8,8 @@ use super::Role;
 use super::ordering::FrontPlan;
 use crate::solve::block::BlockPattern;
 
-/// A list for each node or group: nearly all are short, and hundreds of thousands of small vectors take longer than the rest.
+/// A list for each node or group: nearly all are short, and hundreds of thousands of small vectors take
+/// longer than the rest.
 pub(super) type ShortList<T> = SmallVec<[T; 4]>;
 
 /// What starting, filling and passing on one more front costs, counted in multiplications.
@@ -23,7 +24,8 @@ const MERGE_SLACK: f64 = 0.06;
 /// parent), each column by column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Front {
-    // Numbers of half the size: a large machine has many fronts, and passes by all of them in every factorisation and solution.
+    // Numbers of half the size: a large machine has many fronts, and passes by all of them in every
+    // factorisation and solution.
     pivot_start: u32,
     pivots: u32,
     border: u32,
@@ -80,7 +82,8 @@ impl Front {
         wide(&self.row_ranges)
     }
 
-    /// Where an entry of the pivot rows or columns stands in the factors, and the distance to its neighbour in the row.
+    /// Where an entry of the pivot rows or columns stands in the factors, and the distance to its neighbour
+    /// in the row.
     pub fn place(&self, row: usize, column: usize) -> (usize, usize) {
         match column.checked_sub(self.pivots()) {
             None => (self.panel + column * self.height() + row, self.height()),
@@ -271,10 +274,12 @@ fn merge(tree: &Tree, own_size: &[usize], border_size: &[usize], forced: &[bool]
     front
 }
 
-/// The given nodes, ascending, so that each comes after its children, with the children of one parent together.
+/// The given nodes, ascending, so that each comes after its children, with the children of one parent
+/// together.
 ///
-/// Of these, the one that needs most memory beside the Schur complement it leaves comes first: what its descendants need is
-/// free again when the others follow [Liu1986], and what is still to be read stays in the cache.
+/// Of these, the one that needs most memory beside the Schur complement it leaves comes first: what its
+/// descendants need is free again when the others follow [Liu1986], and what is still to be read stays in the
+/// cache.
 fn postorder(
     top_nodes: &[usize],
     parent: impl Fn(usize) -> Option<usize>,

@@ -152,7 +152,8 @@ fn the_same_matrix_gives_the_same_bits() {
     assert_eq!(solution_of(&mut solver_of(&sample), &sample), first);
 }
 
-/// Groups without unknowns among fronts that are too large to be small: in a border by themselves, and as only pivots.
+/// Groups without unknowns among fronts that are too large to be small: in a border by themselves, and as
+/// only pivots.
 #[test]
 fn large_fronts_may_have_groups_without_unknowns() {
     let sizes = [30, 0, 30, 25, 0, 0, 60];
