@@ -365,8 +365,8 @@ value = "sin(t)"
         for (name, exact, differenced) in [
             ("dynamic", &exact.dynamic, &differenced.dynamic),
             ("stiffness", &exact.stiffness, &differenced.stiffness),
-            ("slip", &exact.nonholonomic, &differenced.nonholonomic),
-            ("slip stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness),
+            ("nonholonomic", &exact.nonholonomic, &differenced.nonholonomic),
+            ("nonholonomic stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness),
         ] {
             for (exact, differenced) in exact.values().iter().zip(differenced.values()) {
                 // Central differences of values of size one to thirty.

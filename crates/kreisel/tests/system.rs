@@ -344,8 +344,12 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
     assert_close("gradient", &exact.gradient, &differenced.gradient);
     assert_close("gradient rate", &exact.gradient_rate, &differenced.gradient_rate);
     assert_close("reaction", &exact.reaction, &differenced.reaction);
-    assert_close("slip", &exact.nonholonomic, &differenced.nonholonomic);
-    assert_close("slip stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness);
+    assert_close("nonholonomic", &exact.nonholonomic, &differenced.nonholonomic);
+    assert_close(
+        "nonholonomic stiffness",
+        &exact.nonholonomic_stiffness,
+        &differenced.nonholonomic_stiffness,
+    );
     assert_close("slip reaction", &exact.nonholonomic_reaction, &differenced.nonholonomic_reaction);
     assert_close("state force", &exact.state_force, &differenced.state_force);
     assert_close("state damping", &exact.state_damping, &differenced.state_damping);

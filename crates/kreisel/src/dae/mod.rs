@@ -115,7 +115,7 @@ pub struct Tangent {
     pub state_state: BlockMatrix,
     /// ∂h/∂λ, states × constraints.
     pub state_reaction: BlockMatrix,
-    /// Set if all derivatives of forces go to one matrix, see [`Shape::merges`].
+    /// Set if all derivatives of forces go to one matrix, see [`Shape::folds`].
     pub(crate) fold: Option<Fold>,
 }
 
@@ -225,7 +225,7 @@ pub enum Equation {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Dae: Sync {
-    /// Configuration space and numbers of constraints and states.
+    /// What never changes: configuration space, numbers of constraints and states, typical sizes.
     fn shape(&self) -> Shape;
 
     /// The equations at a point.

@@ -77,7 +77,7 @@ pub struct Shape {
     /// Whether [`super::Dae::tangent`] can multiply the derivatives by the configuration with tangent
     /// operators and add them to those by velocities and accelerations itself: less to be moved through
     /// memory than two matrices.
-    pub(crate) merges: bool,
+    pub(crate) folds: bool,
 }
 
 impl Shape {
@@ -96,7 +96,7 @@ impl Shape {
             state_scales: Vec::new(),
             fading_states: Vec::new(),
             costly_tangent: false,
-            merges: false,
+            folds: false,
         }
     }
 

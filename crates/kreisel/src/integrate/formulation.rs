@@ -326,7 +326,7 @@ damping = 7
             for group in ["se3", "so3xr3"] {
                 let text = PENDULUM.replace("GROUP", group);
                 let machine = crate::machine::Machine::from_text("pendulum.toml", &text).unwrap();
-                assert!(machine.system.shape().merges);
+                assert!(machine.system.shape().folds);
                 let found = deviation(&machine.system, machine.initial.clone(), method);
                 assert!(found < 1e-7, "{method:?} on {group}: {found:e}");
             }

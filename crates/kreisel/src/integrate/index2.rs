@@ -19,8 +19,7 @@
 use super::scheme::{Besides, Coefficients, Trial, Workspace};
 use super::settings::Settings;
 use super::state::MatrixPoint;
-use crate::constrained::{Copies, CopyIndex, Layout, RowKind};
-use crate::constrained::{comply, place_values, view};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply, place_values, view};
 use crate::dae::{Couplings, Dae, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{BlockTarget, add_product_transposed};
@@ -175,7 +174,7 @@ impl Index2<'_> {
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.settings.iteration_matrix.is_complete() && self.work.shape.merges
+        self.settings.iteration_matrix.is_complete() && self.work.shape.folds
     }
 
     /// [`Workspace::fold_forces`].

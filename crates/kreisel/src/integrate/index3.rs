@@ -61,7 +61,7 @@ impl Index3<'_> {
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.work.shape.merges
+        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.work.shape.folds
     }
 
     /// [`Workspace::fold_forces`].

@@ -1,8 +1,7 @@
 //! What looks like a mistake in a machine but is none.
 
 use super::Run;
-use crate::constrained::ConsistencyError;
-use crate::constrained::StartReport;
+use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::Dae;
 use crate::integrate::{GeneralizedAlpha, Integration, Settings, StartError};
 use crate::machine::{Machine, Mobility};

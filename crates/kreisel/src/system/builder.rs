@@ -375,7 +375,7 @@ impl SystemBuilder {
         shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
         shape.costly_tangent = elements.iter().any(|entry| entry.element.has_costly_tangent());
         // Not with groups of contacts: their pairs have blocks of their own.
-        shape.merges = contact_groups.is_empty();
+        shape.folds = contact_groups.is_empty();
         let state_names = self.internal_states.into_iter().map(|state| state.name).collect();
         let system = System {
             rounds: Round::all(&elements, &joints),

@@ -136,7 +136,7 @@ fn check_nonholonomic(
             gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
         for b in 0..12 {
             let exact = exact(row, b);
-            prop_assert!(close(nonholonomic, exact.eps2), "row {row}: slip {nonholonomic}, {exact}");
+            prop_assert!(close(nonholonomic, exact.eps2), "row {row}: {nonholonomic}, {exact}");
             let found = rate_gradient.rows[row][b / 6][b % 6];
             prop_assert!(close(found, exact.eps1eps2), "row {row}, {b}: {found}, {exact}");
         }
