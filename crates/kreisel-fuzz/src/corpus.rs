@@ -2,6 +2,7 @@
 
 use crate::mutate::{Random, mutated};
 use crate::target::{self, TARGETS, Target};
+use kreisel::integrate::Integrator;
 use kreisel::machine::Machine;
 use kreisel::results::{ModelIdentity, RunSummary};
 use kreisel::run::{CheckpointHeader, Recorder, ResultFiles};
@@ -153,12 +154,13 @@ fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> 
     let mut recorder = Recorder::new(&machine, plan.output_step, files);
     let mut header = CheckpointHeader::new(identity.clone(), &machine, "none".into());
     run.begin(&mut recorder)?;
-    recorder.write_checkpoint(&run, &mut header)?;
+    recorder.write_checkpoint(&mut run, &mut header)?;
     let first = std::fs::read(folder.join("checkpoint.bin"))?;
     let _ = run.advance(&mut recorder);
-    recorder.write_checkpoint(&run, &mut header)?;
+    recorder.write_checkpoint(&mut run, &mut header)?;
     let second = std::fs::read(folder.join("checkpoint.bin"))?;
-    let state = run.integration().state().to_bytes();
+    let method = Integrator::with(*run.integration().settings());
+    let state = method.start(&machine.system, machine.initial.clone())?.save().to_bytes();
     if to_its_end {
         recorder.finish(run.integration().values())?.finish(&mut RunSummary::new(identity), false)?;
     }

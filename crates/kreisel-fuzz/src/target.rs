@@ -3,7 +3,7 @@
 
 use crate::corpus;
 use kreisel::dae::{Control, Values};
-use kreisel::integrate::{Interval, Observer, State};
+use kreisel::integrate::{Interval, Observer, Saved};
 use kreisel::machine::{Machine, part, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
 use kreisel::report::RecordedMotion;
@@ -66,7 +66,7 @@ fn results(bytes: &[u8]) {
 
 /// Checkpoints and states, also with a hash that fits, so that what comes behind it is reached.
 fn checkpoint(bytes: &[u8]) {
-    let _ = State::from_bytes(bytes);
+    let _ = Saved::from_bytes(bytes);
     let _ = Checkpoint::from_bytes(bytes, Path::new("checkpoint.bin"));
     let _ = Checkpoint::from_bytes(&sealed(bytes), Path::new("checkpoint.bin"));
 }

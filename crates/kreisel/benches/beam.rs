@@ -8,7 +8,7 @@
 
 mod measure;
 
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Statistics};
+use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Statistics};
 use kreisel::lie::vector3;
 use kreisel::machine::Machine;
 use kreisel::solve::newton::Refresh;
@@ -145,9 +145,9 @@ fn simulate(
     let steps = case.steps[1] * division;
     let step = case.duration / steps as f64;
     let parameters = Parameters::chung_hulbert(case.radius).expect("a spectral radius");
-    let mut settings = Settings::new(Method::Index3, parameters, step);
+    let mut settings = Settings::new(INDEX3, parameters, step);
     settings.newton.refresh = refresh;
-    let method = GeneralizedAlpha::with(settings);
+    let method = Integrator::with(settings);
     let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent initial values");
     show(0, &run.values().configuration);
     for step in 1..=steps {

@@ -9,7 +9,7 @@ mod measure;
 
 use std::path::Path;
 
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Parameters, Settings};
 use kreisel::lie::{Vector3, pose};
 use measure::{Measurement, Stopwatch, asked, machine};
 
@@ -34,12 +34,12 @@ fn main() {
         let benchmark = format!("chain-{joint}-{count}");
         let exact = &exact[format!("{joint}-{count}")];
         let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
-        for (program, method) in [("kreisel", Method::Index3), ("kreisel index2", Method::Index2)] {
+        for (program, method) in [("kreisel", INDEX3), ("kreisel index2", INDEX2)] {
             if !asked(&benchmark, program) {
                 continue;
             }
             let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
-            let own_steps = if method == Method::Index3 { own_steps } else { steps };
+            let own_steps = if method == INDEX3 { own_steps } else { steps };
             let settings = Settings::new(method, parameters, STEP * steps as f64 / own_steps as f64);
             let repetition = || {
                 let mut measured = repetition(joint, count, own_steps, settings, &exact);
@@ -59,7 +59,7 @@ fn reference() -> serde_json::Value {
 
 fn repetition(joint: &str, count: usize, steps: usize, settings: Settings, exact: &Vector3) -> Measurement {
     let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
-    let mut run = GeneralizedAlpha::with(settings)
+    let mut run = Integrator::with(settings)
         .start(&chain.system, chain.initial.clone())
         .expect("the initial values are consistent");
     let clock = Stopwatch::start();

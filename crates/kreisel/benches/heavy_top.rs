@@ -4,7 +4,7 @@
 
 mod measure;
 
-use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method};
 use kreisel::lie::{Group, Vector3, vector3};
 use kreisel_papers::problem::HeavyTop;
 use measure::{Measurement, Stopwatch};
@@ -15,13 +15,13 @@ const STEPS: usize = 10_000;
 fn main() {
     let runs = measure::runs();
     let exact = HeavyTop::new(Group::So3xR3).reference(&[STEP * STEPS as f64])[0].position;
-    measure::report("heavy-top", "kreisel", runs, || repetition(Method::Index3, &exact));
-    measure::report("heavy-top", "kreisel index2", runs, || repetition(Method::Index2, &exact));
+    measure::report("heavy-top", "kreisel", runs, || repetition(INDEX3, &exact));
+    measure::report("heavy-top", "kreisel index2", runs, || repetition(INDEX2, &exact));
 }
 
 fn repetition(method: Method, exact: &Vector3) -> Measurement {
     let top = HeavyTop::new(Group::So3xR3);
-    let method = GeneralizedAlpha::new(method, 0.9, STEP).expect("the parameters are in range");
+    let method = Integrator::new(method, 0.9, STEP).expect("the parameters are in range");
     let mut run = method.start(&top, top.initial()).expect("the initial values are consistent");
     let clock = Stopwatch::start();
     for _ in 0..STEPS {

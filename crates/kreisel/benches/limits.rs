@@ -6,7 +6,7 @@ mod measure;
 
 use std::io::{self, Write};
 
-use kreisel::integrate::{GeneralizedAlpha, Integration, Method};
+use kreisel::integrate::{INDEX2, INDEX3, Integration, Integrator, Method};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility};
 use kreisel::solve::sparse_lu::SparseLu;
@@ -105,7 +105,7 @@ fn limit(what: &str, value: &str, most: &str) {
 }
 
 fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m> {
-    let method = GeneralizedAlpha::new(method, 0.9, step).expect("the parameters are in range");
+    let method = Integrator::new(method, 0.9, step).expect("the parameters are in range");
     method.start(&machine.system, machine.initial.clone()).expect("the initial values are consistent")
 }
 
@@ -131,7 +131,7 @@ fn growth([small, large]: [&Machine; 2]) -> (f64, f64) {
 /// CPU time of a step in seconds at the start of the motion; shows the work on standard error.
 fn seconds_of_first_steps(machine: &Machine, show: bool) -> f64 {
     const STEPS: usize = 20;
-    let mut run = start(machine, Method::Index3, STEP);
+    let mut run = start(machine, INDEX3, STEP);
     run.step().expect("every step converges");
     let clock = Stopwatch::start();
     for _ in 0..STEPS {
@@ -174,13 +174,13 @@ fn growth_with_the_number_of_links() {
     let timed = || {
         let clock = Stopwatch::start();
         let large = machine("chain-spherical", &[("n", "10000")]);
-        let run = start(&large, Method::Index3, STEP);
+        let run = start(&large, INDEX3, STEP);
         let seconds = clock.seconds();
         drop(run);
         (seconds, large)
     };
     let (first_set_up, large) = timed();
-    let mut run = start(&large, Method::Index3, STEP);
+    let mut run = start(&large, INDEX3, STEP);
     // Memory counts once it is written to.
     run.step().expect("every step converges");
     let after = resident();
@@ -207,7 +207,7 @@ fn growth_with_the_size_of_a_tree() {
 fn growth_with_the_number_of_elements() {
     let per_element = |elements_of_a_leg: &str, steps| {
         let beam = machine("right-angle-beam", &[("elements", elements_of_a_leg)]);
-        let mut run = start(&beam, Method::Index3, 0.05);
+        let mut run = start(&beam, INDEX3, 0.05);
         // The beam is loaded from the start: as many steps of the same motion with both.
         let clock = Stopwatch::start();
         for _ in 0..steps {
@@ -260,7 +260,7 @@ fn analysis_of_many_loops() {
 fn cost_of_index2() {
     let top = HeavyTop::new(Group::So3xR3);
     let of_top = |method| {
-        let method = GeneralizedAlpha::new(method, 0.9, 1e-4).expect("the parameters are in range");
+        let method = Integrator::new(method, 0.9, 1e-4).expect("the parameters are in range");
         let mut run = method.start(&top, top.initial()).expect("the initial values are consistent");
         let clock = Stopwatch::start();
         for _ in 0..5000 {
@@ -268,12 +268,12 @@ fn cost_of_index2() {
         }
         clock.seconds()
     };
-    let ratios = (0..5).map(|_| of_top(Method::Index2) / of_top(Method::Index3)).collect();
+    let ratios = (0..5).map(|_| of_top(INDEX2) / of_top(INDEX3)).collect();
     limit("a step of index2 on the heavy top, in steps of index3", &format!("{:.2}", median(ratios)), "1.6");
     for (model, joint) in [("chain-spherical", "ball joints"), ("chain-revolute", "hinges")] {
         let chain = machine(model, &[("n", "100")]);
         let of_chain = |method| seconds_per_step(&mut start(&chain, method, STEP), 100);
-        let ratios = (0..5).map(|_| of_chain(Method::Index2) / of_chain(Method::Index3)).collect();
+        let ratios = (0..5).map(|_| of_chain(INDEX2) / of_chain(INDEX3)).collect();
         let what = format!("a step of index2 on a chain of 100 {joint}, in steps of index3");
         limit(&what, &format!("{:.2}", median(ratios)), "2.2");
     }
@@ -281,9 +281,9 @@ fn cost_of_index2() {
 
 fn grid_of_bars() {
     let chain = machine("chain-spherical", &[("n", "1000")]);
-    let per_link = 1e-3 * seconds_per_step(&mut start(&chain, Method::Index3, STEP), 10);
+    let per_link = 1e-3 * seconds_per_step(&mut start(&chain, INDEX3, STEP), 10);
     let grid = machine("grid", &[("n", "50")]);
-    let per_knot = seconds_per_step(&mut start(&grid, Method::Index3, STEP), 3) / 2500.0;
+    let per_knot = seconds_per_step(&mut start(&grid, INDEX3, STEP), 3) / 2500.0;
     let what = "cost per knot of a grid of 50 × 50 linked by bars, in links of a chain";
     limit(what, &format!("{:.1}", per_knot / per_link), "20");
 }
@@ -305,7 +305,7 @@ fn driven_arm() {
     };
     let clock = median((0..1001).map(|_| timed(&mut || ())).collect());
     let pass = || -> Vec<f64> {
-        let mut run = start(&arm, Method::Index3, STEP);
+        let mut run = start(&arm, INDEX3, STEP);
         let mut step = || {
             run.step().expect("every step converges");
         };

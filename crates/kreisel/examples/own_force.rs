@@ -37,7 +37,7 @@ impl Element for Drag {
 
 // ANCHOR: run
 use kreisel::element::Body;
-use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::integrate::{INDEX3, Integrator};
 use kreisel::lie::{Group, Matrix3, Pose, Vector6};
 use kreisel::system::SystemBuilder;
 
@@ -50,7 +50,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     builder.element("ball", Body::new(ball, mass, 1e-4 * Matrix3::identity(), weight));
     builder.element("drag", Drag { node: [ball], coefficient });
     let (system, initial) = builder.build(0.0)?;
-    let mut run = GeneralizedAlpha::new(Method::Index3, 0.9, 1e-3)?.start(&system, initial)?;
+    let mut run = Integrator::new(INDEX3, 0.9, 1e-3)?.start(&system, initial)?;
     run.advance(3.0)?;
     let limit = (mass * gravity / coefficient).sqrt();
     let exact = -limit * (gravity * 3.0 / limit).tanh();

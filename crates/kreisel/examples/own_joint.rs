@@ -44,7 +44,7 @@ impl Joint for OnParabola {
 
 // ANCHOR: run
 use kreisel::element::Body;
-use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::integrate::{INDEX2, Integrator};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion};
 use kreisel::system::SystemBuilder;
 
@@ -58,7 +58,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     builder.element("bead", Body::new(bead, mass, 1e-3 * Matrix3::identity(), weight));
     builder.joint("wire", OnParabola { node: [bead], radius });
     let (system, initial) = builder.build(0.0)?;
-    let mut run = GeneralizedAlpha::new(Method::Index2, 1.0, 1e-3)?.start(&system, initial)?;
+    let mut run = Integrator::new(INDEX2, 1.0, 1e-3)?.start(&system, initial)?;
     run.advance(5.0)?;
     let (q, v) = (&run.values().configuration, &run.values().velocity);
     let kinetic = 0.5 * mass * v[3..].iter().map(|v| v * v).sum::<f64>();

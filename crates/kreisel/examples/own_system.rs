@@ -4,7 +4,7 @@
 
 // ANCHOR: system
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
-use kreisel::integrate::{GeneralizedAlpha, Method};
+use kreisel::integrate::{INDEX2, Integrator};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -47,7 +47,7 @@ pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     let omega = (GRAVITY / -height).sqrt();
     let initial = Initial::new(0.0, [radius, 0.0, height], [0.0, radius * omega, 0.0]);
 
-    let mut run = GeneralizedAlpha::new(Method::Index2, 0.9, 1e-3)?.start(&SphericalPendulum, initial)?;
+    let mut run = Integrator::new(INDEX2, 0.9, 1e-3)?.start(&SphericalPendulum, initial)?;
     run.advance(10.0 * std::f64::consts::TAU / omega)?;
     Ok((run.values().configuration[2] - height).abs())
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use kreisel::dae::{Initial, Point, Values};
 use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId, split};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -192,11 +192,11 @@ fn simulate(case: &Value, joints: Option<&str>, step: f64) -> Vec<Vec<f64>> {
         Some(text) => from_text(case, text),
         None => on_spring(case),
     };
-    let mut settings = Settings::new(Method::Index2, Parameters::chung_hulbert(0.95).unwrap(), step);
+    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.95).unwrap(), step);
     // So many steps gather what the iteration leaves.
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
     settings.newton.refresh = Refresh::EveryStep;
-    let mut run = GeneralizedAlpha::with(settings).start(&system, initial).unwrap();
+    let mut run = Integrator::with(settings).start(&system, initial).unwrap();
     let samples = case["samples"].as_array().unwrap().iter();
     let at_sample = |sample: &Value| {
         while run.values().time < number(&sample["t"]) - 0.5 * step {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Dae;
-use kreisel::integrate::{GeneralizedAlpha, Method, StartError, StepError};
+use kreisel::integrate::{INDEX3, Integrator, StartError, StepError};
 use kreisel::lie::{Group, Pose, Vector6};
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::run::RunError;
@@ -208,8 +208,7 @@ fn a_direction_without_mass_that_nothing_holds_is_named() {
     let mut builder = SystemBuilder::new();
     builder.node("ghost", Group::Vector(3), Pose::identity(), Vector6::zeros());
     let (system, initial) = builder.build(0.0).unwrap();
-    let error =
-        GeneralizedAlpha::new(Method::Index3, 0.9, 0.01).unwrap().start(&system, initial).err().unwrap();
+    let error = Integrator::new(INDEX3, 0.9, 0.01).unwrap().start(&system, initial).err().unwrap();
     assert!(error.to_string().contains("the force balance of `ghost` along"), "{error}");
 }
 

@@ -4,7 +4,7 @@
 
 use kreisel::dae::{Dae, Initial, Values};
 use kreisel::integrate::{
-    ErrorControl, Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, State, Watch,
+    BDF2, ErrorControl, Form, INDEX3, Integration, Integrator, Parameters, Saved, Scaling, Settings, Watch,
 };
 use kreisel::lie::{Group, Space, vector3};
 use kreisel_papers::problem::{HeavyTop, NonlinearReactions, Pendulum};
@@ -14,13 +14,13 @@ const SCALINGS: [Scaling; 4] =
     [Scaling::Unscaled, Scaling::Left, Scaling::LeftRight, Scaling::LeftRightVelocities];
 
 fn settings(step: f64) -> Settings {
-    let mut settings = Settings::new(Method::Bdf2, Parameters::chung_hulbert(0.0).unwrap(), step);
+    let mut settings = Settings::new(BDF2, Parameters::chung_hulbert(0.0).unwrap(), step);
     (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
     settings
 }
 
 fn start<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> Integration<'_> {
-    GeneralizedAlpha::with(settings).start(dae, initial).unwrap()
+    Integrator::with(settings).start(dae, initial).unwrap()
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -152,14 +152,14 @@ fn the_error_decides_on_the_step() {
 fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
     let top = HeavyTop::slow(Group::Se3);
     for form in FORMS {
-        let integrator = GeneralizedAlpha::with(Settings { form, ..settings(1e-3) });
+        let integrator = Integrator::with(Settings { form, ..settings(1e-3) });
         let mut whole = integrator.start(&top, top.initial()).unwrap();
         // The second step is of another size: the past counts.
         for step in [1e-3, 2e-3, 1e-3] {
             whole.step_by(step).unwrap();
         }
-        let saved = State::from_bytes(&whole.state().to_bytes()).unwrap();
-        let mut resumed = integrator.resume(&top, saved).unwrap();
+        let saved = Saved::from_bytes(&whole.save().to_bytes()).unwrap();
+        let mut resumed = integrator.resume(&top, &saved).unwrap();
         for _ in 0..5 {
             whole.step().unwrap();
             resumed.step().unwrap();
@@ -171,9 +171,9 @@ fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
 #[test]
 fn a_state_without_a_past_is_refused() {
     let top = HeavyTop::slow(Group::Se3);
-    let other = GeneralizedAlpha::new(Method::Index3, 0.8, 1e-3).unwrap();
-    let state = other.start(&top, top.initial()).unwrap().state().clone();
-    assert!(GeneralizedAlpha::with(settings(1e-3)).resume(&top, state).is_err());
+    let other = Integrator::new(INDEX3, 0.8, 1e-3).unwrap();
+    let state = other.start(&top, top.initial()).unwrap().save();
+    assert!(Integrator::with(settings(1e-3)).resume(&top, &state).is_err());
 }
 
 #[test]

@@ -5,7 +5,9 @@
 use std::path::Path;
 
 use kreisel::dae::{Dae, Values};
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{
+    BDF2, ErrorControl, INDEX2, INDEX3, Integrator, Method, Parameters, SOI2, Settings,
+};
 use kreisel::machine::Machine;
 use kreisel::modes;
 use kreisel::run::About;
@@ -135,13 +137,13 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
         );
         [y[0], y[1], crank::guide_force(&y), y[2], y[3], y[4], crank::voltage(&y)]
     });
-    let methods = [Method::Index3, Method::Index2, Method::Soi2, Method::Bdf2];
+    let methods = [INDEX3, INDEX2, SOI2, BDF2];
     for (method, alternating) in methods.into_iter().flat_map(|method| [(method, false), (method, true)]) {
         // With `bdf2` the third-order terms of the angle's error are still larger than those of second order.
-        let (counts, excess) = if method == Method::Bdf2 { ([1200, 2400], 0.8) } else { ([600, 1200], 0.25) };
+        let (counts, excess) = if method == BDF2 { ([1200, 2400], 0.8) } else { ([600, 1200], 0.25) };
         let errors = counts.map(|count| {
             let steps = steps(count, end, alternating);
-            let mut run = GeneralizedAlpha::with(settings(method, steps[0]))
+            let mut run = Integrator::with(settings(method, steps[0]))
                 .start(&machine.system, machine.initial.clone())
                 .unwrap();
             let turn = |difference: f64| (difference / std::f64::consts::TAU).round() * std::f64::consts::TAU;
@@ -204,13 +206,12 @@ fn the_active_suspension_follows_its_linear_equations() {
         ]
     };
     let scales = [0.01, 0.01, 0.1, 0.1, 0.1, 100.0];
-    let methods = [Method::Index2, Method::Index3, Method::Bdf2];
+    let methods = [INDEX2, INDEX3, BDF2];
     for (method, alternating) in methods.into_iter().flat_map(|method| [(method, false), (method, true)]) {
         let errors = [500, 1000].map(|count| {
             let steps = steps(count, end, alternating);
             let settings = settings(method, steps[0]);
-            let mut run =
-                GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+            let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
             steps.iter().for_each(|&step| _ = run.step_by(step).unwrap());
             let found = found(run.values());
             std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
@@ -224,8 +225,8 @@ fn the_active_suspension_follows_its_linear_equations() {
     }
     // Steps that the error decides on, states included.
     let control = ErrorControl::new(1e-4, end);
-    let settings = Settings::auto(Method::Index2, Parameters::chung_hulbert(0.8).unwrap(), control);
-    let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    let settings = Settings::auto(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), control);
+    let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(end).unwrap();
     let worst = found(run.values())
         .iter()
@@ -249,9 +250,8 @@ const BALL: &str = "
 /// The value of a signal's state after a second in steps of 1 ms.
 fn after_a_second(parts: &str, name: &str) -> f64 {
     let machine = from_text(&format!("{BALL}{parts}")).unwrap();
-    let mut run = GeneralizedAlpha::with(settings(Method::Index2, 1e-3))
-        .start(&machine.system, machine.initial.clone())
-        .unwrap();
+    let mut run =
+        Integrator::with(settings(INDEX2, 1e-3)).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(1.0).unwrap();
     state(&machine, run.values(), name)
 }
@@ -366,9 +366,8 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
     let machine = from_text(text).unwrap();
     assert!(machine.sensors.iter().any(|sensor| sensor.name == "lag-3.value"));
     assert_eq!(machine.system.shape().state_count(), 12);
-    let mut run = GeneralizedAlpha::with(settings(Method::Index2, 1e-3))
-        .start(&machine.system, machine.initial.clone())
-        .unwrap();
+    let mut run =
+        Integrator::with(settings(INDEX2, 1e-3)).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(1.0).unwrap();
     // v̇ = −c, ċ = v − c: v'' + v' + v = 0 with v(0) = 1, v'(0) = 0.
     let w = 0.75_f64.sqrt();

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use common::read;
 use kreisel::dae::{Point, Values};
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use kreisel::machine::{JointEntry, Machine};
@@ -61,7 +61,7 @@ fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl 
     // 1e-9.
     (settings.newton_rtol, settings.newton_atol, settings.multiplier_slack) = (1e-12, 1e-14, 1.0);
     (settings.newton.refresh, settings.newton.stop) = (Refresh::EveryIteration, Stop::SmallIncrement);
-    let integrator = GeneralizedAlpha::with(settings);
+    let integrator = Integrator::with(settings);
     let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
     look(run.values());
     while run.values().time < end - 0.5 * step {
@@ -100,7 +100,7 @@ fn crank(law: &str) -> Machine {
 #[test]
 fn a_driven_crank_turns_beyond_a_full_turn_with_the_torque_of_its_weight() {
     let machine = crank(r#"{ speed = "90 rpm" }"#);
-    for method in [Method::Index2, Method::Index3] {
+    for method in [INDEX2, INDEX3] {
         watch(&machine, method, 0.01, 4.0, |state| {
             let angle = 1.5 * TAU * state.time;
             let centre = motion(&machine, "crank", state).pose.position;
@@ -111,7 +111,7 @@ fn a_driven_crank_turns_beyond_a_full_turn_with_the_torque_of_its_weight() {
             // With constant velocity on SE(3) the method is exact. Times are rounded by ε t/2 = 4e-16 s,
             // angles by 4e-15 rad, and
             // `index3` divides second differences of that by β h² and magnifies them ten times in its transients.
-            let tolerance = if method == Method::Index3 { 4e-9 } else { 1e-9 };
+            let tolerance = if method == INDEX3 { 4e-9 } else { 1e-9 };
             let (torque, _) = reaction(&machine, "motor", state);
             close(torque.y, -2.0 * G * 0.3 * angle.cos(), tolerance, "torque");
             assert!(torque.xz().norm() < 1e-9);
@@ -126,7 +126,7 @@ fn the_torque_of_a_smooth_start_is_exact_at_the_start_and_of_second_order_later(
     let inertia = 0.2;
     let error = |step: f64| {
         let mut largest = 0.0_f64;
-        watch(&machine, Method::Index2, step, 1.0, |state| {
+        watch(&machine, INDEX2, step, 1.0, |state| {
             let t = state.time;
             let (angle, acceleration) = if t < 0.5 {
                 let (phase, radius) = (TAU * t / 0.5, 0.5 / TAU);
@@ -164,7 +164,7 @@ fn a_point_led_along_a_path_needs_the_force_of_its_acceleration() {
     )
     .unwrap();
     let step = 0.01;
-    watch(&machine, Method::Index3, step, 3.0, |state| {
+    watch(&machine, INDEX3, step, 3.0, |state| {
         let t = state.time;
         let position = motion(&machine, "bob", state).pose.position;
         close(position.x, 0.5 * (2.0 * t).cos(), 1e-11, "x");
@@ -209,7 +209,7 @@ fn check_led_body(group: &str) {
     )
     .unwrap();
     let turn = |axis: Vector3, angle: f64| UnitQuaternion::from_scaled_axis(angle * axis);
-    watch(&machine, Method::Index2, 0.01, 5.0, |state| {
+    watch(&machine, INDEX2, 0.01, 5.0, |state| {
         let t = state.time;
         let found = motion(&machine, "table", state);
         let initial = turn(Vector3::z(), 0.25 * TAU);
@@ -285,7 +285,7 @@ fn a_universal_joint_has_the_cardan_error() {
     .unwrap();
     let shaft = Vector3::new(0.0, sin, cos);
     let (mut turns, mut last) = (0.0_f64, 0.0_f64);
-    watch(&machine, Method::Index2, 0.01, 10.0, |state| {
+    watch(&machine, INDEX2, 0.01, 10.0, |state| {
         let output = motion(&machine, "output", state);
         // Angle of the output about its shaft: how far x has turned, with full turns counted.
         let x = output.rotation * Vector3::x();
@@ -363,7 +363,7 @@ fn a_gear_keeps_its_ratio_over_many_turns() {
     )
     .unwrap();
     let mut wheel = 0.5 * TAU;
-    for method in [Method::Index2, Method::Index3] {
+    for method in [INDEX2, INDEX3] {
         wheel = 0.5 * TAU;
         watch(&machine, method, 0.01, 6.0, |state| {
             let pinion = 3.0 * state.time * state.time;
@@ -404,7 +404,7 @@ fn a_gear_keeps_its_digits_over_thousands_of_turns() {
         "#;
     let machine = read(&(wheel("a", 0) + &wheel("b", 1) + gear)).unwrap();
     let mut angle = 0.0;
-    watch(&machine, Method::Index2, 0.01, 100.0, |state| {
+    watch(&machine, INDEX2, 0.01, 100.0, |state| {
         angle = coordinate(&machine, "b-axle", "angle", state, angle).0;
         // Numbers of this size are spaced by 1.8e-12.
         close(angle, 140.0 * state.time, 1e-10, "angle of the second wheel");
@@ -431,7 +431,7 @@ fn a_rack_and_a_differential_follow_their_couplings() {
         + &drive("left-hinge", "6*t")
         + &drive("right-hinge", "10*t");
     let machine = read(&text).unwrap();
-    watch(&machine, Method::Index2, 0.01, 3.0, |state| {
+    watch(&machine, INDEX2, 0.01, 3.0, |state| {
         let t = state.time;
         close(coordinate(&machine, "cage-hinge", "angle", state, 8.0 * t).0, 8.0 * t, 1e-9, "cage");
         close(coordinate(&machine, "rail", "displacement", state, 0.0).0, 0.4 * t, 1e-9, "rack");
@@ -458,7 +458,7 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
         "#,
     )
     .unwrap();
-    watch(&machine, Method::Index2, 0.01, 6.0, |state| {
+    watch(&machine, INDEX2, 0.01, 6.0, |state| {
         let turns = 2.0 * state.time;
         let nut = motion(&machine, "nut", state);
         close(nut.pose.position.z, 0.005 * turns, 1e-11, "advance");
@@ -471,7 +471,7 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
 fn a_drive_that_begins_elsewhere_moves_the_machine_there_and_says_so() {
     let machine = crank(r#""30 deg""#);
     assert!(machine.warnings[0].contains("`motor` does not fit"), "{:?}", machine.warnings);
-    watch(&machine, Method::Index2, 0.01, 0.0, |state| {
+    watch(&machine, INDEX2, 0.01, 0.0, |state| {
         let height = motion(&machine, "crank", state).pose.position.z;
         // Positions are made consistent to 1e-14 of the machine's length.
         close(height, -0.3 * 0.5, 1e-13, "height");
@@ -495,7 +495,7 @@ fn a_distance_may_be_a_law_of_time() {
         "#,
     )
     .unwrap();
-    watch(&machine, Method::Index2, 0.01, 1.0, |state| {
+    watch(&machine, INDEX2, 0.01, 1.0, |state| {
         let height = motion(&machine, "load", state).pose.position.z;
         close(height, -2.0 + 0.1 * state.time * state.time, 1e-10, "height");
         close(reaction(&machine, "rope", state).1.z, 2.0 * (G + 0.2), 1e-6, "pull");

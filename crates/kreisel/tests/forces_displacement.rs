@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::machine::{Machine, part};
 use kreisel::model::Document;
 
@@ -26,8 +26,8 @@ fn slide(velocity: f64, rest: &str, step: f64, end: f64) -> f64 {
     let document = Document::from_text("test.toml", &text, &part::kinds(), &[]);
     let machine = document.and_then(|document| Machine::assemble(&document));
     let machine = machine.map_err(|errors| errors.render(false)).unwrap();
-    let settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
-    let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial).unwrap();
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(1.0).unwrap(), step);
+    let mut run = Integrator::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(end).unwrap();
     // The block does not turn, so its configuration is a unit quaternion and the position.
     run.values().configuration[4]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kreisel::dae::{Control, Dae, Equations, Initial, Values};
 use kreisel::element::{Body, CoordinateForce, LinearSpring};
-use kreisel::integrate::{GeneralizedAlpha, Interval, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Interval, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};
@@ -313,7 +313,7 @@ fn the_reaction_of_a_body_at_rest_carries_its_weight() {
                 + &body_text("arm", &body)
                 + &joint_text(kind, bodies, &placed);
             let machine = assemble(&text);
-            let integrator = GeneralizedAlpha::new(Method::Index3, 0.9, 0.01).unwrap();
+            let integrator = Integrator::new(INDEX3, 0.9, 0.01).unwrap();
             let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
             for end in [0.0, 0.1] {
                 run.advance(end).unwrap();
@@ -380,7 +380,7 @@ fn settings(method: Method, spectral_radius: f64, step: f64) -> Settings {
 /// energy.
 fn energy_errors(kind: &Kind, group: Group, step: f64) -> ([f64; 2], f64) {
     let Swing { system, initial } = swing(kind, group);
-    let integrator = GeneralizedAlpha::with(settings(Method::Index2, 1.0, step));
+    let integrator = Integrator::with(settings(INDEX2, 1.0, step));
     let mut run = integrator.start(&system, initial).unwrap();
     let energies = |state: &Values| system.energies(&state.point());
     let (start, mut errors, mut kinetic) = (energies(run.values()).total(), [0.0_f64; 2], 0.0_f64);
@@ -422,7 +422,7 @@ fn record(kind: &Kind, group: Group, method: Method, step: f64) -> Record {
     let Swing { system, initial } = swing(kind, group);
     let mut settings = settings(method, 0.9, step);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    let mut run = GeneralizedAlpha::with(settings).start(&system, initial).unwrap();
+    let mut run = Integrator::with(settings).start(&system, initial).unwrap();
     let mut record = Record { motion: Vec::new(), velocity: Vec::new(), reaction: Vec::new() };
     for sample in 1..=5 {
         run.advance(0.1 * f64::from(sample)).unwrap();
@@ -446,9 +446,9 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn motion_and_reactions_are_of_second_order_and_the_same_on_both_groups() {
     for kind in KINDS {
-        let reference = record(kind, Group::Se3, Method::Index2, 0.000625);
+        let reference = record(kind, Group::Se3, INDEX2, 0.000625);
         for group in [Group::Se3, Group::So3xR3] {
-            for method in [Method::Index2, Method::Index3] {
+            for method in [INDEX2, INDEX3] {
                 let [coarse, fine] = [0.01, 0.005].map(|step| {
                     let found = record(kind, group, method, step);
                     [

@@ -1,6 +1,6 @@
 //! What the defaults of Newton's iteration leave of the error, and how much work they take.
 
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Statistics};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings, Statistics};
 use kreisel::lie::{Group, vector3};
 use kreisel::solve::newton::Refresh;
 use kreisel_papers::problem::HeavyTop;
@@ -20,9 +20,8 @@ fn heavy_top(method: Method, change: impl FnOnce(&mut Settings)) -> Run {
         Settings::new(method, Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius"), step);
     change(&mut settings);
     let times: Vec<f64> = (1..=steps).map(|n| f64::from(n) * step).collect();
-    let mut run = GeneralizedAlpha::with(settings)
-        .start(&top, top.initial())
-        .expect("the initial values are consistent");
+    let mut run =
+        Integrator::with(settings).start(&top, top.initial()).expect("the initial values are consistent");
     let (mut position, mut multiplier) = (0.0, 0.0_f64);
     for exact in top.reference(&times) {
         run.step().expect("every step converges");
@@ -42,7 +41,7 @@ fn to_round_off(settings: &mut Settings) {
 /// λ of `index3` magnifies what Newton leaves by 1/h² = 1e8; the error must still be the method's own.
 #[test]
 fn default_tolerances_leave_the_error_of_the_method() {
-    for method in [Method::Index3, Method::Index2] {
+    for method in [INDEX3, INDEX2] {
         let converged = heavy_top(method, to_round_off);
         let default = heavy_top(method, |_| {});
         let change = |a: f64, b: f64| (a / b - 1.0).abs();
@@ -55,7 +54,7 @@ fn default_tolerances_leave_the_error_of_the_method() {
 /// the steps stopped too early and the error in x(1) was 4.8e-3 where the method's own is 4.6e-5.
 #[test]
 fn the_rate_of_a_fresh_matrix_is_not_claimed_for_a_kept_one() {
-    for method in [Method::Index3, Method::Index2] {
+    for method in [INDEX3, INDEX2] {
         let converged = heavy_top(method, to_round_off);
         let kept = heavy_top(method, |settings| settings.newton.refresh = Refresh::WhenSlow);
         // The tolerance of 1e-12 in an increment, kept up over all steps, is some 1e-6 in x.
@@ -67,7 +66,7 @@ fn the_rate_of_a_fresh_matrix_is_not_claimed_for_a_kept_one() {
 /// Kreisel itself, to notice change: work, not seconds.
 #[test]
 fn most_steps_of_the_heavy_top_need_one_iteration_and_one_matrix() {
-    for method in [Method::Index3, Method::Index2] {
+    for method in [INDEX3, INDEX2] {
         let work = heavy_top(method, |_| {}).work;
         // The first step knows nothing of the one before and may renew its matrix.
         assert!(work.matrices <= work.steps + 1, "{method:?} {work:?}");

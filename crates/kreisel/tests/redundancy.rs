@@ -5,7 +5,7 @@
 use kreisel::constrained::Redundancy;
 use kreisel::dae::{Dae, Initial, Point, Scales};
 use kreisel::element::Body;
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
@@ -73,9 +73,9 @@ fn a_planar_four_bar_has_three_implied_equations() {
 #[test]
 fn the_motion_is_that_of_the_linkage_without_redundancy() {
     for group in [Group::Se3, Group::So3xR3] {
-        for method in [Method::Index3, Method::Index2] {
+        for method in [INDEX3, INDEX2] {
             let settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), 1e-3);
-            let integrator = GeneralizedAlpha::with(settings);
+            let integrator = Integrator::with(settings);
             let (full, initial) = redundant(group);
             let mut with = integrator.start(&full, initial).unwrap();
             let (reduced, initial) = independent(group);
@@ -94,9 +94,9 @@ fn the_motion_is_that_of_the_linkage_without_redundancy() {
 #[test]
 fn the_multipliers_are_the_smallest_that_keep_the_motion() {
     let (system, initial) = redundant(Group::Se3);
-    for method in [Method::Index3, Method::Index2] {
+    for method in [INDEX3, INDEX2] {
         let settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), 1e-3);
-        let mut run = GeneralizedAlpha::with(settings).start(&system, initial.clone()).unwrap();
+        let mut run = Integrator::with(settings).start(&system, initial.clone()).unwrap();
         run.advance(0.5).unwrap();
         let state = run.values();
         let shape = system.shape();
@@ -145,7 +145,7 @@ fn door(hinges: usize) -> (System, Initial) {
 /// Runs a machine with redundant equations beside one without: the largest violation on the way, and the
 /// difference of the two configurations at the end.
 fn drift(full: (System, Initial), reduced: (System, Initial), steps: usize) -> (f64, f64) {
-    let integrator = GeneralizedAlpha::new(Method::Index3, 0.8, 1e-3).unwrap();
+    let integrator = Integrator::new(INDEX3, 0.8, 1e-3).unwrap();
     let mut with = integrator.start(&full.0, full.1).unwrap();
     let mut without = integrator.start(&reduced.0, reduced.1).unwrap();
     let mut violation = 0.0_f64;

@@ -4,7 +4,8 @@
 
 use kreisel::dae::Values;
 use kreisel::integrate::{
-    GeneralizedAlpha, Integration, Method, Parameters, Parametrization, Settings, Start, StartError, State,
+    INDEX3, Integration, Integrator, Parameters, Parametrization, Saved, Settings, Start, StartError,
+    UPDATED_LAGRANGIAN,
 };
 use kreisel::lie::{Group, vector3};
 use kreisel::solve::newton::Refresh;
@@ -18,12 +19,12 @@ fn settings(parametrization: Parametrization, step: f64) -> Settings {
         parametrization,
         newton_rtol: 1e-13,
         newton_atol: 1e-14,
-        ..Settings::new(Method::UpdatedLagrangian, parameters, step)
+        ..Settings::new(UPDATED_LAGRANGIAN, parameters, step)
     }
 }
 
 fn start(top: &HeavyTop, settings: Settings) -> Integration<'_> {
-    GeneralizedAlpha::with(settings).start(top, top.initial()).unwrap()
+    Integrator::with(settings).start(top, top.initial()).unwrap()
 }
 
 /// Largest errors of x, Ω and λ, each relative to the size of the exact one.
@@ -83,7 +84,7 @@ fn alternating_steps_keep_order_two_in_every_component() {
 #[test]
 fn the_energy_of_the_heavy_top_changes_as_in_an_independent_implementation() {
     let top = HeavyTop::new(Group::So3xR3);
-    let lie = Settings { method: Method::Index3, ..settings(Parametrization::RotationVector, 2e-3) };
+    let lie = Settings { method: INDEX3, ..settings(Parametrization::RotationVector, 2e-3) };
     for (name, settings, expected, tolerance) in [
         ("Lie group", lie, -0.10, 0.005),
         ("rotation vector", settings(Parametrization::RotationVector, 2e-3), -3.63, 0.005),
@@ -103,7 +104,7 @@ fn the_energy_of_the_heavy_top_changes_as_in_an_independent_implementation() {
 fn nodes_on_se3_are_refused_with_a_way_out() {
     let top = HeavyTop::new(Group::Se3);
     let settings = settings(Parametrization::Crv, 1e-3);
-    let refusal = GeneralizedAlpha::with(settings).start(&top, top.initial()).err().unwrap();
+    let refusal = Integrator::with(settings).start(&top, top.initial()).err().unwrap();
     assert!(matches!(refusal, StartError::NoLocalCoordinates { .. }));
     let words = refusal.to_string();
     assert!(words.contains("so3xr3") && words.contains("index3"), "{words}");
@@ -116,11 +117,11 @@ fn a_restart_from_bytes_continues_to_the_same_bits() {
         let mut settings = settings(chart, 1e-3);
         // The matrix in use is then one of an earlier step.
         settings.newton.refresh = Refresh::WhenSlow;
-        let integrator = GeneralizedAlpha::with(settings);
+        let integrator = Integrator::with(settings);
         let mut whole = integrator.start(&top, top.initial()).unwrap();
         whole.advance(0.02).unwrap();
-        let saved = State::from_bytes(&whole.state().to_bytes()).unwrap();
-        let mut resumed = integrator.resume(&top, saved).unwrap();
+        let saved = Saved::from_bytes(&whole.save().to_bytes()).unwrap();
+        let mut resumed = integrator.resume(&top, &saved).unwrap();
         whole.advance(0.05).unwrap();
         resumed.advance(0.05).unwrap();
         assert_eq!(whole.values(), resumed.values(), "{chart:?}");

@@ -4,14 +4,15 @@
 
 use kreisel::dae::{Dae, Initial};
 use kreisel::integrate::{
-    ErrorControl, GeneralizedAlpha, Method, Parameters, Settings, State, StepChange, StepError,
+    ErrorControl, INDEX2, INDEX3, Integrator, Method, Parameters, SOI2, Saved, Settings, StepChange,
+    StepError,
 };
 use kreisel::lie::{Group, Space};
 use kreisel_papers::problem::heavy_top::TopSolution;
 use kreisel_papers::problem::{HeavyTop, Kepler, Pendulum, SpringPendulum};
 
 /// A method joins the tests of this file by joining this list.
-const METHODS: [Method; 3] = [Method::Index3, Method::Index2, Method::Soi2];
+const METHODS: [Method; 3] = [INDEX3, INDEX2, SOI2];
 const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
 
 fn settings(method: Method, spectral_radius: f64, step: f64) -> Settings {
@@ -86,21 +87,31 @@ fn velocity(group: Group, at: &TopSolution) -> [f64; 6] {
 /// v̇ by differences of the reference; δ = 1e-6 leaves some 1e-8 of it, far below the errors here.
 const DELTA: f64 = 1e-6;
 
+/// The end of a step of a size.
+struct End {
+    step: f64,
+    values: kreisel::dae::Values,
+    a: Vec<f64>,
+}
+
+/// What the method calls its a_n.
+const A: &str = "algorithmic acceleration";
+
 /// Errors of the heavy top, the largest after each of the last steps: q absolute, v and a relative, λ
 /// relative to the computed one (as in the numbers below); a against v̇(t + Δ_α h).
 fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) -> [f64; 4] {
     let mut run =
-        GeneralizedAlpha::with(Settings { step: steps[0], ..settings }).start(top, top.initial()).unwrap();
+        Integrator::with(Settings { step: steps[0], ..settings }).start(top, top.initial()).unwrap();
     let mut ends = Vec::new();
     for (done, &step) in (1..).zip(steps) {
         run.step_by(step).unwrap();
         if done + last > steps.len() {
-            ends.push(run.state().clone());
+            ends.push(End { step, values: run.values().clone(), a: run.carried(A).unwrap() });
         }
     }
     let offset = settings.parameters.offset();
-    let times = |state: &State| {
-        let time = state.values().time;
+    let times = |state: &End| {
+        let time = state.values.time;
         let shifted = time + offset * state.step;
         [time, shifted - DELTA, shifted + DELTA]
     };
@@ -116,11 +127,11 @@ fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) ->
     worst
 }
 
-fn state_errors(top: &HeavyTop, state: &State, [exact, before, after]: [&TopSolution; 3]) -> [f64; 4] {
+fn state_errors(top: &HeavyTop, state: &End, [exact, before, after]: [&TopSolution; 3]) -> [f64; 4] {
     let (q, x) = (exact.rotation, exact.position);
     let mut difference = [0.0; 6];
     let exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
-    Space::new([top.group]).difference(&state.values().configuration, &exact_q, &mut difference).unwrap();
+    Space::new([top.group]).difference(&state.values.configuration, &exact_q, &mut difference).unwrap();
     let v = velocity(top.group, exact);
     let [before, after] = [before, after].map(|at| velocity(top.group, at));
     let a: Vec<f64> =
@@ -128,9 +139,9 @@ fn state_errors(top: &HeavyTop, state: &State, [exact, before, after]: [&TopSolu
     let lambda = exact.multipliers;
     [
         norm(&difference),
-        distance(&state.values().velocity, &v) / norm(&v),
-        distance(&state.algorithmic_acceleration, &a) / norm(&a),
-        distance(&state.values().multipliers, lambda.as_slice()) / norm(&state.values().multipliers),
+        distance(&state.values.velocity, &v) / norm(&v),
+        distance(&state.a, &a) / norm(&a),
+        distance(&state.values.multipliers, lambda.as_slice()) / norm(&state.values.multipliers),
     ]
 }
 
@@ -194,18 +205,17 @@ fn strongly_varying_steps_keep_second_order_in_every_component() {
 #[test]
 fn errors_with_and_without_corrections_are_those_of_an_independent_implementation() {
     use Group::{Se3, So3xR3};
-    use Method::{Index2, Index3};
     let full = StepChange::default();
     let keeps_acceleration = StepChange { adjust_acceleration: false, ..full };
     let keeps_residual = StepChange { rescale_residual: false, ..full };
     let cases = [
-        (So3xR3, Index3, full, [1.57e-2, 4.54e-3, 7.83e-4, 1.31e-4]),
-        (So3xR3, Index3, keeps_residual, [1.18, 1.18, 1.12, 0.92]),
-        (So3xR3, Index2, full, [2.45e-2, 6.35e-3, 1.62e-3, 4.07e-4]),
-        (So3xR3, Index2, keeps_acceleration, [2.57e-2, 7.07e-3, 2.34e-3, 9.54e-4]),
-        (Se3, Index3, full, [3.52e-2, 8.93e-3, 2.24e-3, 5.61e-4]),
-        (Se3, Index3, keeps_acceleration, [3.25e-2, 8.62e-3, 2.94e-3, 1.33e-3]),
-        (Se3, Index3, keeps_residual, [3.52e-2, 8.93e-3, 2.24e-3, 5.61e-4]),
+        (So3xR3, INDEX3, full, [1.57e-2, 4.54e-3, 7.83e-4, 1.31e-4]),
+        (So3xR3, INDEX3, keeps_residual, [1.18, 1.18, 1.12, 0.92]),
+        (So3xR3, INDEX2, full, [2.45e-2, 6.35e-3, 1.62e-3, 4.07e-4]),
+        (So3xR3, INDEX2, keeps_acceleration, [2.57e-2, 7.07e-3, 2.34e-3, 9.54e-4]),
+        (Se3, INDEX3, full, [3.52e-2, 8.93e-3, 2.24e-3, 5.61e-4]),
+        (Se3, INDEX3, keeps_acceleration, [3.25e-2, 8.62e-3, 2.94e-3, 1.33e-3]),
+        (Se3, INDEX3, keeps_residual, [3.52e-2, 8.93e-3, 2.24e-3, 5.61e-4]),
     ];
     let mut misses = Vec::new();
     for (group, method, step_change, expected) in cases {
@@ -224,9 +234,7 @@ fn errors_with_and_without_corrections_are_those_of_an_independent_implementatio
 #[test]
 fn without_adjusted_accelerations_alternating_steps_fall_to_first_order() {
     let counts = [1600, 3200, 6400];
-    for (method, group) in
-        [(Method::Index2, Group::So3xR3), (Method::Index2, Group::Se3), (Method::Index3, Group::Se3)]
-    {
+    for (method, group) in [(INDEX2, Group::So3xR3), (INDEX2, Group::Se3), (INDEX3, Group::Se3)] {
         let order = |adjust_acceleration| {
             let step_change = StepChange { adjust_acceleration, ..StepChange::default() };
             let settings = Settings { step_change, ..settings(method, 0.2, 1.0) };
@@ -245,7 +253,7 @@ fn without_adjusted_accelerations_alternating_steps_fall_to_first_order() {
 fn without_the_rescaled_residual_multipliers_do_not_converge_on_so3xr3() {
     let counts = [400, 800, 1600];
     let step_change = StepChange { rescale_residual: false, ..StepChange::default() };
-    let settings = Settings { step_change, ..settings(Method::Index3, 0.9, 1.0) };
+    let settings = Settings { step_change, ..settings(INDEX3, 0.9, 1.0) };
     let errors = ladder(Group::So3xR3, settings, Sequence::Alternating, &counts, 1);
     assert!(errors[3].iter().all(|error| *error > 0.5), "{errors:?}");
     let order = slope(&inverse(&counts), &errors[0]);
@@ -271,7 +279,7 @@ fn controlled<D: Dae>(
     end: f64,
     exact: [&[f64]; 2],
 ) -> Controlled {
-    let mut run = GeneralizedAlpha::with(settings).start(dae, initial).unwrap();
+    let mut run = Integrator::with(settings).start(dae, initial).unwrap();
     run.advance(end).unwrap();
     let (state, counts) = (run.values(), run.statistics());
     assert_eq!(state.time, end);
@@ -303,7 +311,7 @@ fn errors_of_the_heavy_top_follow_the_tolerance() {
             let mut exact_q = [q.w, q.i, q.j, q.k, x.x, x.y, x.z];
             let runs = tolerances.map(|tolerance| {
                 let settings = auto(method, 0.9, ErrorControl::new(tolerance, END));
-                let mut run = GeneralizedAlpha::with(settings).start(&top, top.initial()).unwrap();
+                let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
                 run.advance(END).unwrap();
                 // Of the two quaternions of a rotation the one that the run has come to.
                 if run.values().configuration[0] * exact_q[0] < 0.0 {
@@ -323,9 +331,9 @@ fn errors_of_the_heavy_top_follow_the_tolerance() {
 fn errors_of_the_stiff_pendulum_follow_the_tolerance_down_to_a_billionth() {
     let pendulum = SpringPendulum::default();
     for (method, end, tolerances) in [
-        (Method::Index3, 1.0, &[1e-3, 1e-4, 1e-5, 1e-6][..]),
-        (Method::Index2, 1.0, &[1e-3, 1e-4, 1e-5, 1e-6]),
-        (Method::Index2, 0.2, &[1e-3, 1e-5, 1e-7, 1e-9]),
+        (INDEX3, 1.0, &[1e-3, 1e-4, 1e-5, 1e-6][..]),
+        (INDEX2, 1.0, &[1e-3, 1e-4, 1e-5, 1e-6]),
+        (INDEX2, 0.2, &[1e-3, 1e-5, 1e-7, 1e-9]),
     ] {
         let exact = pendulum.reference(end);
         let run = |tolerance: &f64| {
@@ -362,14 +370,14 @@ fn two_time_scales_need_less_than_half_the_steps_of_the_best_fixed_step() {
 fn a_restart_from_bytes_continues_variable_steps_to_the_same_bits() {
     let top = HeavyTop::new(Group::So3xR3);
     for method in METHODS {
-        let integrator = GeneralizedAlpha::with(auto(method, 0.9, ErrorControl::new(1e-4, 1.0)));
+        let integrator = Integrator::with(auto(method, 0.9, ErrorControl::new(1e-4, 1.0)));
         for steps_before in [0, 1, 23] {
             let mut whole = integrator.start(&top, top.initial()).unwrap();
             for _ in 0..steps_before {
                 whole.step().unwrap();
             }
-            let saved = State::from_bytes(&whole.state().to_bytes()).unwrap();
-            let mut resumed = integrator.resume(&top, saved).unwrap();
+            let saved = Saved::from_bytes(&whole.save().to_bytes()).unwrap();
+            let mut resumed = integrator.resume(&top, &saved).unwrap();
             whole.advance(0.05).unwrap();
             resumed.advance(0.05).unwrap();
             assert_eq!(whole.values(), resumed.values(), "{method:?} after {steps_before} steps");
@@ -382,7 +390,7 @@ fn a_first_step_that_is_far_too_large_is_taken_back() {
     let top = HeavyTop::new(Group::So3xR3);
     for method in METHODS {
         let control = ErrorControl { initial_step: Some(0.3), ..ErrorControl::new(1e-3, 1.0) };
-        let mut run = GeneralizedAlpha::with(auto(method, 0.9, control)).start(&top, top.initial()).unwrap();
+        let mut run = Integrator::with(auto(method, 0.9, control)).start(&top, top.initial()).unwrap();
         run.advance(0.3).unwrap();
         let counts = run.statistics();
         assert!(counts.rejections + counts.failures > 0, "{counts:?}");
@@ -395,8 +403,8 @@ fn a_first_step_that_is_far_too_large_is_taken_back() {
 fn a_tolerance_that_the_smallest_step_cannot_keep_ends_the_run_with_the_reason() {
     let pendulum = Pendulum::default();
     let control = ErrorControl { min_step: 0.05, ..ErrorControl::new(1e-8, 1.0) };
-    let settings = auto(Method::Index2, 0.9, control);
-    let mut run = GeneralizedAlpha::with(settings).start(&pendulum, pendulum.initial(0.2)).unwrap();
+    let settings = auto(INDEX2, 0.9, control);
+    let mut run = Integrator::with(settings).start(&pendulum, pendulum.initial(0.2)).unwrap();
     let error = run.advance(1.0).unwrap_err();
     assert!(matches!(error, StepError::ErrorTooLarge { least: 0.05, .. }), "{error:?}");
     let message = error.to_string();
@@ -408,8 +416,8 @@ fn a_tolerance_that_the_smallest_step_cannot_keep_ends_the_run_with_the_reason()
 fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     let pendulum = SpringPendulum::default();
     let control = ErrorControl { min_step: 1e-5, max_step: 4e-3, ..ErrorControl::new(1e-3, 1.0) };
-    let settings = auto(Method::Index2, 0.9, control);
-    let mut run = GeneralizedAlpha::with(settings).start(&pendulum, pendulum.initial()).unwrap();
+    let settings = auto(INDEX2, 0.9, control);
+    let mut run = Integrator::with(settings).start(&pendulum, pendulum.initial()).unwrap();
     let mut steps = Vec::new();
     let mut note = |last: &mut dyn kreisel::integrate::Interval| {
         steps.push(last.report().step);

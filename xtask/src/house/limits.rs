@@ -28,7 +28,7 @@ pub const TRAITS: &[TraitLimit] = &[
     methods("Joint", (24, 4), (5, 2)),
     methods("Element", (19, 2), (5, 2)),
     methods("NonlinearSystem", (4, 3), (4, 3)),
-    methods("Scheme", (10, 4), (10, 4)),
+    methods("Scheme", (10, 3), (10, 4)),
     methods("LinearStep", (2, 2), (2, 2)),
     methods("Observer", (3, 1), (4, 1)),
     methods("Interval", (3, 3), (3, 3)),
@@ -53,10 +53,10 @@ pub struct StructLimit {
 
 /// The structs that hold what passes through the doors; some are yet to come.
 pub const STRUCTS: &[StructLimit] = &[
-    fields("integrate", "State", 30, "6, private"),
-    fields("integrate", "Trial", 9, "2, private"),
+    fields("integrate", "State", 6, "6, private"),
+    fields("integrate", "Trial", 2, "2, private"),
     fields("integrate", "Workspace", 20, "≤ 14, private"),
-    fields("integrate", "MatrixPoint", 8, "4, private"),
+    fields("integrate", "MatrixPoint", 4, "4, private"),
     fields("integrate", "Settings", 20, "private"),
     fields("machine", "MachineBuilder", 10, "≤ 12, private"),
     fields("machine", "Machine", 18, "≤ 8, private"),

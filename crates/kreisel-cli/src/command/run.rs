@@ -168,7 +168,7 @@ impl Run {
             if stopped && (watch.is_due || (is_interrupted && watch.checkpoint.is_some())) {
                 job.header.wall_time = wall_time();
                 watch.is_due = false;
-                watch.recorder.write_checkpoint(&run, &mut job.header)?;
+                watch.recorder.write_checkpoint(&mut run, &mut job.header)?;
             }
             if !stopped || is_interrupted {
                 break ending;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::{Control, Values};
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Interval, Observer, Settings, State};
+use kreisel::integrate::{ErrorControl, Integrator, Interval, Observer, Saved, Settings};
 use kreisel::machine::{Machine, part};
 use kreisel::model::Document;
 use kreisel::run::{Recorder, Trajectory};
@@ -86,9 +86,9 @@ struct CamObserver<'m> {
     recorder: Recorder<'m, Trajectory>,
     run: Run,
     /// The state before the step under way.
-    before: State,
+    before: Option<Saved>,
     /// The states before the last of the steps that were the smallest so far, and their sizes.
-    states: VecDeque<(State, f64)>,
+    states: VecDeque<(Saved, f64)>,
 }
 
 impl Observer for CamObserver<'_> {
@@ -102,7 +102,7 @@ impl Observer for CamObserver<'_> {
         let run = &mut self.run;
         if step < run.smallest {
             (run.smallest, run.smallest_at) = (step, time);
-            self.states.push_back((self.before.clone(), step));
+            self.states.extend(self.before.take().map(|before| (before, step)));
             if self.states.len() > WATCHED {
                 self.states.pop_front();
             }
@@ -120,20 +120,20 @@ impl Observer for CamObserver<'_> {
 }
 
 /// Runs the model with one m_ave; gives the states before its smallest steps, with their sizes, as well.
-fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(State, f64)>), ExperimentError> {
+fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(Saved, f64)>), ExperimentError> {
     let end = machine.plan()?.end_time;
     let mut integration =
-        GeneralizedAlpha::with(settings(machine, mass)?).start(&machine.system, machine.initial.clone())?;
+        Integrator::with(settings(machine, mass)?).start(&machine.system, machine.initial.clone())?;
     let mut watch = CamObserver {
         recorder: Recorder::new(machine, Some(OUTPUT_STEP), Trajectory::new(machine)),
         run: Run { mass, smallest: f64::INFINITY, ..Run::default() },
-        before: State::default(),
+        before: None,
         states: VecDeque::new(),
     };
     watch.started(integration.values());
     let mut outcome = Ok(());
     while outcome.is_ok() && integration.values().time < end {
-        watch.before.clone_from(integration.state());
+        watch.before = Some(integration.save());
         outcome = integration.run(end, &mut watch);
     }
     let CamObserver { recorder, mut run, states, .. } = watch;
@@ -146,10 +146,10 @@ fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(State, f64)>), Ex
 }
 
 /// The last decreasing correction of a step from a state, with one m_ave.
-fn correction(machine: &Machine, mass: f64, state: &State, step: f64) -> Result<f64, ExperimentError> {
+fn correction(machine: &Machine, mass: f64, state: &Saved, step: f64) -> Result<f64, ExperimentError> {
     let own = settings(machine, mass)?;
     let fixed = Settings { step, error_control: None, ..own };
-    let mut from = GeneralizedAlpha::with(fixed).resume(&machine.system, state.clone())?;
+    let mut from = Integrator::with(fixed).resume(&machine.system, state)?;
     Ok(from.saturating_step(kreisel::integrate::Watch::default())?.last_decreasing)
 }
 

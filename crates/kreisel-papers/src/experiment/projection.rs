@@ -9,14 +9,14 @@ use super::heavy_top::{History, Moment, TopRun, largest, oscillation, over_time}
 use super::ladder::Ladder;
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
 
 /// Time t* of the projection.
 const PROJECTION: f64 = 0.7;
 
 fn projected(step: f64) -> Result<History, ExperimentError> {
-    let run = TopRun::new(Group::So3xR3, Method::Index3, step)?.starting(Start::OrderPreserving);
+    let run = TopRun::new(Group::So3xR3, INDEX3, step)?.starting(Start::OrderPreserving);
     run.projecting_velocity_at(PROJECTION).run()
 }
 

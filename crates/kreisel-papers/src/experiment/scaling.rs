@@ -6,7 +6,7 @@ use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, num
 use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
-use kreisel::integrate::{Form, GeneralizedAlpha, Integration, Method, Parameters, Scaling, Settings, Watch};
+use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
@@ -46,10 +46,10 @@ struct Measured {
 fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static>, ExperimentError> {
     static PENDULUM: Pendulum = Pendulum { gravity: 1.0 };
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
-    let usual = Settings::new(Method::Bdf2, Parameters::chung_hulbert(0.0)?, step);
+    let usual = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, step);
     let (mass_scale, stiffness_scale) = (Some(1.0), Some(0.0));
     let settings = Settings { form, scaling, mass_scale, stiffness_scale, ..usual };
-    Ok(GeneralizedAlpha::with(settings).start(&PENDULUM, initial)?)
+    Ok(Integrator::with(settings).start(&PENDULUM, initial)?)
 }
 
 fn measure(form: Form, scaling: Scaling, step: f64) -> Result<Measured, ExperimentError> {

@@ -8,10 +8,10 @@ use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{HeavyTop, Kepler, SpringPendulum};
 use kreisel::dae::{Control, Dae, Initial, Values};
 use kreisel::integrate::{
-    ErrorControl, GeneralizedAlpha, Interval, Method, Parameters, Settings, Statistics,
+    ErrorControl, INDEX2, INDEX3, Integrator, Interval, Method, Parameters, SOI2, Settings, Statistics,
 };
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, Words};
+use kreisel::machine::Machine;
 
 /// A problem with its solution.
 struct Case<'a> {
@@ -44,7 +44,7 @@ impl Case<'_> {
 
     /// A run, and its output at equally spaced times.
     fn motion(&self, settings: Settings, count: usize) -> Result<(Statistics, Samples), ExperimentError> {
-        let mut run = GeneralizedAlpha::with(settings).start(self.dae, self.initial.clone())?;
+        let mut run = Integrator::with(settings).start(self.dae, self.initial.clone())?;
         let mut motion = Vec::with_capacity(count);
         let mut sample = Values::default();
         let mut watch = |step: &mut dyn Interval| {
@@ -83,7 +83,7 @@ impl Case<'_> {
     /// Takes a run with a small tolerance as the solution, at a number of times.
     fn solve(&mut self, tolerance: f64, count: usize) -> Result<(), ExperimentError> {
         let control = ErrorControl::new(tolerance, self.end);
-        let settings = Settings { error_control: Some(control), ..self.settings(Method::Index2)? };
+        let settings = Settings { error_control: Some(control), ..self.settings(INDEX2)? };
         self.solution = self.motion(settings, count)?.1;
         Ok(())
     }
@@ -140,7 +140,7 @@ fn rows(
     Ok(())
 }
 
-const METHODS: [Method; 3] = [Method::Index3, Method::Index2, Method::Soi2];
+const METHODS: [Method; 3] = [INDEX3, INDEX2, SOI2];
 const TOLERANCES: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const FINE: [f64; 7] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
 
@@ -239,9 +239,9 @@ pub fn work_precision(progress: &Progress) -> Result<Outcome, ExperimentError> {
         spectral_radius: 0.2,
         solution: vec![[exact.position.to_vec(), exact.velocity.to_vec()]],
     };
-    rows(&mut outcome, 3, &case, Method::Index3, &TOLERANCES, progress)?;
-    rows(&mut outcome, 3, &case, Method::Index2, &FINE, progress)?;
-    rows(&mut outcome, 3, &case, Method::Soi2, &TOLERANCES, progress)?;
+    rows(&mut outcome, 3, &case, INDEX3, &TOLERANCES, progress)?;
+    rows(&mut outcome, 3, &case, INDEX2, &FINE, progress)?;
+    rows(&mut outcome, 3, &case, SOI2, &TOLERANCES, progress)?;
     Ok(outcome)
 }
 
@@ -284,8 +284,8 @@ pub fn two_scales(progress: &Progress) -> Result<Outcome, ExperimentError> {
             spectral_radius: 0.9,
             solution: vec![[q.to_vec(), v.to_vec()]],
         };
-        let run = case.controlled(Method::Index2, tolerance)?;
-        let fixed = case.fixed_steps(Method::Index2, run)?;
+        let run = case.controlled(INDEX2, tolerance)?;
+        let fixed = case.fixed_steps(INDEX2, run)?;
         let cells = [eccentricity, tolerance, run.steps, run.taken_back, run.errors[0], fixed.round()];
         outcome.table.row(cells.into_iter().chain([fixed / run.steps]).map(number));
         ratios.push(fixed / run.steps);

@@ -9,7 +9,7 @@
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::Initial;
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Watch};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings, Watch};
 use kreisel::machine::Machine;
 
 const STEPS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
@@ -73,7 +73,7 @@ struct Measured {
 }
 
 fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, ExperimentError> {
-    let integrator = GeneralizedAlpha::with(Settings::new(method, Parameters::chung_hulbert(0.8)?, step));
+    let integrator = Integrator::with(Settings::new(method, Parameters::chung_hulbert(0.8)?, step));
     let mut run = integrator.start(&machine.system, machine.initial.clone())?;
     let mut measured = Measured::default();
     for _ in 0..COUNT {
@@ -102,10 +102,10 @@ struct Case {
 }
 
 const CASES: [Case; 4] = [
-    Case { name: "links, `index3`", text: LINKS, method: Method::Index3 },
-    Case { name: "links, `index2`", text: LINKS, method: Method::Index2 },
-    Case { name: "beam, `index3`", text: BEAM, method: Method::Index3 },
-    Case { name: "beam, `index2`", text: BEAM, method: Method::Index2 },
+    Case { name: "links, `index3`", text: LINKS, method: INDEX3 },
+    Case { name: "links, `index2`", text: LINKS, method: INDEX2 },
+    Case { name: "beam, `index3`", text: BEAM, method: INDEX3 },
+    Case { name: "beam, `index2`", text: BEAM, method: INDEX2 },
 ];
 
 impl Case {
@@ -123,7 +123,7 @@ impl Case {
     /// errors of positions of size one, or of velocities, over forces that are not smaller than a tenth of
     /// m/s².
     fn round_off(&self, step: f64) -> f64 {
-        let power = if self.method == Method::Index3 { 2 } else { 1 };
+        let power = if self.method == INDEX3 { 2 } else { 1 };
         100.0 * f64::EPSILON / step.powi(power)
     }
 
@@ -146,7 +146,7 @@ impl Case {
             .map(|(one, step)| one.multipliers / (10.0 * method * step * step + self.round_off(step)));
         let worst = excess.fold(0.0, f64::max);
         outcome.check(Check::at_most(format!("error of the multipliers over its bound, {name}"), 1.0, worst));
-        if self.method == Method::Index3 {
+        if self.method == INDEX3 {
             let units = measured[6].multipliers * STEPS[6] * STEPS[6] / f64::EPSILON;
             let label = format!("error of the multipliers at h = 1e-8 in ε/h², {name}");
             outcome.check(Check::within(label, 0.01..=100.0, units));

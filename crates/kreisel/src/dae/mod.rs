@@ -197,7 +197,7 @@ pub enum Equation {
 ///
 /// ```
 /// use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
-/// use kreisel::integrate::{GeneralizedAlpha, Method};
+/// use kreisel::integrate::{INDEX3, Integrator};
 /// use kreisel::lie::Space;
 /// use kreisel::solve::block::BlockMatrix;
 ///
@@ -218,7 +218,7 @@ pub enum Equation {
 /// }
 ///
 /// let initial = Initial::new(0.0, [0.0, -1.0], [1.0, 0.0]);
-/// let mut run = GeneralizedAlpha::new(Method::Index3, 0.9, 1e-3)?.start(&Pendulum, initial)?;
+/// let mut run = Integrator::new(INDEX3, 0.9, 1e-3)?.start(&Pendulum, initial)?;
 /// run.advance(1.0)?;
 /// let q = &run.values().configuration;
 /// assert!((q[0] * q[0] + q[1] * q[1] - 1.0).abs() < 1e-12);

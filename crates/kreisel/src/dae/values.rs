@@ -46,14 +46,37 @@ impl Values {
     /// Takes over other values, without allocation where they have the same sizes.
     pub fn copy_from(&mut self, other: &Self) {
         self.time = other.time;
-        self.configuration.clone_from(&other.configuration);
-        self.velocity.clone_from(&other.velocity);
-        self.acceleration.clone_from(&other.acceleration);
-        self.multipliers.clone_from(&other.multipliers);
-        self.nonholonomic_multipliers.clone_from(&other.nonholonomic_multipliers);
-        self.internal_states.clone_from(&other.internal_states);
-        self.internal_rates.clone_from(&other.internal_rates);
-        self.memory.clone_from(&other.memory);
+        for (to, from) in self.vectors_mut().into_iter().zip(other.vectors()) {
+            to.clone_from(from);
+        }
+    }
+
+    /// All vectors, in the order of the fields.
+    pub(crate) fn vectors(&self) -> [&Vec<f64>; 8] {
+        [
+            &self.configuration,
+            &self.velocity,
+            &self.acceleration,
+            &self.multipliers,
+            &self.nonholonomic_multipliers,
+            &self.internal_states,
+            &self.internal_rates,
+            &self.memory,
+        ]
+    }
+
+    /// All vectors, in the order of the fields.
+    pub(crate) fn vectors_mut(&mut self) -> [&mut Vec<f64>; 8] {
+        [
+            &mut self.configuration,
+            &mut self.velocity,
+            &mut self.acceleration,
+            &mut self.multipliers,
+            &mut self.nonholonomic_multipliers,
+            &mut self.internal_states,
+            &mut self.internal_rates,
+            &mut self.memory,
+        ]
     }
 
     /// The point at which the equations hold.

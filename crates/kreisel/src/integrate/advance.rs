@@ -30,6 +30,15 @@ struct Plan {
     shortened: bool,
 }
 
+/// What came of a step under error control.
+#[derive(Clone, Copy, Debug)]
+enum Tried {
+    /// It is good enough; its error is of this order in its size.
+    Good(u32),
+    /// A step of this size is to be tried.
+    Cut(f64),
+}
+
 /// Where steps are to end.
 #[derive(Clone, Copy, Debug)]
 struct Goal {
@@ -48,9 +57,10 @@ impl Integration<'_> {
     /// order is lost. After an error the state is as it was.
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
-        self.accept(step);
+        let next = self.accept(step);
         let condition = self.reported_condition();
         self.last_report = StepReport { step, iterations, condition, ..StepReport::default() };
+        self.go_on(next)?;
         Ok(self.last_report)
     }
 
@@ -86,14 +96,18 @@ impl Integration<'_> {
 
     /// The size that the next step has if nothing stands in its way.
     fn usual_step(&self) -> f64 {
-        if self.settings.error_control.is_some() { self.state.control.next_step } else { self.settings.step }
+        if self.tools.settings.error_control.is_some() {
+            self.state.control.next_step
+        } else {
+            self.tools.settings.step
+        }
     }
 
     /// Time left until the end; a sliver that sums of steps miss it by is none. Steps of varying size miss
     /// nothing: corners that are close together are landed on one by one.
     fn remaining(&self, end: f64) -> f64 {
         let remaining = end - self.state.now.time;
-        let sliver = match self.settings.error_control {
+        let sliver = match self.tools.settings.error_control {
             Some(control) => MIN_PART_OF_TIME * end.abs().max(control.horizon),
             None => SLIVER * self.usual_step(),
         };
@@ -109,13 +123,13 @@ impl Integration<'_> {
         let remaining = end - self.state.now.time;
         if remaining <= usual * (1.0 + SLIVER) {
             let shortened = remaining < usual * (1.0 - SLIVER);
-            let fixed = self.settings.error_control.is_none() && !shortened;
+            let fixed = self.tools.settings.error_control.is_none() && !shortened;
             let step = if fixed { usual } else { remaining };
             // Found for this step alone: a run that was interrupted on the way takes the same one.
             let early = if is_corner { (EARLY * usual).max(4.0 * f64::EPSILON * end.abs()) } else { 0.0 };
             return Plan { step: step - early, lands_on: Some(end), shortened };
         }
-        if self.settings.error_control.is_some() && remaining < 2.0 * usual {
+        if self.tools.settings.error_control.is_some() && remaining < 2.0 * usual {
             return Plan { step: 0.5 * remaining, lands_on: None, shortened: true };
         }
         free
@@ -129,70 +143,71 @@ impl Integration<'_> {
     ) -> Result<StepReport, StepError> {
         let mut plan = self.plan(goal);
         let mut report = StepReport::default();
-        let mut landings = 0;
+        let (mut landings, mut order) = (0, 0);
         loop {
             report.step = plan.step;
-            match self.settings.error_control {
+            match self.tools.settings.error_control {
                 None => report.iterations = self.attempt(plan.step)?,
-                Some(control) => {
-                    if let Some(smaller) = self.controlled_attempt(&mut report, &control)? {
-                        plan = Plan { step: smaller, lands_on: None, shortened: false };
+                Some(control) => match self.controlled_attempt(&mut report, &control)? {
+                    Tried::Good(error_order) => order = error_order,
+                    Tried::Cut(step) => {
+                        plan = Plan { step, lands_on: None, shortened: false };
                         continue;
                     }
-                }
+                },
             }
             let time = if landings < MAX_LANDINGS { observer.landing(&mut Pending(self)) } else { None };
             let Some(time) = time else { break };
-            self.discard();
             landings += 1;
             plan = Plan { step: time - self.state.now.time, lands_on: Some(time), shortened: true };
         }
-        self.accept(plan.step);
+        let next = self.accept(plan.step);
         if let Some(time) = plan.lands_on {
             self.state.set_time(time);
         }
-        if let Some(control) = self.settings.error_control {
+        if let Some(control) = self.tools.settings.error_control {
             let rejected = report.rejections > 0;
-            self.state.control.propose(plan.step, report.error, plan.shortened, rejected, &control);
+            let error = (report.error, order);
+            self.state.control.propose(plan.step, error, plan.shortened, rejected, &control);
         }
+        self.go_on(next)?;
         report.condition = self.reported_condition();
         self.last_report = report;
         Ok(report)
     }
 
-    /// One step under error control; gives the size to try next if it is not good enough.
+    /// One step under error control.
     fn controlled_attempt(
         &mut self,
         report: &mut StepReport,
         control: &ErrorControl,
-    ) -> Result<Option<f64>, StepError> {
+    ) -> Result<Tried, StepError> {
         let step = report.step;
         let least = control.min_step.max(MIN_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
         match self.attempt(step) {
             Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
             Err(cause) => {
                 report.rejections += 1;
-                self.failures += 1;
+                self.work.failures += 1;
                 if step <= least {
                     return Err(StepError::NoStep { step, cause: Box::new(cause) });
                 }
-                Ok(Some((cut_after_failure() * step).max(least)))
+                Ok(Tried::Cut((cut_after_failure() * step).max(least)))
             }
             Ok(iterations) => {
                 report.iterations = iterations;
-                let error = self.pending_error(step, control);
+                let error = self.scheme.error(&self.tools, &self.state, step, &self.trial, control);
                 report.error = error.size;
                 if error.size <= 1.0 {
-                    return Ok(None);
+                    return Ok(Tried::Good(error.order));
                 }
-                self.discard();
                 report.rejections += 1;
-                self.rejections += 1;
+                self.work.rejections += 1;
                 if step <= least {
-                    let (time, worst) = (self.state.now.time, self.describe_error(error));
+                    let (time, worst) = (self.state.now.time, self.tools.dae.describe(error.worst));
                     return Err(StepError::ErrorTooLarge { time, step, least, error: error.size, worst });
                 }
-                Ok(Some((cut(error.size) * step).max(least)))
+                Ok(Tried::Cut((cut(error.size, error.order) * step).max(least)))
             }
         }
     }

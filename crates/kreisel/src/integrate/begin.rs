@@ -1,132 +1,149 @@
 //! How an integration begins: settings that suit the system, consistent initial values or a saved state.
 
-use super::GeneralizedAlpha;
-use super::error::{StartError, StateError};
-use super::formulation::Formulation;
-use super::integration::{Integration, StepReport};
-use super::interval::Scratch;
-use super::parameters::{Parameters, Stability};
-use super::prepare::Unprepared;
-use super::scheme::{Trial, Workspace};
-use super::settings::{Method, Settings};
-use super::start::{Side, starting_state};
-use super::state::State;
-use super::updated_lagrangian::node_without_coordinates;
-use crate::constrained::{Kkt, Redundancy, StartReport, check_initial, closed};
-use crate::dae::{Dae, Equation, Initial, Shape, Values};
-use crate::solve::newton::{Newton, Refresh};
+use std::sync::Arc;
 
-impl GeneralizedAlpha {
+use super::Integrator;
+use super::error::{StartError, StateError};
+use super::integration::{Integration, StepReport, Work};
+use super::interval::Scratch;
+use super::judge::Judge;
+use super::saved::Saved;
+use super::scheme::{Family, Side, Stability, StartPoint, Tools, Trial};
+use super::settings::Settings;
+use super::state::State;
+use crate::constrained::{Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse};
+use crate::dae::{Dae, Initial, Shape, Values};
+use crate::solve::newton::Refresh;
+
+impl Integrator {
     /// Makes the initial values consistent and finds the method's starting values.
     pub fn start<'d>(&self, dae: &'d dyn Dae, initial: Initial) -> Result<Integration<'d>, StartError> {
         let mut integration = self.prepare(dae)?;
-        check_initial(dae, &integration.work.shape, &initial)?;
-        integration.set_redundancy(Redundancy::find_moving(
-            dae,
-            initial.time,
-            &initial.configuration,
-            &initial.velocity,
-        ));
-        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
+        check_initial(dae, &integration.tools.shape, &initial)?;
+        let redundancy_at = |configuration: &[f64]| {
+            Redundancy::find_moving(dae, initial.time, configuration, &initial.velocity)
+        };
+        integration.set_redundancy(redundancy_at(&initial.configuration));
+        let Tools { shape, kkt, .. } = &mut integration.tools;
         let (configuration, mut report) = closed(dae, shape, &initial, kkt)?;
         if report.position_change.iter().any(|change| *change != 0.0) {
             // Which constraints depend on others may differ where the machine fits together.
-            integration.set_redundancy(Redundancy::find_moving(
-                dae,
-                initial.time,
-                &configuration,
-                &initial.velocity,
-            ));
+            integration.set_redundancy(redundancy_at(&configuration));
         }
-        let (shape, kkt) = (&integration.work.shape, &mut integration.kkt);
-        let mut state =
-            starting_state(dae, shape, &integration.settings, &initial, configuration, &mut report, kkt)?;
-        state.compliance = integration.work.compliance.clone();
-        state.merged.start = integration.kkt.system.solver.merged();
-        integration.previous = state.now.clone();
-        integration.state = state;
-        let before = vec![0.0; integration.state.now.memory.len()];
-        if dae.couplings_differ(&before, &integration.state.now.memory) {
+        let Tools { shape, kkt, .. } = &mut integration.tools;
+        integration.state.now = consistent_values(dae, shape, &initial, configuration, &mut report, kkt)?;
+        integration.start_report = report;
+        let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
+        let at = StartPoint { time: initial.time, side: Side::Both };
+        let step = integration.tools.settings.step;
+        integration.start_method(Some(step), at).map_err(failed)?;
+        let Values { time, configuration, velocity, acceleration, memory, .. } = &integration.state.now;
+        let kkt = &mut integration.tools.kkt;
+        let misses = kkt.contradicting_accelerations(dae, *time, configuration, velocity, acceleration);
+        refuse(dae, "accelerations", &misses)?;
+        integration.state.merged_start = kkt.system.solver.merged();
+        if dae.couplings_differ(&vec![0.0; memory.len()], memory) {
             integration.renew_couplings();
         }
-        integration.start_report = report;
-        integration.state.prepared_step = integration.settings.step;
-        if integration.settings.error_control.is_some() {
-            let prepared = integration.choose_and_prepare(initial.time, Side::Both);
-            prepared.map_err(|failure| failure.at_start(dae, initial.time))?;
-            integration.previous = integration.state.now.clone();
+        if integration.tools.settings.error_control.is_some() {
+            integration.start_method(None, at).map_err(failed)?;
         }
+        integration.previous = integration.state.now.clone();
         Ok(integration)
     }
 
-    /// Goes on from a saved state, to the same bits as without interruption.
-    pub fn resume<'d>(&self, dae: &'d dyn Dae, state: State) -> Result<Integration<'d>, ResumeError> {
+    /// Goes on from what was saved, to the same bits as without interruption.
+    pub fn resume<'d>(&self, dae: &'d dyn Dae, saved: &Saved) -> Result<Integration<'d>, ResumeError> {
         let mut integration = self.prepare(dae)?;
-        check_sizes(&integration.work.shape, integration.settings.method, &state)?;
-        integration.kkt.set_states(&state.now.internal_states, &state.now.memory);
-        integration.kkt.set_compliance(&state.compliance);
-        integration.work.compliance = state.compliance.clone();
-        integration.previous = state.now.clone();
-        integration.state = state;
-        if dae.couplings_differ(&vec![0.0; integration.state.now.memory.len()], &integration.state.now.memory)
-        {
-            integration.use_couplings();
+        let Integration { tools, scheme, state, previous, .. } = &mut integration;
+        *state = saved.state_for(tools.settings.method.word(), &tools.shape)?;
+        tools.kkt.set_states(&state.now.internal_states, &state.now.memory);
+        tools.kkt.set_compliance(&state.compliance);
+        *previous = state.now.clone();
+        if dae.couplings_differ(&vec![0.0; state.now.memory.len()], &state.now.memory) {
+            scheme.fit(tools, &dae.couplings_at(&state.now.memory));
         }
-        integration.restore_merged()?;
-        integration.restore_factors();
+        if state.merged_start.as_ref().is_some_and(|parts| !tools.kkt.system.solver.merge(parts)) {
+            return Err(StateError::Damaged.into());
+        }
+        saved.restore(&mut **scheme)?;
+        scheme.resume(tools, state)?;
+        integration.count_work();
         Ok(integration)
     }
 
     fn prepare<'d>(&self, dae: &'d dyn Dae) -> Result<Integration<'d>, StartError> {
-        let settings = suited(dae, *self.settings());
-        let (shape, couplings) = (dae.shape(), dae.couplings());
-        let scales = shape.scales;
-        check_settings(&settings, &shape)?;
-        check_groups(&settings, dae, &shape)?;
-        let mass_scale = settings.mass_scale.unwrap_or(scales.mass);
-        let stiffness_scale = settings.stiffness_scale.unwrap_or(scales.stiffness);
-        check_scales(mass_scale, stiffness_scale)?;
-        let (layout, formulation) = Formulation::new(&settings, &shape, &couplings);
-        let error_rates = vec![0.0; shape.velocity_count()];
-        Ok(Integration {
+        let shape = Arc::new(dae.shape());
+        let settings = settings_for(&shape, *self.settings());
+        check_settings(&settings)?;
+        let [mass, stiffness] =
+            [settings.mass_scale, settings.stiffness_scale].map(Option::unwrap_or_default);
+        let tools = Tools {
             dae,
             settings,
-            state: State::default(),
-            previous: Values::default(),
-            last_increment: vec![0.0; shape.velocity_count()],
-            scratch: Scratch::default(),
-            trial: Trial::new(&shape),
-            newton: Newton::new(layout.pattern.clone(), &layout.roles),
             // Initial values know no step, and their rows are those of masses.
-            kkt: Kkt::new(dae, if mass_scale > 0.0 { mass_scale } else { scales.mass }),
-            work: Workspace::new(shape, &couplings, layout),
-            formulation,
-            mass_scale,
-            stiffness_scale,
+            kkt: Kkt::new(dae, if mass > 0.0 { mass } else { shape.scales.mass }),
+            judge: Judge::new(&shape),
+            shape,
+        };
+        let scheme = (settings.method.0.new)(&tools, &dae.couplings())?;
+        check_parameters(&settings, &tools.shape)?;
+        check_scales(mass, stiffness)?;
+        Ok(Integration {
+            scheme,
+            state: State::default(),
+            trial: Trial::new(&tools.shape),
+            previous: Values::default(),
+            last_increment: vec![0.0; tools.shape.velocity_count()],
+            scratch: Scratch::default(),
             start_report: StartReport::default(),
             redundancy: Redundancy::default(),
-            before: Unprepared::default(),
-            error_rates,
             last_report: StepReport::default(),
-            steps: 0,
-            rejections: 0,
-            failures: 0,
+            work: Work::default(),
+            tools,
         })
     }
 }
 
-/// Settings with what a system and a method do not leave open: `bdf2` has first-order states of ρ∞ = 0, which
-/// obey the same formula, and its matrix depends on the past, so that it is of no use in another step.
-fn suited(dae: &dyn Dae, settings: Settings) -> Settings {
-    let (bdf2, mut newton) = (settings.method == Method::Bdf2, settings.newton);
-    newton.refresh = match newton.refresh {
-        Refresh::WhenSlow if bdf2 => Refresh::EveryStep,
-        Refresh::WhenCheaper if bdf2 || !dae.shape().costly_tangent => Refresh::EveryStep,
-        refresh => refresh,
-    };
-    let own = settings.parameters;
-    let parameters = if bdf2 { Parameters::chung_hulbert(0.0).unwrap_or(own) } else { own };
-    Settings { parameters, newton, ..settings }
+/// Values with which a motion starts at a consistent configuration, without accelerations and multipliers;
+/// reports what was changed in the user's velocity.
+fn consistent_values(
+    dae: &dyn Dae,
+    shape: &Shape,
+    initial: &Initial,
+    configuration: Vec<f64>,
+    report: &mut StartReport,
+    kkt: &mut Kkt,
+) -> Result<Values, StartError> {
+    let mut now = Values::zeros(shape);
+    now.time = initial.time;
+    kkt.remember(dae, initial.time, &configuration, &mut now.memory);
+    now.velocity.copy_from_slice(&initial.velocity);
+    report.velocity_violation = kkt
+        .scale_hidden_residual(dae, initial.time, &configuration, &mut now.velocity, 0.0)
+        .map_err(|failure| failure.at_start(dae, initial.time))?;
+    let velocities = now.velocity.iter().zip(&initial.velocity);
+    report.velocity_change.iter_mut().zip(velocities).for_each(|(change, (new, old))| *change = new - old);
+    let misses = kkt.contradicting_velocities(dae, initial.time, &configuration, &now.velocity);
+    refuse(dae, "velocities", &misses)?;
+    now.configuration = configuration;
+    now.internal_states.copy_from_slice(&initial.internal_states);
+    // Empty ones are no guess.
+    now.multipliers.iter_mut().zip(&initial.multipliers).for_each(|(to, from)| *to = *from);
+    let guesses = &initial.nonholonomic_multipliers;
+    now.nonholonomic_multipliers.iter_mut().zip(guesses).for_each(|(to, from)| *to = *from);
+    Ok(now)
+}
+
+/// Settings with what a system and a method do not leave open.
+fn settings_for(shape: &Shape, mut settings: Settings) -> Settings {
+    (settings.method.0.suit)(&mut settings);
+    if settings.newton.refresh == Refresh::WhenCheaper && !shape.costly_tangent {
+        settings.newton.refresh = Refresh::EveryStep;
+    }
+    settings.mass_scale.get_or_insert(shape.scales.mass);
+    settings.stiffness_scale.get_or_insert(shape.scales.stiffness);
+    settings
 }
 
 /// Why a saved state cannot be taken up.
@@ -140,7 +157,7 @@ pub enum ResumeError {
     State(#[from] StateError),
 }
 
-fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> {
+fn check_settings(settings: &Settings) -> Result<(), StartError> {
     if !(settings.step > 0.0 && settings.step.is_finite()) {
         return Err(StartError::Step(settings.step));
     }
@@ -152,17 +169,19 @@ fn check_settings(settings: &Settings, shape: &Shape) -> Result<(), StartError> 
     if let Some(control) = &settings.error_control {
         control.check()?;
     }
-    if shape.nonholonomic_count() > 0 && settings.method == Method::UpdatedLagrangian {
-        return Err(StartError::Unsupported("nonholonomic constraints"));
-    }
-    if settings.method.is_hht() && settings.parameters.alpha_m() != 0.0 {
+    Ok(())
+}
+
+/// Whether parameters suit a method and a system.
+fn check_parameters(settings: &Settings, shape: &Shape) -> Result<(), StartError> {
+    if settings.method.family() == Family::Hht && settings.parameters.alpha_m() != 0.0 {
         return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
     let constrained = shape.constraint_count() > 0;
     match settings.parameters.stability() {
         _ if settings.allow_unstable => Ok(()),
         Stability::Unstable => Err(StartError::Unstable),
-        Stability::Limit if constrained && settings.method.leaves_hidden_residual() => {
+        Stability::Limit if constrained && settings.method.0.leaves_hidden_residual => {
             Err(StartError::UndampedMultipliers)
         }
         Stability::Damped | Stability::Limit => Ok(()),
@@ -176,80 +195,4 @@ fn check_scales(mass: f64, stiffness: f64) -> Result<(), StartError> {
         return Ok(());
     }
     Err(StartError::NoScale { mass, stiffness })
-}
-
-fn check_groups(settings: &Settings, dae: &dyn Dae, shape: &Shape) -> Result<(), StartError> {
-    match node_without_coordinates(&shape.space) {
-        Some(node) if settings.method == Method::UpdatedLagrangian => {
-            let first = Equation::Equilibrium(shape.space.velocity_range(node).start);
-            Err(StartError::NoLocalCoordinates { equation: dae.describe(first) })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_sizes(shape: &Shape, method: Method, state: &State) -> Result<(), StateError> {
-    let (k, m) = (shape.velocity_count(), shape.constraint_count());
-    let mut sizes = vec![
-        ("configuration coordinates", state.now.configuration.len(), shape.space.coordinate_count()),
-        ("velocity coordinates", state.base_velocity.len(), k),
-        ("velocity coordinates", state.now.velocity.len(), k),
-        ("velocity coordinates", state.now.acceleration.len(), k),
-        ("velocity coordinates", state.algorithmic_acceleration.len(), k),
-        ("velocity coordinates", state.previous_algorithmic_acceleration.len(), k),
-        ("velocity coordinates", state.earlier_algorithmic_acceleration.len(), k),
-        ("velocity coordinates", state.earliest_algorithmic_acceleration.len(), k),
-        ("constraints", state.now.multipliers.len(), m),
-        ("constraints", state.previous_multipliers.len(), m),
-        ("constraints", state.earlier_multipliers.len(), m),
-        ("constraints", state.earliest_multipliers.len(), m),
-        ("constraints", state.stabilizers.len(), m),
-        ("nonholonomic constraints", state.now.nonholonomic_multipliers.len(), shape.nonholonomic_count()),
-        ("states", state.now.internal_states.len(), shape.state_count()),
-        ("states", state.now.internal_rates.len(), shape.state_count()),
-        ("states", state.previous_state_rates.len(), shape.state_count()),
-        ("states", state.algorithmic_state_rates.len(), shape.state_count()),
-        ("states", state.previous_algorithmic_state_rates.len(), shape.state_count()),
-        ("remembered numbers", state.now.memory.len(), shape.memory),
-    ];
-    if !state.compliance.is_empty() {
-        sizes.push(("constraints", state.compliance.len(), m + shape.nonholonomic_count()));
-    }
-    if !state.inertia_force.is_empty() {
-        sizes.push(("velocity coordinates", state.inertia_force.len(), k));
-        sizes.push(("velocity coordinates", state.previous_inertia_force.len(), k));
-    }
-    if method == Method::Bdf2 {
-        sizes.push(("velocity coordinates", state.previous_velocity.len(), k));
-        sizes.push(("velocity coordinates", state.previous_increment.len(), k));
-    }
-    if let Some(point) = &state.matrix_point {
-        sizes.extend([
-            ("configuration coordinates", point.base.len(), shape.space.coordinate_count()),
-            ("configuration coordinates", point.values.configuration.len(), shape.space.coordinate_count()),
-            ("states", point.values.internal_rates.len(), shape.state_count()),
-            ("velocity coordinates", point.increment.len(), k),
-            ("velocity coordinates", point.values.velocity.len(), k),
-            ("velocity coordinates", point.values.acceleration.len(), k),
-            ("velocity coordinates", point.correction.len(), k),
-            ("constraints", point.values.multipliers.len(), m),
-            ("constraints", point.multiplier_changes.len(), m),
-            (
-                "nonholonomic constraints",
-                point.values.nonholonomic_multipliers.len(),
-                shape.nonholonomic_count(),
-            ),
-            (
-                "nonholonomic constraints",
-                point.nonholonomic_multiplier_changes.len(),
-                shape.nonholonomic_count(),
-            ),
-            ("states", point.values.internal_states.len(), shape.state_count()),
-            ("remembered numbers", point.values.memory.len(), shape.memory),
-        ]);
-    }
-    match sizes.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(StateError::OtherSystem { what, found, expected }),
-        None => Ok(()),
-    }
 }

@@ -98,9 +98,14 @@ const CUT: [f64; 2] = [0.1, 0.8];
 /// Part to which a step is cut for which Newton's iteration failed.
 const FAILED_CUT: f64 = 0.25;
 
-/// Part to which a step is cut whose error was too large.
-pub(super) fn cut(error: f64) -> f64 {
-    if error.is_finite() { (AIM / error).sqrt().clamp(CUT[0], CUT[1]) } else { CUT[0] }
+/// Part to which a step is cut whose error, of an order in its size, was too large.
+pub(super) fn cut(error: f64, order: u32) -> f64 {
+    if error.is_finite() { root(AIM / error, order).clamp(CUT[0], CUT[1]) } else { CUT[0] }
+}
+
+/// The change of a step that changes its error by a factor.
+fn root(factor: f64, order: u32) -> f64 {
+    if order == 2 { factor.sqrt() } else { factor.powf(1.0 / f64::from(order)) }
 }
 
 /// Part to which a step is cut that could not be computed.
@@ -121,12 +126,12 @@ impl ControlHistory {
     pub(super) fn propose(
         &mut self,
         step: f64,
-        error: f64,
+        (error, order): (f64, u32),
         shortened: bool,
         rejected: bool,
         limits: &ErrorControl,
     ) {
-        let change = |error: f64| (AIM / error.max(MIN_ERROR)).sqrt();
+        let change = |error: f64| root(AIM / error.max(MIN_ERROR), order);
         let before = if self.last_error > 0.0 { change(self.last_error) } else { change(error) };
         let last_ratio = if self.last_ratio > 0.0 { self.last_ratio } else { 1.0 };
         let ratio = (change(error) * before / last_ratio).powf(1.0 / FILTER);
@@ -161,9 +166,9 @@ mod tests {
         for _ in 0..count {
             let (mut step, mut rejected) = (memory.next_step, false);
             while step * step > 1.0 {
-                (step, rejected) = (step * cut(step * step), true);
+                (step, rejected) = (step * cut(step * step, 2), true);
             }
-            memory.propose(step, step * step, false, rejected, &control);
+            memory.propose(step, (step * step, 2), false, rejected, &control);
             steps.push(step);
         }
         steps
@@ -185,9 +190,9 @@ mod tests {
     fn a_step_shortened_to_land_does_not_make_the_next_one_small() {
         let control = ErrorControl::new(1e-3, 1.0);
         let mut memory = ControlHistory::starting(0.8);
-        memory.propose(0.8, 0.64, false, false, &control);
+        memory.propose(0.8, (0.64, 2), false, false, &control);
         let proposed = memory.next_step;
-        memory.propose(1e-5, 1e-10, true, false, &control);
+        memory.propose(1e-5, (1e-10, 2), true, false, &control);
         assert_eq!(memory.next_step, proposed);
     }
 

@@ -1,7 +1,7 @@
 //! Corners of the inputs: whether the method must start anew there.
 
 use super::{Integration, StepError};
-use crate::dae::Equations;
+use crate::dae::Point;
 
 /// Part of a step over which inputs are compared with what they are at once.
 const WIDE: f64 = 1e-3;
@@ -22,7 +22,7 @@ impl Integration<'_> {
 
     /// Whether the forces change at once at the present time.
     fn forces_jump(&self) -> bool {
-        let (time, wide) = (self.state().now.time, WIDE * self.settings().step);
+        let (time, wide) = (self.state.now.time, WIDE * self.settings().step);
         let change = |before: f64, after: f64| -> f64 {
             let (before, after) = (self.forces(before), self.forces(after));
             before.iter().zip(&after).fold(0.0, |largest, (a, b)| (b - a).abs().max(largest))
@@ -35,21 +35,9 @@ impl Integration<'_> {
 
     /// Equilibrium of the present motion with the inputs of a time.
     fn forces(&self, time: f64) -> Vec<f64> {
-        let (state, shape) = (self.state(), self.dae().shape());
-        let zeros = |count: usize| vec![0.0; count];
-        let mut equilibrium = zeros(shape.velocity_count());
-        let (mut violation, mut nonholonomic) =
-            (zeros(state.now.multipliers.len()), zeros(state.now.nonholonomic_multipliers.len()));
-        let mut internal_rates = zeros(state.now.internal_states.len());
-        let at = state.point(time, &state.now.memory);
-        let mut out = Equations {
-            equilibrium: &mut equilibrium,
-            violation: &mut violation,
-            nonholonomic: &mut nonholonomic,
-            internal_rates: &mut internal_rates,
-        };
-        self.dae().evaluate(&at, &mut out);
-        equilibrium.extend(internal_rates);
-        equilibrium
+        let state = &self.state;
+        let at = Point { time, velocity: state.base_velocity(), ..state.now.point() };
+        let found = self.residual_at(&at);
+        [found.equilibrium, found.internal_rates].concat()
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::parameters::ParameterError;
+use super::scheme::ParameterError;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.
@@ -195,6 +195,12 @@ pub enum StateError {
     /// The bytes end too early or have more to them.
     #[error("the saved state is cut off or damaged")]
     Damaged,
+    /// The state was saved by another method.
+    #[error("the saved state is not one of the method `{expected}`")]
+    OtherMethod {
+        /// The method that is to go on.
+        expected: &'static str,
+    },
     /// The state belongs to a system of another size.
     #[error("the saved state belongs to another system: it has {found} {what}, the system {expected}")]
     OtherSystem {

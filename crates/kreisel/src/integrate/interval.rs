@@ -56,9 +56,11 @@ impl Interval for Pending<'_, '_> {
     }
 
     fn at(&mut self, time: f64, out: &mut Values) {
-        let Integration { state, trial, work, scratch, .. } = &mut *self.0;
+        let Integration { state, trial, tools, scheme, scratch, .. } = &mut *self.0;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
-        between(&work.shape, ends, time, scratch, out);
+        if !scheme.interpolate(tools, &ends, time, out) {
+            between(&tools.shape, ends, time, scratch, out);
+        }
         out.memory.clone_from(&state.now.memory);
     }
 
@@ -75,10 +77,10 @@ impl Integration<'_> {
 
     /// Values at a time within the last step, as by [`Interval::at`].
     pub fn interpolate(&mut self, time: f64, out: &mut Values) {
-        let Self { previous, state, last_increment, work, scratch, .. } = self;
+        let Self { previous, state, last_increment, tools, scheme, scratch, .. } = self;
         let ends = Ends { from: previous, to: &state.now, increment: last_increment };
-        let part = between(&work.shape, ends, time, scratch, out);
-        if part == 1.0 {
+        let own = scheme.interpolate(tools, &ends, time, out);
+        if !own && between(&tools.shape, ends, time, scratch, out) == 1.0 {
             out.configuration.copy_from_slice(&state.now.configuration);
         }
         out.memory.clone_from(&state.now.memory);

@@ -13,55 +13,45 @@
 //! with v̇_{n+1} and λ_{n+1} from equilibrium and constraints at t_{n+1}.
 
 mod advance;
-mod bdf2;
-pub(crate) mod begin;
+mod begin;
+mod change;
 mod control;
 mod corner;
 mod error;
-mod estimate;
-mod first_order;
-mod force_level;
-mod formulation;
-mod guess;
-mod index2;
-mod index3;
 mod integration;
 mod interval;
-mod memory;
+mod judge;
 mod observer;
-mod parameters;
-mod prepare;
-mod renew;
+mod restart;
 mod saturation;
-pub(crate) mod scheme;
+mod saved;
+mod scheme;
 mod settings;
-mod singular;
-mod soi2;
-pub(crate) mod start;
 mod state;
-mod updated_lagrangian;
 
 pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
 pub use error::{StartError, StateError, StepError};
-pub use guess::Guess;
 pub use integration::{Integration, Statistics, StepReport};
 pub use interval::{Ends, Interval};
 pub use observer::Observer;
-pub use parameters::{ParameterError, Parameters, Stability};
 pub use saturation::{Saturation, Watch};
-pub use settings::{
-    Form, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Settings, Start, StepChange,
+pub use saved::Saved;
+pub use scheme::{
+    BDF2, Family, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method, ParameterError, Parameters, SCHEMES, SOI2,
+    Stability, UPDATED_LAGRANGIAN,
 };
-pub use state::{MatrixPoint, Merged, State};
+pub use settings::{
+    Form, IterationMatrix, Parametrization, PastMass, Predictor, Scaling, Settings, Start, StepChange,
+};
 
-/// A generalized-α method with its settings.
+/// Starts integrations with a method and its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GeneralizedAlpha {
+pub struct Integrator {
     settings: Settings,
 }
 
-impl GeneralizedAlpha {
+impl Integrator {
     /// The method with Chung and Hulbert's parameters for a spectral radius ρ∞, and a step size in s.
     pub fn new(method: Method, spectral_radius: f64, step: f64) -> Result<Self, ParameterError> {
         Ok(Self::with(Settings::new(method, Parameters::chung_hulbert(spectral_radius)?, step)))

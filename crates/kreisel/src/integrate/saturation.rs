@@ -93,21 +93,30 @@ impl Integration<'_> {
     /// corrections stop decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still
     /// are.
     pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {
-        let step = self.settings.step;
-        let outcome = self.attempt_with(step, |integration| {
-            let pattern = Arc::clone(&integration.work.layout.pattern);
-            integration.solve_with(step, |equations, _| saturate(equations, &pattern, watch))
+        let step = self.tools.settings.step;
+        self.fit_step(step)?;
+        let Self { tools, scheme, state, trial, .. } = self;
+        let pattern = scheme.newton().map(|step| Arc::clone(&step.layout().pattern));
+        let mut found = None;
+        let outcome = scheme.solve_with(tools, state, step, trial, &mut |equations| {
+            let pattern = pattern.as_ref().ok_or(NewtonFailure::Singular { unknown: 0 })?;
+            found = Some(saturate(equations, pattern, watch)?);
+            Ok(())
         });
-        let (mut found, last) = outcome?;
+        outcome.transpose()?;
+        let (mut found, last) = found.unwrap_or_default();
+        let layout = self.scheme.newton().map(|step| step.layout());
         for (row, value) in last.iter().enumerate() {
-            let field = match self.work.layout.equation(row) {
-                Equation::Equilibrium(_) => usize::from(self.work.layout.is_second_of_node(row)),
+            let Some(layout) = layout else { break };
+            let field = match layout.equation(row) {
+                Equation::Equilibrium(_) => usize::from(layout.is_second_of_node(row)),
                 Equation::State(_) => continue,
                 _ => 2,
             };
             found.last_by_field[field] = found.last_by_field[field].max(value.abs());
         }
-        self.accept(step);
+        let next = self.accept(step);
+        self.go_on(next)?;
         Ok(found)
     }
 }

@@ -1,34 +1,10 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
 use super::control::ErrorControl;
-use super::parameters::Parameters;
+use super::scheme::{Method, Parameters};
 use crate::solve::newton::NewtonSettings;
 
-/// Formulation of the constrained equations that is discretised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Index-3 DAE: position constraints hold [ArnoldCardonaBruls2015, Eqs. (37)].
-    Index3,
-    /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
-    Index2,
-    /// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two
-    /// times
-    /// [JayNegrut2008, Eqs. (13)].
-    Soi2,
-    /// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0,
-    /// position constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
-    HhtI3,
-    /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
-    HhtSoi2,
-    /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs.
-    /// (71)–(79)].
-    UpdatedLagrangian,
-    /// Index-3 DAE by the two-step backward differentiation formula in local coordinates about the start of
-    /// each step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
-    Bdf2,
-}
-
-/// Unknowns of a step of [`Method::Bdf2`].
+/// Unknowns of a step of [`BDF2`](super::BDF2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Positions, velocities and multipliers [BottassoBauchauCardona2007, Eq. (4)].
@@ -38,7 +14,7 @@ pub enum Form {
     TwoField,
 }
 
-/// Scaling of equations and unknowns of [`Method::Bdf2`], with s = k_ave + m_ave/h² in place of h⁻²
+/// Scaling of equations and unknowns of [`BDF2`](super::BDF2), with s = k_ave + m_ave/h² in place of h⁻²
 /// [BottassoBauchauCardona2007, Eq. (28)].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scaling {
@@ -55,7 +31,7 @@ pub enum Scaling {
     LeftRightVelocities,
 }
 
-/// Local coordinates of rotations in [`Method::UpdatedLagrangian`].
+/// Local coordinates of rotations in [`UPDATED_LAGRANGIAN`](super::UPDATED_LAGRANGIAN).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parametrization {
     /// The rotation vector, of the exponential map [BrulsCardonaArnold2012, Eq. (65)].
@@ -63,23 +39,6 @@ pub enum Parametrization {
     RotationVector,
     /// The conformal rotation vector [BrulsCardonaArnold2012, Eqs. (80)–(82)].
     Crv,
-}
-
-impl Method {
-    /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs.
-    pub fn leaves_hidden_residual(self) -> bool {
-        matches!(self, Self::Index3 | Self::HhtI3 | Self::UpdatedLagrangian | Self::Bdf2)
-    }
-
-    /// Whether forces are balanced at two times instead of at the end of the step.
-    pub fn balances_forces_at_two_times(self) -> bool {
-        matches!(self, Self::Soi2 | Self::HhtI3 | Self::HhtSoi2)
-    }
-
-    /// Whether the method is a member of Hilber, Hughes and Taylor's family.
-    pub fn is_hht(self) -> bool {
-        matches!(self, Self::HhtI3 | Self::HhtSoi2)
-    }
 }
 
 /// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].

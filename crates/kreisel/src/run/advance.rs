@@ -8,8 +8,8 @@ use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Values};
 use crate::integrate::{
-    GeneralizedAlpha, Integration, Interval, Observer, ResumeError, StartError, State, StateError,
-    Statistics, StepError,
+    Integration, Integrator, Interval, Observer, ResumeError, Saved, StartError, StateError, Statistics,
+    StepError,
 };
 use crate::machine::event::{EventRecord, EventWatch};
 use crate::machine::sensor::{Measurement, Sensor};
@@ -83,7 +83,7 @@ impl Machine {
     /// Makes the initial values consistent and finds the starting values.
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
         let initial = self.starting_values()?;
-        let integration = GeneralizedAlpha::with(plan.integration)
+        let integration = Integrator::with(plan.integration)
             .start(&self.system, initial)
             .map_err(|error| self.blamed(error))?;
         let mut run = Run {
@@ -156,8 +156,8 @@ impl<'m> Run<'m> {
     }
 
     /// Saves all that the run needs to go on, except the machine.
-    pub(super) fn save(&self, out: &mut Writer) {
-        out.section(&self.integration.state().to_bytes());
+    pub(super) fn save(&mut self, out: &mut Writer) {
+        out.section(&self.integration.save().to_bytes());
         self.statistics().counts().into_iter().for_each(|count| out.whole(count));
         out.flag(self.begun);
         out.numbers(&self.corners);
@@ -166,9 +166,9 @@ impl<'m> Run<'m> {
 
     /// Goes on where a run of the same machine and plan was saved.
     pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), ResumeError> {
-        let state = State::from_bytes(reader.section().map_err(StateError::from)?)?;
-        let method = GeneralizedAlpha::with(*self.integration.settings());
-        let mut integration = method.resume(self.system, state)?;
+        let saved = Saved::from_bytes(reader.section().map_err(StateError::from)?)?;
+        let method = Integrator::with(*self.integration.settings());
+        let mut integration = method.resume(self.system, &saved)?;
         integration.started_as(&self.integration);
         self.integration = integration;
         let mut counts = [0; Statistics::COUNTS];

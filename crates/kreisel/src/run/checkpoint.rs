@@ -334,7 +334,11 @@ impl<'m> Recorder<'m, ResultFiles> {
 
     /// Brings all records to the disk and writes a checkpoint of the run as it stands; the run must not be
     /// within a step.
-    pub fn write_checkpoint(&mut self, run: &Run, header: &mut CheckpointHeader) -> Result<(), WriteError> {
+    pub fn write_checkpoint(
+        &mut self,
+        run: &mut Run,
+        header: &mut CheckpointHeader,
+    ) -> Result<(), WriteError> {
         header.time = run.integration().values().time;
         header.steps = run.statistics().steps;
         let [mut saved, mut recorder, mut files] = [(); 3].map(|()| Writer::default());

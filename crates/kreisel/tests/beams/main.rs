@@ -13,7 +13,7 @@ mod validation;
 use common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
 use kreisel::integrate::{
-    GeneralizedAlpha, Integration, IterationMatrix, Method, Parameters, Predictor, Settings, State,
+    INDEX2, INDEX3, Integration, Integrator, IterationMatrix, Parameters, Predictor, Saved, Settings,
 };
 use kreisel::kinematics::{NodeId, split};
 use kreisel::lie::{Vector3, Vector6};
@@ -44,8 +44,8 @@ fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
 
 /// An integration of a machine without damping by the integrator.
 fn start(machine: &Machine, step: f64) -> Integration<'_> {
-    let settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
-    GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(1.0).unwrap(), step);
+    Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
 }
 
 /// Mass matrix, or stiffness, of a system as it stands.
@@ -151,7 +151,7 @@ fn the_work_of_the_push_is_the_energy_gained_and_the_error_falls_with_the_square
 
 /// Mean Newton iterations a step, with a fresh matrix in each, as the papers count them.
 fn mean_iterations(name: &str, group: &str, parameters: Parameters, step: f64, end: f64) -> f64 {
-    let mut settings = Settings::new(Method::Index3, parameters, step);
+    let mut settings = Settings::new(INDEX3, parameters, step);
     settings.newton.refresh = Refresh::EveryIteration;
     settings.predictor = Predictor::ZeroAcceleration;
     settings.iteration_matrix = IterationMatrix::Exact;
@@ -162,7 +162,7 @@ fn mean_iterations(name: &str, group: &str, parameters: Parameters, step: f64, e
 fn iterations_with(settings: Settings, name: &str, group: &str, end: f64) -> f64 {
     let group = SettingTexts::default().with("group", group);
     let machine = model(name, &[], &group);
-    let mut run = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(end).unwrap_or_else(|error| panic!("{name}: {error}"));
     let statistics = run.statistics();
     statistics.iterations as f64 / statistics.steps as f64
@@ -179,13 +179,13 @@ fn the_default_settings_need_no_more_iterations_than_were_published() {
         ("right-angle-beam", chung_hulbert, 0.2, 30.0, 3.83),
         ("four-bar-misaligned", chung_hulbert, 0.02, 5.0, 3.05),
     ] {
-        let found = iterations_with(Settings::new(Method::Index3, parameters, step), name, "se3", end);
+        let found = iterations_with(Settings::new(INDEX3, parameters, step), name, "se3", end);
         println!("{name}, default settings: {found:.2} iterations a step");
         assert!(found <= published, "{name}: {found}");
     }
     // On the group of the paper too no more than four.
     for (name, step, end) in [("right-angle-beam", 0.2, 30.0), ("four-bar-misaligned", 0.02, 5.0)] {
-        let settings = Settings::new(Method::Index3, chung_hulbert, step);
+        let settings = Settings::new(INDEX3, chung_hulbert, step);
         let found = iterations_with(settings, name, "so3xr3", end);
         println!("{name} on SO(3)×R³, default settings: {found:.2} iterations a step");
         assert!(found <= 4.0, "{name}: {found}");
@@ -210,20 +210,20 @@ fn newton_needs_as_many_iterations_a_step_as_the_papers_say() {
 #[test]
 fn a_beam_goes_on_to_the_same_bits_while_it_keeps_its_matrix() {
     let machine = model("flying-beam", &[], &SettingTexts::default());
-    let settings = Settings::new(Method::Index3, Parameters::chung_hulbert(0.9).unwrap(), 0.01);
-    let method = GeneralizedAlpha::with(settings);
+    let settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9).unwrap(), 0.01);
+    let method = Integrator::with(settings);
     let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
     for steps in [37, 4, 9] {
         for _ in 0..steps {
             run.step().unwrap();
         }
-        let bytes = run.state().to_bytes();
-        let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
+        let bytes = run.save().to_bytes();
+        let mut again = method.resume(&machine.system, &Saved::from_bytes(&bytes).unwrap()).unwrap();
         for _ in 0..20 {
             again.step().unwrap();
             run.step().unwrap();
         }
-        assert_eq!(run.state().to_bytes(), again.state().to_bytes());
+        assert_eq!(run.save().to_bytes(), again.save().to_bytes());
     }
     let work = run.statistics();
     assert!(2 * work.matrices < work.steps, "no matrix was kept: {work:?}");

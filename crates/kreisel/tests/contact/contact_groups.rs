@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kreisel::dae::Control;
-use kreisel::integrate::{GeneralizedAlpha, State};
+use kreisel::integrate::{Integrator, Saved};
 use kreisel::machine::Machine;
 use kreisel::statics;
 
@@ -39,8 +39,7 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
     let pairs = |count: &str| {
         let machine = pile(count);
         let plan = machine.plan().unwrap();
-        let run =
-            GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+        let run = Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
         machine.system.group_contact("pile", &run.values().point()).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
@@ -54,8 +53,7 @@ fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/settling-balls.toml");
     let machine = Machine::read(&path, &[("n", &count.to_string()), ("side", side)]).unwrap();
     let plan = machine.plan().unwrap();
-    let mut run =
-        GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.06).unwrap();
     let pairs = machine.system.group_contact("pile", &run.values().point()).pairs as f64 / count;
     let work = run.statistics();
@@ -77,15 +75,15 @@ fn the_work_per_ball_hardly_grows_with_the_number_of_balls() {
 #[test]
 fn a_pile_goes_on_to_the_same_bits_after_a_restart() {
     let machine = pile("48");
-    let method = GeneralizedAlpha::with(machine.plan().unwrap().integration);
+    let method = Integrator::with(machine.plan().unwrap().integration);
     let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.058).unwrap();
-    let bytes = run.state().to_bytes();
+    let bytes = run.save().to_bytes();
     run.advance(0.062).unwrap();
     assert!(run.dropped_block_iterations() > 0);
-    let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
+    let mut again = method.resume(&machine.system, &Saved::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.062).unwrap();
-    assert_eq!(run.state().to_bytes(), again.state().to_bytes());
+    assert_eq!(run.save().to_bytes(), again.save().to_bytes());
 }
 
 #[test]
@@ -121,7 +119,7 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
         let machine = read(text).unwrap();
         let plan = machine.plan().unwrap();
         let mut run =
-            GeneralizedAlpha::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+            Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
         run.advance(0.3).unwrap();
         run.values().configuration.clone()
     };
@@ -131,12 +129,12 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
     assert!(difference < 1e-6, "{difference:e}");
 
     let machine = read(&together).unwrap();
-    let method = GeneralizedAlpha::with(machine.plan().unwrap().integration);
+    let method = Integrator::with(machine.plan().unwrap().integration);
     let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.15).unwrap();
-    let bytes = run.state().to_bytes();
+    let bytes = run.save().to_bytes();
     run.advance(0.3).unwrap();
-    let mut again = method.resume(&machine.system, State::from_bytes(&bytes).unwrap()).unwrap();
+    let mut again = method.resume(&machine.system, &Saved::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.3).unwrap();
     assert_eq!(run.values().configuration, again.values().configuration);
 }

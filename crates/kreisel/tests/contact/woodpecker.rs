@@ -13,7 +13,7 @@ use std::path::Path;
 
 use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
 use kreisel::element::contact::NormalLaw;
-use kreisel::integrate::{ErrorControl, GeneralizedAlpha, Method, Parameters, Settings};
+use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};
 use serde_json::Value;
 
@@ -155,10 +155,10 @@ fn case(modulus: f64) -> Option<Case> {
     })
 }
 
-fn method(rtol: f64) -> GeneralizedAlpha {
-    let mut settings = Settings::new(Method::Index2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6);
+fn method(rtol: f64) -> Integrator {
+    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6);
     settings.error_control = Some(ErrorControl { atol: 1e-3 * rtol, ..ErrorControl::new(rtol, 0.3) });
-    GeneralizedAlpha::with(settings)
+    Integrator::with(settings)
 }
 
 /// Runs from a state and compares with the rows of an interval, to the data's own tolerances.

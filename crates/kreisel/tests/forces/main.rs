@@ -8,7 +8,7 @@ mod mistakes;
 
 use common::read;
 use kreisel::dae::{Point, Values};
-use kreisel::integrate::{GeneralizedAlpha, Integration, Method, Parameters, Settings};
+use kreisel::integrate::{INDEX2, Integration, Integrator, Parameters, Settings};
 use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
@@ -32,9 +32,9 @@ fn point(state: &Values) -> Point<'_> {
 
 fn start(machine: &Machine, step: f64) -> Integration<'_> {
     // The trapezoidal rule: no numerical damping, so that energies tell.
-    let mut settings = Settings::new(Method::Index2, Parameters::chung_hulbert(1.0).unwrap(), step);
+    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(1.0).unwrap(), step);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
-    GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
+    Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap()
 }
 
 /// Motion of the first body after a run.

@@ -8,7 +8,7 @@ use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
 use crate::problem::HeavyTop;
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::{Group, Vector3};
 
 const STEP: f64 = 2.5e-5;
@@ -58,7 +58,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     compare(&mut outcome, "reduced equations", reduced, REFERENCE_ACCURACY);
     progress.advance();
     for group in GROUPS {
-        let history = TopRun::new(group, Method::Index3, STEP)?.starting(Start::OrderPreserving).run()?;
+        let history = TopRun::new(group, INDEX3, STEP)?.starting(Start::OrderPreserving).run()?;
         let at = |time: &f64| &history.all()[(time / STEP).round() as usize];
         let values = times.iter().map(at).map(|moment| (moment.position, moment.multipliers)).collect();
         compare(&mut outcome, group_name(group), values, accuracy(group));

@@ -6,7 +6,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 
 /// The paper's step size, and twice it to see the order.
 const STEPS: [f64; 2] = [5e-5, 2.5e-5];
@@ -25,7 +25,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     for step in STEPS {
         let run = |group| {
             progress.advance();
-            TopRun::new(group, Method::Index3, step)?.starting(Start::OrderPreserving).run()
+            TopRun::new(group, INDEX3, step)?.starting(Start::OrderPreserving).run()
         };
         let [world, body] = [run(GROUPS[0])?, run(GROUPS[1])?];
         let pairs = || world.all().iter().zip(body.all());

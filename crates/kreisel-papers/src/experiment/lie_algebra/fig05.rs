@@ -6,7 +6,7 @@
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
-use kreisel::integrate::{GeneralizedAlpha, Method, Parameters, Settings, Start};
+use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Start};
 
 /// Step sizes, and the largest errors that the paper prints for x₀ = 0.2.
 const RUNS: [(f64, &str); 2] = [(2e-2, "2.48e-1"), (1e-2, "1.23e-1")];
@@ -52,10 +52,10 @@ fn multiplier_errors(x: f64, step: f64) -> Result<(Vec<f64>, Vec<f64>), Experime
     let initial = pendulum.initial(x);
     let times: Vec<f64> = (1..=STEPS).map(|n| n as f64 * step).collect();
     let exact = pendulum.reference(&initial, &times);
-    let mut settings = Settings::new(Method::Index3, Parameters::chung_hulbert(0.9)?, step);
+    let mut settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9)?, step);
     settings.start = Start::ImprovedAcceleration;
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    let mut integration = GeneralizedAlpha::with(settings).start(&pendulum, initial)?;
+    let mut integration = Integrator::with(settings).start(&pendulum, initial)?;
     let mut errors = Vec::with_capacity(STEPS);
     for (q, v) in exact {
         integration.step()?;

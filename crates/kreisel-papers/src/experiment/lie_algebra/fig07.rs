@@ -6,7 +6,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
 
@@ -24,8 +24,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     for (panel, step) in STEPS.into_iter().enumerate() {
         let mut of_groups = Vec::new();
         for group in GROUPS {
-            let history =
-                TopRun::new(group, Method::Index3, step)?.starting(Start::Trivial).until(END).run()?;
+            let history = TopRun::new(group, INDEX3, step)?.starting(Start::Trivial).until(END).run()?;
             let moments = history.all();
             let after = |steps: usize| oscillation(&moments[steps..], error);
             of_groups.push([after(0), after(50), after(75)]);

@@ -6,7 +6,7 @@
 use super::super::heavy_top::{GROUPS, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 
 const STEP: f64 = 1e-3;
 
@@ -19,8 +19,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let panels = GROUPS.map(|group| Panel::linear(group_name(group)));
     let mut outcome = Outcome::new(Table::new(["group", "max ‖Φ(q)‖"]), FigureStyle::side_by_side(panels));
     for (panel, group) in GROUPS.into_iter().enumerate() {
-        let history =
-            TopRun::new(group, Method::Index3, STEP)?.starting(Start::Trivial).stopping_early().run()?;
+        let history = TopRun::new(group, INDEX3, STEP)?.starting(Start::Trivial).stopping_early().run()?;
         let residual = largest(history.all(), |moment| moment.violation);
         outcome.table.row([group_name(group).to_owned(), number(residual)]);
         outcome.check(Check::at_most(format!("max ‖Φ(q)‖, {}", group_name(group)), FAR_BELOW, residual));

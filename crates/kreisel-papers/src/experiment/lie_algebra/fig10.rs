@@ -8,7 +8,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
 
 const STEP: f64 = 1e-3;
@@ -24,8 +24,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let mut outcome = Outcome::new(table, FigureStyle::side_by_side(panels));
     let size = |moment: &Moment| moment.hidden_residual.norm();
     for (panel, group) in GROUPS.into_iter().enumerate() {
-        let history =
-            TopRun::new(group, Method::Index3, STEP)?.starting(Start::Trivial).stopping_early().run()?;
+        let history = TopRun::new(group, INDEX3, STEP)?.starting(Start::Trivial).stopping_early().run()?;
         let first = size(&history.all()[1]);
         let early = largest(history.between(0.0, TRANSIENT), size);
         let late = largest(history.between(TRANSIENT, 1.0), size);

@@ -5,7 +5,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX2, Start};
 
 const STEP: f64 = 1e-3;
 
@@ -22,7 +22,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let table = Table::new(["group", "λ₁", "λ₂", "λ₃"]);
     let mut outcome = Outcome::new(table, FigureStyle::side_by_side(panels));
     for (panel, group) in GROUPS.into_iter().enumerate() {
-        let history = TopRun::new(group, Method::Index2, STEP)?.starting(Start::Trivial).until(END).run()?;
+        let history = TopRun::new(group, INDEX2, STEP)?.starting(Start::Trivial).until(END).run()?;
         let moments = history.all();
         let mut amplitudes = [0.0; 3];
         for (component, digit) in ["₁", "₂", "₃"].iter().enumerate() {

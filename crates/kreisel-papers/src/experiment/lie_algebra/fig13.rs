@@ -6,7 +6,7 @@
 use super::super::heavy_top::{Errors, Moment, TopRun, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX2, Start};
 use kreisel::lie::Group;
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
@@ -22,7 +22,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let mut outcome = Outcome::new(table, FigureStyle::side_by_side(panels));
     let error = |moment: &Moment| moment.multiplier_error(0);
     for (panel, step) in STEPS.into_iter().enumerate() {
-        let history = TopRun::new(Group::So3xR3, Method::Index2, step)?.starting(Start::Trivial).run()?;
+        let history = TopRun::new(Group::So3xR3, INDEX2, step)?.starting(Start::Trivial).run()?;
         let amplitude = oscillation(history.between(0.0, END), error) / step;
         let constant = Errors::largest(history.all()).multipliers / (step * step);
         outcome.table.row([number(step), number(amplitude), number(constant)]);

@@ -5,7 +5,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX2, Start};
 use kreisel::lie::Group;
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
@@ -21,7 +21,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     for group in GROUPS {
         let mut amplitudes = Vec::new();
         for (panel, step) in STEPS.into_iter().enumerate() {
-            let history = TopRun::new(group, Method::Index2, step)?.starting(Start::Trivial).run()?;
+            let history = TopRun::new(group, INDEX2, step)?.starting(Start::Trivial).run()?;
             amplitudes.push(largest(history.all(), |moment| moment.stabilizers.norm()));
             outcome.table.row([group_name(group).to_owned(), number(step), number(amplitudes[panel])]);
             if group == Group::So3xR3 {

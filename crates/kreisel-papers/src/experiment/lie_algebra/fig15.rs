@@ -7,7 +7,7 @@
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX2, Start};
 
 const STEP: f64 = 1e-3;
 
@@ -20,8 +20,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let panels = GROUPS.map(|group| Panel::linear(group_name(group)));
     let mut outcome = Outcome::new(Table::new(["group", "max ‖B v‖"]), FigureStyle::side_by_side(panels));
     for (panel, (group, published)) in GROUPS.into_iter().zip(PUBLISHED).enumerate() {
-        let history =
-            TopRun::new(group, Method::Index2, STEP)?.starting(Start::Trivial).stopping_early().run()?;
+        let history = TopRun::new(group, INDEX2, STEP)?.starting(Start::Trivial).stopping_early().run()?;
         let residual = largest(history.all(), |moment| moment.hidden_residual.norm());
         outcome.table.row([group_name(group).to_owned(), number(residual)]);
         outcome.check(Check::at_most(format!("max ‖B v‖, {}", group_name(group)), published, residual));

@@ -6,7 +6,7 @@
 use super::super::heavy_top::{Moment, TopRun, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX2, Start};
 use kreisel::lie::Group;
 
 /// The paper's step size, and half of it to see the order of what is left.
@@ -26,8 +26,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let mut amplitudes = [[0.0; 2]; 2];
     for (panel, (name, start)) in starts.into_iter().enumerate() {
         for (place, step) in STEPS.into_iter().enumerate() {
-            let history =
-                TopRun::new(Group::So3xR3, Method::Index2, step)?.starting(start).until(END).run()?;
+            let history = TopRun::new(Group::So3xR3, INDEX2, step)?.starting(start).until(END).run()?;
             let amplitude = oscillation(history.all(), error);
             outcome.table.row([name.to_owned(), number(step), number(amplitude / step)]);
             amplitudes[panel][place] = amplitude;

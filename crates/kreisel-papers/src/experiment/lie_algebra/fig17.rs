@@ -6,7 +6,7 @@
 use super::super::heavy_top::{Moment, TopRun, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
 
 const STEP: f64 = 1e-3;
@@ -24,7 +24,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let error = |moment: &Moment| moment.multiplier_error(0);
     let mut sizes = Vec::new();
     for (panel, (name, start)) in starts.into_iter().enumerate() {
-        let history = TopRun::new(Group::So3xR3, Method::Index3, STEP)?.starting(start).until(END).run()?;
+        let history = TopRun::new(Group::So3xR3, INDEX3, STEP)?.starting(start).until(END).run()?;
         sizes.push(largest(history.all(), error));
         outcome.table.row([name.to_owned(), number(sizes[panel])]);
         outcome.curve(over_time("λ₁", history.all(), error, "relative error in λ₁").in_panel(panel));

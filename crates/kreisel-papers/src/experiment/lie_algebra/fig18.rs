@@ -6,7 +6,7 @@
 use super::super::heavy_top::{Moment, TopRun, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
@@ -20,8 +20,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let error = |moment: &Moment| moment.multiplier_error(0);
     let mut sizes = Vec::new();
     for (panel, step) in STEPS.into_iter().enumerate() {
-        let history =
-            TopRun::new(Group::So3xR3, Method::Index3, step)?.starting(Start::OrderPreserving).run()?;
+        let history = TopRun::new(Group::So3xR3, INDEX3, step)?.starting(Start::OrderPreserving).run()?;
         let transient = history.between(0.0, 0.1);
         sizes.push([largest(transient, error), largest(history.all(), error)]);
         outcome.table.row([number(step), number(sizes[panel][0]), number(sizes[panel][1])]);

@@ -6,7 +6,7 @@
 use super::super::heavy_top::TopRun;
 use super::super::ladder::{Ladder, STEPS, outcome};
 use super::super::{ExperimentError, Outcome, Progress};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
 
 /// Runs the ladder with classical and with modified starting values.
@@ -16,7 +16,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let mut outcome = outcome([(classical, &[1.0, 2.0]), (modified, &[2.0])]);
     let runs = [(classical, Start::Trivial, 1.0), (modified, Start::OrderPreserving, 2.0)];
     for (panel, (name, start, order_of_multipliers)) in runs.into_iter().enumerate() {
-        let run = |h| TopRun::new(Group::So3xR3, Method::Index3, h)?.starting(start).run();
+        let run = |h| TopRun::new(Group::So3xR3, INDEX3, h)?.starting(start).run();
         let ladder = Ladder::climb(name, &STEPS, [0.0, 1.0], progress, run)?;
         ladder.show(&mut outcome, panel);
         // At h = 4e-3 the run is nearly unstable, and Newton's iteration fails soon after t = 1.

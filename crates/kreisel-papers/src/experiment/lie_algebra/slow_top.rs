@@ -7,7 +7,7 @@ use super::super::heavy_top::{Errors, GROUPS, Moment, TopRun, group_name, larges
 use super::super::ladder::{Ladder, outcome};
 use super::super::{Check, ExperimentError, Outcome, Progress};
 use crate::problem::HeavyTop;
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::UnitQuaternion;
 
 /// Step sizes about the one that is judged.
@@ -27,7 +27,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     for (panel, (group, independent)) in GROUPS.into_iter().zip(INDEPENDENT).enumerate() {
         let mut ladder = Ladder::new(group_name(group));
         for step in STEPS {
-            let run = TopRun::new(group, Method::Index3, step)?.starting(Start::OrderPreserving);
+            let run = TopRun::new(group, INDEX3, step)?.starting(Start::OrderPreserving);
             let history = run.of(HeavyTop::slow(group)).run()?;
             ladder.push(step, history.all());
             if step == JUDGED {

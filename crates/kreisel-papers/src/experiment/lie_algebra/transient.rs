@@ -3,7 +3,7 @@
 use super::super::heavy_top::{Moment, TopRun, largest, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, Start};
+use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::{Group, Vector3};
 
 const STEP: f64 = 1e-3;
@@ -38,7 +38,7 @@ pub fn compare_starts(quantity: &Quantity, progress: &Progress) -> Result<Outcom
     let table = Table::new(["start".to_owned(), format!("max ‖{letter}‖"), "oscillation".to_owned()]);
     let mut outcome = Outcome::new(table, FigureStyle::side_by_side(panels));
     for (panel, (name, start)) in starts.into_iter().enumerate() {
-        let history = TopRun::new(Group::So3xR3, Method::Index3, STEP)?.starting(start).until(END).run()?;
+        let history = TopRun::new(Group::So3xR3, INDEX3, STEP)?.starting(start).until(END).run()?;
         let moments = history.all();
         let size = largest(moments, |moment| value(moment).norm());
         let of = |component: usize| oscillation(moments, |moment| deviation(moment)[component]);

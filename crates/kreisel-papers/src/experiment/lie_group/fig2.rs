@@ -9,7 +9,7 @@ use super::super::ladder::Ladder;
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::iterations;
 use crate::figure::{FigureStyle, Panel};
-use kreisel::integrate::{Method, ParameterError, Parametrization, Start};
+use kreisel::integrate::{INDEX3, Method, ParameterError, Parametrization, Start, UPDATED_LAGRANGIAN};
 use kreisel::lie::Group;
 
 /// Step size of the long runs.
@@ -27,9 +27,9 @@ const END: f64 = 0.5;
 
 /// The methods that are compared, with the paper's names.
 const METHODS: [(&str, Method, Parametrization); 3] = [
-    ("Lie-α", Method::Index3, Parametrization::RotationVector),
-    ("UL-CRV", Method::UpdatedLagrangian, Parametrization::Crv),
-    ("UL, rotation vector", Method::UpdatedLagrangian, Parametrization::RotationVector),
+    ("Lie-α", INDEX3, Parametrization::RotationVector),
+    ("UL-CRV", UPDATED_LAGRANGIAN, Parametrization::Crv),
+    ("UL, rotation vector", UPDATED_LAGRANGIAN, Parametrization::RotationVector),
 ];
 
 fn top(method: Method, parametrization: Parametrization, step: f64) -> Result<TopRun, ParameterError> {

@@ -3,8 +3,8 @@
 use super::super::{Check, ExperimentError, Outcome, number};
 use crate::figure::Series;
 use kreisel::integrate::{
-    GeneralizedAlpha, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
-    Statistics,
+    INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
+    Statistics, UPDATED_LAGRANGIAN,
 };
 use kreisel::machine::{Machine, RunPlan, SettingTexts, part};
 use kreisel::model::Document;
@@ -12,7 +12,7 @@ use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
 /// The methods of the paper with its names.
-pub const METHODS: [(&str, Method); 2] = [("Lie-α", Method::Index3), ("UL-CRV", Method::UpdatedLagrangian)];
+pub const METHODS: [(&str, Method); 2] = [("Lie-α", INDEX3), ("UL-CRV", UPDATED_LAGRANGIAN)];
 
 /// The machine of a model with all nodes on SO(3)×R³, like the paper's.
 pub fn machine(name: &str, text: &str, parameters: &[(&str, &str)]) -> Result<Machine, ExperimentError> {
@@ -75,7 +75,7 @@ pub fn run_through(
     end: f64,
     output_step: f64,
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
-    let mut integration = GeneralizedAlpha::with(settings).start(&machine.system, machine.initial.clone())?;
+    let mut integration = Integrator::with(settings).start(&machine.system, machine.initial.clone())?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
     recorder.started(integration.values());
     integration.run(end, &mut recorder)?;

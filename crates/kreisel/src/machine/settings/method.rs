@@ -1,10 +1,11 @@
 //! The method and its options as settings: here options of a method become keys.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::RunSettings;
 use super::table::{Setting, flag};
 use super::words::Words;
-use crate::integrate::{Form, Method, Parameters, Parametrization, Scaling};
+use crate::integrate::{Family, Form, Method, Parameters, Parametrization, Scaling};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, ValueKind};
 
@@ -32,10 +33,7 @@ pub(super) const PARAMETRIZATION: Setting = Setting {
     ),
     flag: flag("WORD", "Local coordinates of `updated-lagrangian` in place of the model's"),
     read: |given, run| given.word().map(|chosen| run.integrator.parametrization = chosen),
-    show: |run, _| {
-        let has_one = run.integrator.method == Method::UpdatedLagrangian;
-        has_one.then(|| json!(run.integrator.parametrization.word()))
-    },
+    show: |run, _| option(run, "parametrization", run.integrator.parametrization),
 };
 
 pub(super) const FORM: Setting = Setting {
@@ -47,7 +45,7 @@ pub(super) const FORM: Setting = Setting {
     ),
     flag: flag("WORD", "Unknowns of `bdf2` in place of the model's"),
     read: |given, run| given.word().map(|form| run.integrator.form = form),
-    show: |run, _| (run.integrator.method == Method::Bdf2).then(|| json!(run.integrator.form.word())),
+    show: |run, _| option(run, "form", run.integrator.form),
 };
 
 pub(super) const SCALING: Setting = Setting {
@@ -60,7 +58,7 @@ pub(super) const SCALING: Setting = Setting {
     ),
     flag: flag("WORD", "Scaling of `bdf2` in place of the model's"),
     read: |given, run| given.word().map(|scaling| run.integrator.scaling = scaling),
-    show: |run, _| (run.integrator.method == Method::Bdf2).then(|| json!(run.integrator.scaling.word())),
+    show: |run, _| option(run, "scaling", run.integrator.scaling),
 };
 
 /// Comes after [`METHOD`], which decides on the possible radii.
@@ -80,13 +78,21 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         Ok(())
     },
     // What damps the highest frequencies: `bdf2` has no choice.
-    show: |run, _| Some(json!(if run.integrator.method == Method::Bdf2 { 0.0 } else { run.spectral_radius })),
+    show: |run, _| {
+        let has_choice = run.integrator.method.family() != Family::Fixed;
+        Some(json!(if has_choice { run.spectral_radius } else { 0.0 }))
+    },
 };
+
+/// What is shown of an option, by methods that have it.
+fn option(run: &RunSettings, key: &str, chosen: impl Words) -> Option<Value> {
+    run.integrator.method.has_option(key).then(|| json!(chosen.word()))
+}
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
 fn parameters(method: Method, spectral_radius: f64) -> Result<Parameters, &'static str> {
-    match method {
-        Method::HhtI3 | Method::HhtSoi2 => {
+    match method.family() {
+        Family::Hht => {
             Parameters::hht_by_radius(spectral_radius).map_err(|_| "between 0.5 and 1 with the HHT methods")
         }
         _ => Parameters::chung_hulbert(spectral_radius).map_err(|_| "between 0 and 1"),

@@ -14,7 +14,7 @@ pub use words::Words;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, Method, Parameters, Settings};
+use crate::integrate::{ErrorControl, INDEX2, Parameters, Settings};
 use crate::lie::Group;
 use crate::model::document::Part;
 use crate::model::scope::ParameterValues;
@@ -245,7 +245,7 @@ impl RunSettings {
             max_step: None,
             initial_step: None,
             output_step: None,
-            integrator: Settings::new(Method::Index2, parameters, 1.0),
+            integrator: Settings::new(INDEX2, parameters, 1.0),
             spectral_radius: 1.0,
             group: BodyGroup::default(),
             off_at_start: Vec::new(),

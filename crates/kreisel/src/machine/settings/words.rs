@@ -1,7 +1,7 @@
 //! Words of the model file for what a user chooses among, each written once.
 
 use super::{BodyGroup, StartFrom};
-use crate::integrate::{Form, Method, Parametrization, Scaling};
+use crate::integrate::{Form, Method, Parametrization, SCHEMES, Scaling};
 
 /// A choice whose every value has a word.
 pub trait Words: Copy + 'static {
@@ -16,6 +16,23 @@ pub trait Words: Copy + 'static {
     /// The value that a word means.
     fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.word() == word)
+    }
+}
+
+impl Words for Method {
+    const ALL: &'static [Self] = SCHEMES;
+    const WORDS: &'static [&'static str] = &{
+        let mut words = [""; SCHEMES.len()];
+        let mut place = 0;
+        while place < words.len() {
+            words[place] = SCHEMES[place].word();
+            place += 1;
+        }
+        words
+    };
+
+    fn word(self) -> &'static str {
+        Method::word(self)
     }
 }
 
@@ -35,15 +52,6 @@ macro_rules! words {
 }
 
 words! {
-    Method {
-        Index2 = "index2",
-        Index3 = "index3",
-        Soi2 = "soi2",
-        HhtI3 = "hht-i3",
-        HhtSoi2 = "hht-soi2",
-        UpdatedLagrangian = "updated-lagrangian",
-        Bdf2 = "bdf2",
-    }
     Parametrization { RotationVector = "rotation-vector", Crv = "crv" }
     Form { TwoField = "two-field", ThreeField = "three-field" }
     Scaling {

@@ -1,12 +1,10 @@
-//! What the methods share in one step: coefficients, trial values, arrays.
+//! What implicit methods share in one step: coefficients, equations, derivatives, tolerances.
 
 use std::sync::Arc;
 
-use super::first_order::{StateParameters, ahead};
-use super::guess::Guess;
-use super::parameters::Parameters;
-use super::settings::{IterationMatrix, Predictor, Settings};
-use super::state::{MatrixPoint, State};
+use super::super::settings::{IterationMatrix, Settings};
+use super::Trial;
+use super::first_order::StateParameters;
 use crate::constrained::{CopyIndex, Layout, RowKind, comply, coordinate_scales};
 use crate::dae::{
     Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
@@ -33,8 +31,12 @@ pub(super) struct Coefficients {
 }
 
 impl Coefficients {
-    pub fn new(parameters: &Parameters, step: f64, mass_scale: f64, stiffness_scale: f64) -> Self {
+    /// Those of a step with settings that have their scales.
+    pub fn new(settings: &Settings, step: f64) -> Self {
+        let parameters = &settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+        let [mass_scale, stiffness_scale] =
+            [settings.mass_scale, settings.stiffness_scale].map(Option::unwrap_or_default);
         let scale = stiffness_scale + mass_scale / (step * step);
         Self {
             step,
@@ -59,121 +61,6 @@ impl Coefficients {
     }
 }
 
-/// Values at the end of a step, as Newton's iteration improves them.
-#[derive(Clone, Debug)]
-pub(super) struct Trial {
-    pub values: Values,
-    /// Increment x = h Δq_n.
-    pub increment: Vec<f64>,
-    /// h η_n with `index2`; zero otherwise.
-    pub stabilizers: Vec<f64>,
-    /// With `soi2` the part of the increment that keeps the position constraints, β h² (ã − a); zero
-    /// otherwise.
-    pub correction: Vec<f64>,
-    /// λ̃ − λ with `soi2`; zero otherwise.
-    pub multiplier_changes: Vec<f64>,
-    /// ψ̃ − ψ with `soi2`; zero otherwise.
-    pub nonholonomic_multiplier_changes: Vec<f64>,
-    /// Whether stabilizers, corrections and changes may be other than zero.
-    pub changed: bool,
-    /// Which states are algebraic.
-    pub algebraic: Vec<bool>,
-    /// Configuration at the last matrix of the step; of no meaning before there is one.
-    matrix_configuration: Vec<f64>,
-    pub has_matrix: bool,
-    /// As long as the memory.
-    followed: Vec<f64>,
-}
-
-impl Trial {
-    pub fn new(shape: &Shape) -> Self {
-        let velocity = vec![0.0; shape.velocity_count()];
-        Self {
-            values: Values::zeros(shape),
-            correction: velocity.clone(),
-            increment: velocity,
-            stabilizers: vec![0.0; shape.constraint_count()],
-            multiplier_changes: vec![0.0; shape.constraint_count()],
-            nonholonomic_multiplier_changes: vec![0.0; shape.nonholonomic_count()],
-            changed: false,
-            algebraic: shape.algebraic_states().collect(),
-            matrix_configuration: vec![0.0; shape.space.coordinate_count()],
-            has_matrix: false,
-            followed: vec![0.0; shape.memory],
-        }
-    }
-
-    /// Lets remembered section forces follow the corrections since the last matrix of this step.
-    pub fn follow(&mut self, dae: &dyn Dae, matrix: IterationMatrix) {
-        if matrix != IterationMatrix::Mixed || self.values.memory.is_empty() {
-            return;
-        }
-        if self.has_matrix {
-            let mut followed = std::mem::take(&mut self.followed);
-            followed.copy_from_slice(&self.values.memory);
-            let before = Point { configuration: &self.matrix_configuration, ..self.point() };
-            dae.follow(&before, &self.point(), &mut followed);
-            self.followed = std::mem::replace(&mut self.values.memory, followed);
-        }
-        self.matrix_configuration.copy_from_slice(&self.values.configuration);
-        self.has_matrix = true;
-    }
-
-    /// First guess: values at t_n + h that satisfy the linear update formulas.
-    pub fn predict(&mut self, state: &State, parameters: &Parameters, predictor: Predictor, step: f64) {
-        let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
-        let (beta, gamma) = (parameters.beta(), parameters.gamma());
-        self.values.time = state.now.time + step;
-        if std::mem::replace(&mut self.changed, false) {
-            for values in [
-                &mut self.stabilizers,
-                &mut self.correction,
-                &mut self.multiplier_changes,
-                &mut self.nonholonomic_multiplier_changes,
-            ] {
-                values.fill(0.0);
-            }
-        }
-        self.values.memory.copy_from_slice(&state.now.memory);
-        self.has_matrix = false;
-        self.predict_states(state, parameters, ahead(state, predictor, step), step);
-        let guess = Guess::next(state, predictor, step);
-        let ahead = step / state.step.max(f64::MIN_POSITIVE);
-        let with_multipliers = predictor != Predictor::ZeroAcceleration;
-        for (i, lambda) in self.values.multipliers.iter_mut().enumerate() {
-            let (last, previous) = (state.now.multipliers[i], state.previous_multipliers[i]);
-            let (earlier, earliest) = (state.earlier_multipliers[i], state.earliest_multipliers[i]);
-            let followed = guess.follow([last, previous, earlier, earliest], ahead);
-            *lambda = if with_multipliers { followed } else { 0.0 };
-        }
-        for (psi, last) in
-            self.values.nonholonomic_multipliers.iter_mut().zip(&state.now.nonholonomic_multipliers)
-        {
-            *psi = if with_multipliers { *last } else { 0.0 };
-        }
-        for i in 0..self.increment.len() {
-            let (v, a, v_dot) =
-                (state.base_velocity[i], state.algorithmic_acceleration[i], state.now.acceleration[i]);
-            let (a_next, v_dot_next) = if guess == Guess::Zero {
-                ((alpha_f * v_dot - alpha_m * a) / (1.0 - alpha_m), 0.0)
-            } else {
-                let previous = state.previous_algorithmic_acceleration[i];
-                let earlier = state.earlier_algorithmic_acceleration[i];
-                let earliest = state.earliest_algorithmic_acceleration[i];
-                let a_next = guess.follow([a, previous, earlier, earliest], ahead);
-                (a_next, ((1.0 - alpha_m) * a_next + alpha_m * a - alpha_f * v_dot) / (1.0 - alpha_f))
-            };
-            self.increment[i] = step * (v + step * ((0.5 - beta) * a + beta * a_next));
-            self.values.velocity[i] = v + step * ((1.0 - gamma) * a + gamma * a_next);
-            self.values.acceleration[i] = v_dot_next;
-        }
-    }
-
-    pub fn point(&self) -> Point<'_> {
-        self.values.point()
-    }
-}
-
 /// Increments cannot be asked to be smaller: positions of size one carry some ε of rounding, and a few dozen
 /// operations lie between them and an increment.
 const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
@@ -183,7 +70,7 @@ const VIOLATION_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
-    pub shape: Shape,
+    pub shape: Arc<Shape>,
     pub layout: Layout,
     pub tangent: Tangent,
     /// T of all nodes where the matrix was evaluated, or T⁻¹.
@@ -200,8 +87,8 @@ pub(super) struct Workspace {
     pub coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     pub state_scales: Vec<f64>,
-    /// Which states the step size need not follow.
-    pub fading_states: Vec<bool>,
+    /// Which states are algebraic.
+    pub algebraic: Vec<bool>,
     /// Size against which scaled multipliers are judged.
     pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
@@ -221,6 +108,39 @@ pub(super) struct Workspace {
     pub nonholonomic_scratch: Vec<f64>,
     /// No acceleration, for forces without inertia.
     rest: Vec<f64>,
+    follower: Follower,
+}
+
+/// Lets remembered section forces follow the corrections since the last matrix of a step.
+#[derive(Clone, Debug)]
+struct Follower {
+    /// Configuration at the last matrix of the step.
+    configuration: Vec<f64>,
+    /// Whether there was one.
+    has_matrix: bool,
+    /// As long as the memory.
+    memory: Vec<f64>,
+}
+
+impl Follower {
+    fn new(shape: &Shape) -> Self {
+        Self {
+            configuration: vec![0.0; shape.space.coordinate_count()],
+            has_matrix: false,
+            memory: vec![0.0; shape.memory],
+        }
+    }
+
+    fn follow(&mut self, dae: &dyn Dae, values: &mut Values) {
+        if self.has_matrix {
+            self.memory.copy_from_slice(&values.memory);
+            let before = Point { configuration: &self.configuration, ..values.point() };
+            dae.follow(&before, &values.point(), &mut self.memory);
+            std::mem::swap(&mut self.memory, &mut values.memory);
+        }
+        self.configuration.copy_from_slice(&values.configuration);
+        self.has_matrix = true;
+    }
 }
 
 /// What a pass that folds derivatives finds besides them.
@@ -233,15 +153,14 @@ pub(super) enum Besides {
 }
 
 impl Workspace {
-    pub fn new(shape: Shape, couplings: &Couplings, layout: Layout) -> Self {
+    pub fn new(shape: Arc<Shape>, couplings: &Couplings, layout: Layout) -> Self {
         let length = shape.scales.length;
         let velocity_count = shape.velocity_count();
         let state_scales = shape.scales_of_states();
-        let mut fading_states = shape.fading_states.clone();
-        fading_states.resize(shape.state_count(), false);
         Self {
             state_scales,
-            fading_states,
+            algebraic: shape.algebraic_states().collect(),
+            follower: Follower::new(&shape),
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             moved: false,
@@ -265,6 +184,18 @@ impl Workspace {
         }
     }
 
+    /// Prepares for the first matrix of a step.
+    pub fn begin(&mut self) {
+        self.follower.has_matrix = false;
+    }
+
+    /// Lets remembered section forces follow the corrections since the last matrix of this step.
+    pub fn follow(&mut self, dae: &dyn Dae, trial: &mut Trial, matrix: IterationMatrix) {
+        if matrix == IterationMatrix::Mixed && !trial.values.memory.is_empty() {
+            self.follower.follow(dae, &mut trial.values);
+        }
+    }
+
     /// Turns B(q_n) into B(q_n) W, with W = 1/L² for turns and 1 for lengths.
     pub fn weigh_base_gradient(&mut self) {
         let pattern = Arc::clone(self.base_gradient.pattern());
@@ -282,7 +213,7 @@ impl Workspace {
     /// Evaluates the equations at the trial values, moving its configuration to q_n ∘ exp(x̃).
     pub fn evaluate(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
-        self.evaluate_at(dae, &trial.point());
+        self.evaluate_at(dae, &trial.values.point());
     }
 
     /// Moves the configuration of the trial values to q_n ∘ exp(x̃).
@@ -294,7 +225,7 @@ impl Workspace {
     pub fn evaluate_forces(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
         let rest = std::mem::take(&mut self.rest);
-        self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.point() });
+        self.evaluate_at(dae, &Point { acceleration: &rest, ..trial.values.point() });
         self.rest = rest;
     }
 
@@ -311,7 +242,7 @@ impl Workspace {
         };
         let (gradient, rates) = (&mut self.tangent.gradient, &mut self.constraint_scratch);
         rates.fill(0.0);
-        dae.evaluate_with_rates(&trial.point(), out, gradient, self.shape.rheonomic, rates);
+        dae.evaluate_with_rates(&trial.values.point(), out, gradient, self.shape.rheonomic, rates);
     }
 
     /// Evaluates the equations at a point.
@@ -346,9 +277,9 @@ impl Workspace {
     ) {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
-        trial.follow(dae, matrix);
+        self.follow(dae, trial, matrix);
         self.tangent.clear();
-        dae.tangent(&trial.point(), weights, &mut self.tangent);
+        dae.tangent(&trial.values.point(), weights, &mut self.tangent);
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
@@ -371,7 +302,7 @@ impl Workspace {
     ) -> bool {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
-        trial.follow(dae, matrix);
+        self.follow(dae, trial, matrix);
         let (shape, increment) = (&self.shape, &trial.increment);
         self.moved = shape.nonholonomic.is_empty()
             && shape.internal_states.is_empty()
@@ -396,7 +327,7 @@ impl Workspace {
             factor: 1.0 / coefficients.scale,
             parts_wanted,
         });
-        self.fold_parts(dae, &trial.point(), besides, weights);
+        self.fold_parts(dae, &trial.values.point(), besides, weights);
         std::mem::swap(&mut self.tangent.stiffness, out);
         if let Some(fold) = self.tangent.fold.take() {
             self.operators = fold.operators;
@@ -434,10 +365,10 @@ impl Workspace {
         coefficients: &Coefficients,
         matrix: IterationMatrix,
     ) {
-        trial.follow(dae, matrix);
+        self.follow(dae, trial, matrix);
         let rest = std::mem::take(&mut self.rest);
         self.tangent.clear();
-        let at = Point { acceleration: &rest, ..trial.point() };
+        let at = Point { acceleration: &rest, ..trial.values.point() };
         dae.tangent(&at, coefficients.force_weights(matrix), &mut self.tangent);
         self.rest = rest;
         self.operators.evaluate(&self.shape.space, &trial.increment);
@@ -594,25 +525,5 @@ impl Workspace {
         }
         let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
         0.5 * self.violation_round_off / smallest.sqrt()
-    }
-}
-
-impl MatrixPoint {
-    /// Notes where a matrix was evaluated, for a restart; `base_velocity` with methods that balance forces at
-    /// two times.
-    pub(super) fn note(&mut self, base: &[f64], trial: &Trial, step: f64, base_velocity: &[f64]) {
-        self.step = step;
-        self.values.copy_from(&trial.values);
-        for (to, from) in [
-            (&mut self.base, base),
-            (&mut self.base_velocity, base_velocity),
-            (&mut self.increment, &trial.increment),
-            (&mut self.correction, &trial.correction),
-            (&mut self.multiplier_changes, &trial.multiplier_changes),
-            (&mut self.nonholonomic_multiplier_changes, &trial.nonholonomic_multiplier_changes),
-        ] {
-            to.clear();
-            to.extend_from_slice(from);
-        }
     }
 }

@@ -16,11 +16,13 @@
 //! by
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
-use super::scheme::{Besides, Coefficients, Trial, Workspace};
-use super::settings::Settings;
-use super::state::MatrixPoint;
+use super::super::state::State;
+use super::alpha::{Alpha, Base, Formulation};
+use super::implicit::{Room, Step, StepEquations};
+use super::work::Besides;
+use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply, place_values, view};
-use crate::dae::{Couplings, Dae, Shape};
+use crate::dae::{Couplings, Point, Shape};
 use crate::solve::block::{BlockId, BlockMatrix, BlockPattern};
 use crate::solve::kernel::{BlockTarget, add_product_transposed};
 use crate::solve::newton::{NonlinearSystem, largest_ratio};
@@ -116,37 +118,97 @@ impl StabilizerProducts {
     }
 }
 
-/// The equations of one step.
-pub(super) struct Index2<'a> {
-    pub dae: &'a dyn Dae,
-    pub settings: &'a Settings,
-    pub coefficients: Coefficients,
-    /// q_n.
-    pub base: &'a [f64],
-    pub trial: &'a mut Trial,
-    pub work: &'a mut Workspace,
-    pub products: &'a StabilizerProducts,
-    /// Where the matrix is evaluated, if that is to be noted.
-    pub matrix_point: Option<&'a mut MatrixPoint>,
+/// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
+pub const INDEX2: Method = Method(&SchemeEntry {
+    word: "index2",
+    family: Family::ChungHulbert,
+    leaves_hidden_residual: false,
+    options: &[],
+    suit: |_| {},
+    new: Alpha::<Index2>::boxed,
+});
+
+/// The formulation.
+pub(super) struct Index2 {
+    products: StabilizerProducts,
+    /// η_n of the last step.
+    last: Vec<f64>,
+    /// ζ = h η_n of the step that is computed.
+    stabilizers: Vec<f64>,
+    /// Whether ζ may be other than zero.
+    changed: bool,
 }
 
-impl Index2<'_> {
-    /// Evaluates B(q_n) W, with which η moves the machine; `t` is the time at the start of the step.
+impl StepEquations for Index2 {
+    fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        let Self { products, stabilizers, changed, .. } = self;
+        let mut equations = Index2Step { step, products, stabilizers, changed };
+        equations.set_base_gradient();
+        visit(&mut equations);
+    }
+
+    fn clear(&mut self) {
+        if std::mem::replace(&mut self.changed, false) {
+            self.stabilizers.fill(0.0);
+        }
+    }
+
+    /// λ belongs to the violation at velocity level, times the step, and ζ to that of the positions.
+    fn raise_multipliers(&self, _: f64, holonomic: &mut [f64], _: &mut [f64]) {
+        holonomic.iter_mut().zip(&self.stabilizers).for_each(|(out, zeta)| *out = out.max(zeta.abs()));
+    }
+}
+
+impl Formulation for Index2 {
+    const LEAVES_HIDDEN_RESIDUAL: bool = false;
+
+    fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
+        let (layout, products) = StabilizerProducts::new(&on.shape, couplings);
+        let zeros = vec![0.0; on.shape.constraint_count()];
+        let form = Self { products, last: zeros.clone(), stabilizers: zeros, changed: false };
+        (Room { layout, extras: Vec::new() }, form)
+    }
+
+    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&[f64]>) {
+        self.last.fill(0.0);
+    }
+
+    fn accept(&mut self, _: &Base, step: f64, _: &Trial, _: &[f64]) {
+        self.last.iter_mut().zip(&self.stabilizers).for_each(|(eta, zeta)| *eta = zeta / step);
+    }
+
+    fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+        each("stabilizers", Item::Numbers(&mut self.last));
+    }
+}
+
+/// The equations of one step.
+struct Index2Step<'a> {
+    step: Step<'a>,
+    products: &'a StabilizerProducts,
+    /// ζ.
+    stabilizers: &'a mut Vec<f64>,
+    changed: &'a mut bool,
+}
+
+impl Index2Step<'_> {
+    /// Evaluates B(q_n) W, with which η moves the machine.
     ///
     /// W weighs turns against lengths by 1/L², L the length of the system: Bᵀη alone [ArnoldCardonaBruls2015,
     /// Eq. (56a)] adds up metres and radians, and another unit of length would give another motion. For L = 1
     /// m it is the same.
-    pub fn set_base_gradient(&mut self, time: f64) {
-        self.work.base_gradient.fill(0.0);
-        let at = crate::dae::Point { time, configuration: self.base, ..self.trial.point() };
-        self.dae.gradient(&at, &mut self.work.base_gradient);
-        self.work.weigh_base_gradient();
+    fn set_base_gradient(&mut self) {
+        let Step { dae, time, base, trial, work, .. } = &mut self.step;
+        work.base_gradient.fill(0.0);
+        let at = Point { time: *time, configuration: base, ..trial.values.point() };
+        dae.gradient(&at, &mut work.base_gradient);
+        work.weigh_base_gradient();
     }
 
     /// Adds the rows h (γ' B + Z T) of the hidden constraints.
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, step, part) = (&*self.work, self.coefficients.step, CopyIndex::FIRST);
-        let factor = step * self.coefficients.velocity;
+        let (work, step, part) = (&*self.step.work, self.step.coefficients.step, CopyIndex::FIRST);
+        let factor = step * self.step.coefficients.velocity;
         let (of_gradient, of_rate) = match work.moved {
             true => (Some(&work.operators), None),
             false => (None, Some(&work.operators)),
@@ -159,41 +221,53 @@ impl Index2<'_> {
 
     /// Scales the equations that were evaluated last.
     fn write_residual(&mut self, out: &mut [f64]) {
-        let work = &mut *self.work;
-        let inverse_scale = 1.0 / self.coefficients.scale;
+        let work = &mut *self.step.work;
+        let inverse_scale = 1.0 / self.step.coefficients.scale;
         out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
-        comply(&work.compliance, &self.trial.stabilizers, 1.0, &mut work.violation);
+        comply(&work.compliance, self.stabilizers, 1.0, &mut work.violation);
         work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
         let hidden = &mut work.constraint_scratch;
-        hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
-        comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, hidden);
+        hidden.iter_mut().for_each(|value| *value *= self.step.coefficients.step);
+        comply(&work.compliance, &self.step.trial.values.multipliers, inverse_scale, hidden);
         work.layout.scatter(RowKind::Stabilizer, 0, hidden, out);
-        work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
-        work.state_rows(self.trial, &self.coefficients, out);
+        work.nonholonomic_rows(
+            0,
+            &self.step.trial.values.nonholonomic_multipliers,
+            &self.step.coefficients,
+            out,
+        );
+        work.state_rows(self.step.trial, &self.step.coefficients, out);
     }
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.settings.iteration_matrix.is_complete() && self.work.shape.folds
+        self.step.settings.iteration_matrix.is_complete() && self.step.work.shape.folds
     }
 
     /// [`Workspace::fold_forces`].
     fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
-        let matrix = self.settings.iteration_matrix;
-        self.work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, true), out)
+        let matrix = self.step.settings.iteration_matrix;
+        self.step.work.fold_forces(
+            self.step.dae,
+            self.step.trial,
+            &self.step.coefficients,
+            matrix,
+            (besides, true),
+            out,
+        )
     }
 
     /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
     fn write_constraints(&mut self, has_gradient: bool, out: &mut BlockMatrix) {
-        let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
+        let (matrix, scale) = (self.step.settings.iteration_matrix, self.step.coefficients.scale);
         let exact = matrix.is_complete();
-        let work = &*self.work;
+        let work = &*self.step.work;
         if !has_gradient {
             let operators = (!work.moved).then_some(&work.operators);
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
         self.add_hidden_rows(exact, out);
-        work.add_nonholonomic_rows(&self.coefficients, matrix, out);
+        work.add_nonholonomic_rows(&self.step.coefficients, matrix, out);
         work.layout.add_columns(
             RowKind::Nonholonomic,
             &work.shape,
@@ -204,13 +278,13 @@ impl Index2<'_> {
         );
         let (products, base) = (self.products, &work.base_gradient);
         StabilizerProducts::add(&products.forces, &work.tangent.dynamic, base, 1.0 / scale, out);
-        let factor = self.coefficients.step * self.coefficients.velocity;
+        let factor = self.step.coefficients.step * self.step.coefficients.velocity;
         StabilizerProducts::add(&products.constraints, &work.tangent.gradient, base, factor, out);
         StabilizerProducts::add(&products.nonholonomic, &work.tangent.nonholonomic, base, factor, out);
-        work.add_states(&self.coefficients, None, out);
-        let (rates, damping) = (self.coefficients.state_scaling().rate, &work.tangent.state_damping);
+        work.add_states(&self.step.coefficients, None, out);
+        let (rates, damping) = (self.step.coefficients.state_scaling().rate, &work.tangent.state_damping);
         for (products, rate) in products.internal_states.iter().zip(rates) {
-            let factor = rate * self.coefficients.velocity;
+            let factor = rate * self.step.coefficients.velocity;
             StabilizerProducts::add(products, damping, base, factor, out);
         }
         if !work.compliance.is_empty() {
@@ -218,15 +292,13 @@ impl Index2<'_> {
             work.layout.subtract_crossed_compliance(holonomic, out);
             work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::FIRST, out);
         }
-        if let Some(point) = self.matrix_point.as_deref_mut() {
-            point.note(self.base, self.trial, self.coefficients.step, &[]);
-        }
+        self.step.note(&[]);
     }
 }
 
-impl Index2<'_> {
+impl Index2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
-        self.work.evaluate_with_rates(self.dae, self.base, self.trial);
+        self.step.work.evaluate_with_rates(self.step.dae, self.step.base, self.step.trial);
         self.write_residual(out);
     }
 
@@ -235,11 +307,11 @@ impl Index2<'_> {
             let has_gradient = self.fold(Besides::Nothing, out);
             return self.write_constraints(has_gradient, out);
         }
-        let (matrix, scale) = (self.settings.iteration_matrix, self.coefficients.scale);
-        let (work, coefficients) = (&mut *self.work, &self.coefficients);
+        let (matrix, scale) = (self.step.settings.iteration_matrix, self.step.coefficients.scale);
+        let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
         work.moved = false;
         out.fill(0.0);
-        work.differentiate(self.dae, self.trial, coefficients, matrix);
+        work.differentiate(self.step.dae, self.step.trial, coefficients, matrix);
         let operators = matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, 1.0 / scale, out);
         self.write_constraints(false, out);
@@ -247,14 +319,14 @@ impl Index2<'_> {
 
     /// Both in one pass.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        self.work.move_to(self.base, self.trial);
+        self.step.work.move_to(self.step.base, self.step.trial);
         let has_gradient = self.fold(Besides::EquationsAndRates, matrix);
         self.write_residual(residual);
         self.write_constraints(has_gradient, matrix);
     }
 }
 
-impl NonlinearSystem for Index2<'_> {
+impl NonlinearSystem for Index2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
         match (residual, matrix) {
             (Some(residual), Some(matrix)) if self.folds() => self.residual_and_matrix(residual, matrix),
@@ -270,7 +342,8 @@ impl NonlinearSystem for Index2<'_> {
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
-        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        let (trial, coefficients, work) =
+            (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
         let scratch = &mut work.scratch;
         if work.moved {
             let keep = |first: usize, part: &[f64]| scratch[first..][..part.len()].copy_from_slice(part);
@@ -282,8 +355,8 @@ impl NonlinearSystem for Index2<'_> {
         // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
         let changes = &mut work.constraint_scratch;
         work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
-        trial.changed = true;
-        trial.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
+        *self.changed = true;
+        self.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
         work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {
             trial.values.velocity[i] += fraction * coefficients.velocity * y;
@@ -304,13 +377,13 @@ impl NonlinearSystem for Index2<'_> {
     /// Tolerances of x and λ; ζ has none of its own, see [`Self::size`].
     fn tolerances(&self, out: &mut [f64]) {
         out.fill(f64::INFINITY);
-        self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
+        self.step.work.tolerances(self.step.settings, self.step.trial, &self.step.coefficients, out);
     }
 
     /// ζ is neither shown nor carried on: it is judged by the velocities Bᵀ(q_n) ζ that it changes. Long
     /// chains have ζ that change next to none.
     fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
-        let work = &mut *self.work;
+        let work = &mut *self.step.work;
         let changes = &mut work.constraint_scratch;
         work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
         work.scratch.fill(0.0);

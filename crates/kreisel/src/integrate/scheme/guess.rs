@@ -4,13 +4,13 @@
 //! what changes its sign from step to step. So the last step decides: the guess that would have been best
 //! there is taken.
 
+use super::super::settings::Predictor;
+use super::super::state::Clock;
 use super::parameters::Parameters;
-use super::settings::Predictor;
-use super::state::State;
 
 /// How a and λ are guessed from their last values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Guess {
+pub(super) enum Guess {
     /// v̇ = 0, and the last λ.
     Zero,
     /// The last values.
@@ -33,17 +33,17 @@ impl Guess {
     const ALL: [Self; 5] = [Self::Zero, Self::Constant, Self::Line, Self::Parabola, Self::Cubic];
 
     /// The guess with this number in a saved state.
-    pub(super) fn from_number([number]: [u8; 1]) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
+    pub(super) fn from_number(number: u8) -> Self {
+        Self::ALL.get(usize::from(number)).copied().unwrap_or_default()
     }
 
-    /// The guess for the next step, of a given size.
-    pub(super) fn next(state: &State, predictor: Predictor, step: f64) -> Self {
-        let known = state.step > 0.0;
-        let equidistant = state.step == step && state.equal_steps >= STEPS_OF_PARABOLA;
-        match (predictor, state.guess) {
+    /// The guess for the next step, of a given size; `self` would have been best for the last one.
+    pub(super) fn next(self, clock: &Clock, predictor: Predictor, step: f64) -> Self {
+        let known = clock.step > 0.0;
+        let equidistant = clock.step == step && clock.equal_steps >= STEPS_OF_PARABOLA;
+        match (predictor, self) {
             (Predictor::ZeroAcceleration, _) => Self::Zero,
-            (Predictor::Adaptive, Self::Cubic) if equidistant && state.equal_steps < STEPS_OF_CUBIC => {
+            (Predictor::Adaptive, Self::Cubic) if equidistant && clock.equal_steps < STEPS_OF_CUBIC => {
                 Self::Parabola
             }
             (Predictor::Adaptive, guess) if equidistant => guess,

@@ -17,7 +17,7 @@ impl Integration<'_> {
         let mut memory = state.now.memory.clone();
         let at = state.now.point();
         change(&at, &mut memory)?;
-        let remembering = Remembering { dae: self.dae, memory: &memory };
+        let remembering = Remembering { dae: self.tools.dae, memory: &memory };
         let redundancy = Redundancy::find_moving(
             &remembering,
             state.now.time,
@@ -26,18 +26,24 @@ impl Integration<'_> {
         );
         self.state.now.memory = memory;
         self.set_redundancy(redundancy);
-        self.state.compliance = self.work.compliance.clone();
         Ok(())
     }
-}
 
-impl Integration<'_> {
     /// Changes one number that the system remembers, such as an input from outside; constraints must not
     /// depend on it.
     ///
     /// Forces jump by it, so [`Integration::restart`] should follow.
     pub fn set_remembered(&mut self, slot: usize, value: f64) {
         self.state.now.memory[slot] = value;
+    }
+}
+
+impl Integration<'_> {
+    /// Takes up the couplings that belong to what the system remembers: bodies come near each other that did
+    /// not meet before. Factors are made in the next step.
+    pub(super) fn renew_couplings(&mut self) {
+        let couplings = self.tools.dae.couplings_at(&self.state.now.memory);
+        self.scheme.fit(&self.tools, &couplings);
     }
 }
 

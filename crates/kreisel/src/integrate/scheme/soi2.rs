@@ -21,24 +21,61 @@
 //! Where reactions are Bᵀλ + Aᵀψ the second line is β' M_{1+α} w + Bᵀμ + Aᵀν, and costs no further evaluation
 //! of forces.
 
+use super::super::state::State;
+use super::alpha::{Alpha, Base, Formulation};
 use super::force_level::ForceLevel;
-use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::Settings;
-use super::state::MatrixPoint;
-use crate::constrained::{CopyIndex, RowKind, comply};
-use crate::dae::{Couplings, Dae, Point, Reactions, Shape, Tangent};
+use super::implicit::{MatrixPoint, Room, Step, StepEquations};
+use super::work::Coefficients;
+use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
+use crate::dae::{Couplings, Point, Reactions, Shape, Tangent};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
+/// Generalized-α-SOI2: position, velocity and nonholonomic constraints hold, forces are balanced at two times
+/// [JayNegrut2008, Eqs. (13)].
+pub const SOI2: Method = Method(&SchemeEntry {
+    word: "soi2",
+    family: Family::ChungHulbert,
+    leaves_hidden_residual: false,
+    options: &[],
+    suit: |_| {},
+    new: Alpha::<Soi2>::boxed,
+});
+
+/// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
+pub const HHT_SOI2: Method = Method(&SchemeEntry { word: "hht-soi2", family: Family::Hht, ..*SOI2.0 });
+
+/// The formulation.
+pub(super) struct Soi2 {
+    force_level: ForceLevel,
+    changes: Changes,
+    tilde: Tilde,
+}
+
+/// By how much values with a tilde differ from those without.
+#[derive(Clone, Debug)]
+struct Changes {
+    /// The part of the increment that keeps the position constraints, w = β h² (ã − a).
+    increment: Vec<f64>,
+    /// λ̃ − λ.
+    multipliers: Vec<f64>,
+    /// ψ̃ − ψ.
+    nonholonomic_multipliers: Vec<f64>,
+    /// Whether any of them may be other than zero.
+    any: bool,
+}
+
 /// Arrays for the values with a tilde.
 #[derive(Clone, Debug)]
-pub(super) struct Tilde {
+struct Tilde {
     tangent: Tangent,
     /// E(λ̃, ψ̃) − E(λ, ψ).
     forces: Vec<f64>,
     values: TildeValues,
 }
 
+/// ṽ, λ̃ and ψ̃.
 #[derive(Clone, Debug)]
 struct TildeValues {
     velocity: Vec<f64>,
@@ -49,7 +86,7 @@ struct TildeValues {
 }
 
 impl Tilde {
-    pub fn new(shape: &Shape, couplings: &Couplings) -> Self {
+    fn new(shape: &Shape, couplings: &Couplings) -> Self {
         let velocity = vec![0.0; shape.velocity_count()];
         Self {
             tangent: Tangent::zeros(couplings),
@@ -66,20 +103,17 @@ impl Tilde {
 
 impl TildeValues {
     /// ṽ, λ̃ and ψ̃ of a trial.
-    fn set(&mut self, trial: &Trial, coefficients: &Coefficients) {
+    fn set(&mut self, trial: &Trial, changes: &Changes, coefficients: &Coefficients) {
         let sum = |out: &mut [f64], values: &[f64], factor: f64, changes: &[f64]| {
             for ((out, value), change) in out.iter_mut().zip(values).zip(changes) {
                 *out = value + factor * change;
             }
         };
-        sum(&mut self.velocity, &trial.values.velocity, coefficients.velocity, &trial.correction);
-        sum(&mut self.multipliers, &trial.values.multipliers, 1.0, &trial.multiplier_changes);
-        sum(
-            &mut self.nonholonomic_multipliers,
-            &trial.values.nonholonomic_multipliers,
-            1.0,
-            &trial.nonholonomic_multiplier_changes,
-        );
+        let values = &trial.values;
+        sum(&mut self.velocity, &values.velocity, coefficients.velocity, &changes.increment);
+        sum(&mut self.multipliers, &values.multipliers, 1.0, &changes.multipliers);
+        let (out, changes) = (&mut self.nonholonomic_multipliers, &changes.nonholonomic_multipliers);
+        sum(out, &values.nonholonomic_multipliers, 1.0, changes);
     }
 
     /// Point of the forces with λ̃ and ψ̃: at v, not ṽ [JayNegrut2008, Eq. (13d)].
@@ -88,51 +122,116 @@ impl TildeValues {
             acceleration: &self.rest,
             multipliers: &self.multipliers,
             nonholonomic_multipliers: &self.nonholonomic_multipliers,
-            ..trial.point()
+            ..trial.values.point()
         }
     }
 
     /// Point of the nonholonomic constraints at ṽ [JayNegrut2008, Eq. (13h)].
     fn nonholonomic_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
-        Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.point() }
+        Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.values.point() }
+    }
+}
+
+impl StepEquations for Soi2 {
+    fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        let Self { force_level, changes, tilde } = self;
+        visit(&mut Soi2Step { step, force_level, changes, tilde });
+    }
+
+    fn clear(&mut self) {
+        let Changes { increment, multipliers, nonholonomic_multipliers, any } = &mut self.changes;
+        if std::mem::replace(any, false) {
+            for values in [increment, multipliers, nonholonomic_multipliers] {
+                values.fill(0.0);
+            }
+        }
+    }
+
+    /// The change λ̃ − λ belongs to the violation, and so does ψ̃ − ψ.
+    fn raise_multipliers(&self, scale: f64, holonomic: &mut [f64], nonholonomic: &mut [f64]) {
+        let raise = |out: &mut [f64], changes: &[f64]| {
+            out.iter_mut().zip(changes).for_each(|(out, change)| *out = out.max(change.abs() / scale));
+        };
+        raise(holonomic, &self.changes.multipliers);
+        raise(nonholonomic, &self.changes.nonholonomic_multipliers);
+    }
+
+    fn restore(&mut self, on: &Tools, point: &MatrixPoint) {
+        self.force_level.restore(on, point);
+        let Changes { increment, multipliers, nonholonomic_multipliers, any } = &mut self.changes;
+        let noted = point.extras.iter().skip(1);
+        for (values, noted) in [increment, multipliers, nonholonomic_multipliers].into_iter().zip(noted) {
+            values.copy_from_slice(noted);
+        }
+        *any = true;
+    }
+}
+
+impl Formulation for Soi2 {
+    const LEAVES_HIDDEN_RESIDUAL: bool = false;
+
+    fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
+        let shape = &on.shape;
+        let [k, m, p] = [shape.velocity_count(), shape.constraint_count(), shape.nonholonomic_count()];
+        let form = Self {
+            force_level: ForceLevel::new(shape, couplings),
+            changes: Changes {
+                increment: vec![0.0; k],
+                multipliers: vec![0.0; m],
+                nonholonomic_multipliers: vec![0.0; p],
+                any: false,
+            },
+            tilde: Tilde::new(shape, couplings),
+        };
+        let layout = Layout::new(shape, couplings, Copies::TWO, []);
+        (Room { layout, extras: vec![k, k, m, p] }, form)
+    }
+
+    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&[f64]>) {
+        self.force_level.start();
+    }
+
+    fn prepare(&mut self, on: &Tools, base: &Base, step: f64) {
+        self.force_level.prepare(on, base, step);
+    }
+
+    fn accept(&mut self, _: &Base, _: f64, _: &Trial, next: &[f64]) {
+        self.force_level.accept(next);
+    }
+
+    fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+        self.force_level.history(each);
     }
 }
 
 /// The equations of one step.
-pub(super) struct Soi2<'a> {
-    pub dae: &'a dyn Dae,
-    pub settings: &'a Settings,
-    pub coefficients: Coefficients,
-    /// q_n.
-    pub base: &'a [f64],
-    pub trial: &'a mut Trial,
-    pub work: &'a mut Workspace,
-    pub force_level: &'a ForceLevel,
-    pub tilde: &'a mut Tilde,
-    /// Where the matrix is evaluated, if that is to be noted.
-    pub matrix_point: Option<&'a mut MatrixPoint>,
+struct Soi2Step<'a> {
+    step: Step<'a>,
+    force_level: &'a ForceLevel,
+    changes: &'a mut Changes,
+    tilde: &'a mut Tilde,
 }
 
-impl Soi2<'_> {
+impl Soi2Step<'_> {
     /// Puts E(λ̃, ψ̃) − E(λ, ψ) into `tilde.forces`; needs the forces with λ and ψ, and B, in the workspace.
     fn evaluate_difference(&mut self) {
-        let (work, trial, tilde) = (&mut *self.work, &*self.trial, &mut *self.tilde);
+        let (work, trial, tilde) = (&mut *self.step.work, &*self.step.trial, &mut *self.tilde);
         tilde.forces.fill(0.0);
         if work.shape.reactions == Reactions::General {
             tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f -= r);
-            work.evaluate_at(self.dae, &tilde.values.force_point(trial));
+            work.evaluate_at(self.step.dae, &tilde.values.force_point(trial));
             tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f += r);
             return;
         }
         let gradient = &work.tangent.gradient;
-        gradient.transpose_multiply_add(1.0, &trial.multiplier_changes, &mut tilde.forces);
-        if !trial.nonholonomic_multiplier_changes.is_empty() {
+        gradient.transpose_multiply_add(1.0, &self.changes.multipliers, &mut tilde.forces);
+        if !self.changes.nonholonomic_multipliers.is_empty() {
             work.tangent.nonholonomic.fill(0.0);
-            self.dae.nonholonomic_gradient(&trial.point(), &mut work.tangent.nonholonomic);
+            self.step.dae.nonholonomic_gradient(&trial.values.point(), &mut work.tangent.nonholonomic);
             let nonholonomic = &work.tangent.nonholonomic;
             nonholonomic.transpose_multiply_add(
                 1.0,
-                &trial.nonholonomic_multiplier_changes,
+                &self.changes.nonholonomic_multipliers,
                 &mut tilde.forces,
             );
         }
@@ -140,24 +239,24 @@ impl Soi2<'_> {
 
     /// Rows h (B v + Φ_t); leaves B in the workspace.
     fn hidden_rows(&mut self, out: &mut [f64]) {
-        let (work, trial) = (&mut *self.work, &*self.trial);
+        let (work, trial) = (&mut *self.step.work, &*self.step.trial);
         let hidden = &mut work.constraint_scratch;
         hidden.fill(0.0);
         if work.shape.rheonomic {
-            self.dae.violation_rate(&trial.point(), hidden);
+            self.step.dae.violation_rate(&trial.values.point(), hidden);
         }
         work.tangent.gradient.fill(0.0);
-        self.dae.gradient(&trial.point(), &mut work.tangent.gradient);
+        self.step.dae.gradient(&trial.values.point(), &mut work.tangent.gradient);
         work.tangent.gradient.multiply_add(1.0, &trial.values.velocity, hidden);
-        hidden.iter_mut().for_each(|value| *value *= self.coefficients.step);
-        let inverse_scale = 1.0 / self.coefficients.scale;
+        hidden.iter_mut().for_each(|value| *value *= self.step.coefficients.step);
+        let inverse_scale = 1.0 / self.step.coefficients.scale;
         comply(&work.compliance, &trial.values.multipliers, inverse_scale, hidden);
         work.layout.scatter(RowKind::Holonomic, 1, hidden, out);
     }
 
     /// Adds the derivatives of E(λ, ψ) in the first rows of the nodes.
     fn add_balance(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, coefficients) = (&*self.work, &self.coefficients);
+        let (work, coefficients) = (&*self.step.work, &self.step.coefficients);
         let (layout, factor) = (&work.layout, 1.0 / coefficients.scale);
         let inertia = factor * coefficients.acceleration;
         layout.add_nodes(&self.force_level.mass, None, inertia, CopyIndex::new(0, 0), out);
@@ -174,7 +273,7 @@ impl Soi2<'_> {
 
     /// Adds the derivatives of β' M w + E(λ̃, ψ̃) − E(λ, ψ) in the second rows of the nodes.
     fn add_difference(&mut self, exact: bool, out: &mut BlockMatrix) {
-        let (work, coefficients) = (&*self.work, &self.coefficients);
+        let (work, coefficients) = (&*self.step.work, &self.step.coefficients);
         let (layout, shape, factor) = (&work.layout, &work.shape, 1.0 / coefficients.scale);
         let inertia = factor * coefficients.acceleration;
         layout.add_nodes(&self.force_level.mass, None, inertia, CopyIndex::new(1, 1), out);
@@ -185,8 +284,8 @@ impl Soi2<'_> {
         }
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
-        let weights = coefficients.force_weights(self.settings.iteration_matrix);
-        self.dae.tangent(&values.force_point(self.trial), weights, tangent);
+        let weights = coefficients.force_weights(self.step.settings.iteration_matrix);
+        self.step.dae.tangent(&values.force_point(self.step.trial), weights, tangent);
         for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
             layout.add_columns(kind, shape, tangent, 1.0, CopyIndex::new(1, 1), out);
             if shape.reactions == Reactions::General {
@@ -212,10 +311,10 @@ impl Soi2<'_> {
 
     /// Adds the derivatives of Φ and of h (B v + Φ_t).
     fn add_constraints(&self, exact: bool, out: &mut BlockMatrix) {
-        let (work, h) = (&*self.work, self.coefficients.step);
+        let (work, h) = (&*self.step.work, self.step.coefficients.step);
         let (layout, operators) = (&work.layout, Some(&work.operators));
         let (gradient, rate) = (&work.tangent.gradient, &work.tangent.gradient_rate);
-        let factor = h * self.coefficients.velocity;
+        let factor = h * self.step.coefficients.velocity;
         layout.add_rows(RowKind::Holonomic, gradient, None, factor, CopyIndex::new(1, 0), out);
         for column in 0..2 {
             layout.add_rows(RowKind::Holonomic, gradient, operators, 1.0, CopyIndex::new(0, column), out);
@@ -227,25 +326,25 @@ impl Soi2<'_> {
 
     /// Adds the derivatives of and by states: rates depend on v through y, and on q through y and w.
     fn add_states(&self, out: &mut BlockMatrix) {
-        let work = &*self.work;
-        work.add_states(&self.coefficients, None, out);
-        let scaling = self.coefficients.state_scaling();
+        let work = &*self.step.work;
+        work.add_states(&self.step.coefficients, None, out);
+        let scaling = self.step.coefficients.state_scaling();
         let stiffness = &work.tangent.state_stiffness;
         work.layout.add_state_nodes(stiffness, Some(&work.operators), 1.0, &scaling, 1, out);
     }
 
     /// Adds the derivatives of h κ(q, v) and h κ(q, ṽ).
     fn add_nonholonomic(&mut self, exact: bool, out: &mut BlockMatrix) {
-        let (work, h) = (&*self.work, self.coefficients.step);
+        let (work, h) = (&*self.step.work, self.step.coefficients.step);
         if work.shape.nonholonomic_count() == 0 {
             return;
         }
         let (layout, operators, factor) =
-            (&work.layout, Some(&work.operators), h * self.coefficients.velocity);
+            (&work.layout, Some(&work.operators), h * self.step.coefficients.velocity);
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
-        let weights = self.coefficients.force_weights(self.settings.iteration_matrix);
-        self.dae.tangent(&values.nonholonomic_point(self.trial), weights, tangent);
+        let weights = self.step.coefficients.force_weights(self.step.settings.iteration_matrix);
+        self.step.dae.tangent(&values.nonholonomic_point(self.step.trial), weights, tangent);
         layout.add_rows(
             RowKind::Nonholonomic,
             &work.tangent.nonholonomic,
@@ -280,45 +379,45 @@ impl Soi2<'_> {
     }
 }
 
-impl Soi2<'_> {
+impl Soi2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
-        self.tilde.values.set(self.trial, &self.coefficients);
-        let inverse_scale = 1.0 / self.coefficients.scale;
-        self.work.evaluate_forces(self.dae, self.base, self.trial);
-        let (work, trial) = (&mut *self.work, &*self.trial);
-        comply(&work.compliance, &trial.multiplier_changes, inverse_scale, &mut work.violation);
+        self.tilde.values.set(self.step.trial, self.changes, &self.step.coefficients);
+        let inverse_scale = 1.0 / self.step.coefficients.scale;
+        self.step.work.evaluate_forces(self.step.dae, self.step.base, self.step.trial);
+        let (work, trial) = (&mut *self.step.work, &*self.step.trial);
+        comply(&work.compliance, &self.changes.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
-        work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, &self.coefficients, out);
-        work.state_rows(trial, &self.coefficients, out);
+        work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, &self.step.coefficients, out);
+        work.state_rows(trial, &self.step.coefficients, out);
         work.scratch.copy_from_slice(&work.equilibrium);
         self.force_level.add(&trial.values.acceleration, &mut work.scratch);
         work.scratch.iter_mut().for_each(|value| *value *= inverse_scale);
         work.layout.scatter_nodes(0, &work.scratch, out);
         self.hidden_rows(out);
         self.evaluate_difference();
-        let (work, tilde) = (&mut *self.work, &mut *self.tilde);
-        let factor = self.coefficients.acceleration;
-        self.force_level.mass.multiply_add(factor, &self.trial.correction, &mut tilde.forces);
+        let (work, tilde) = (&mut *self.step.work, &mut *self.tilde);
+        let factor = self.step.coefficients.acceleration;
+        self.force_level.mass.multiply_add(factor, &self.changes.increment, &mut tilde.forces);
         tilde.forces.iter_mut().for_each(|value| *value *= inverse_scale);
         work.layout.scatter_nodes(1, &tilde.forces, out);
         if !work.nonholonomic.is_empty() {
-            work.evaluate_at(self.dae, &tilde.values.nonholonomic_point(self.trial));
-            work.nonholonomic_rows(1, &self.trial.nonholonomic_multiplier_changes, &self.coefficients, out);
+            work.evaluate_at(self.step.dae, &tilde.values.nonholonomic_point(self.step.trial));
+            work.nonholonomic_rows(1, &self.changes.nonholonomic_multipliers, &self.step.coefficients, out);
         }
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        let matrix = self.settings.iteration_matrix;
+        let matrix = self.step.settings.iteration_matrix;
         let exact = matrix.is_complete();
         out.fill(0.0);
-        self.tilde.values.set(self.trial, &self.coefficients);
-        self.work.differentiate_forces(self.dae, self.trial, &self.coefficients, matrix);
+        self.tilde.values.set(self.step.trial, self.changes, &self.step.coefficients);
+        self.step.work.differentiate_forces(self.step.dae, self.step.trial, &self.step.coefficients, matrix);
         self.add_balance(exact, out);
         self.add_difference(exact, out);
         self.add_constraints(exact, out);
         self.add_nonholonomic(exact, out);
         self.add_states(out);
-        let work = &*self.work;
+        let work = &*self.step.work;
         if !work.compliance.is_empty() {
             let (holonomic, nonholonomic) = (&work.compliance, work.nonholonomic_compliance());
             work.layout.subtract_compliance(RowKind::Holonomic, holonomic, CopyIndex::new(0, 1), out);
@@ -326,13 +425,13 @@ impl Soi2<'_> {
             work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::new(0, 0), out);
             work.layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::new(1, 1), out);
         }
-        if let Some(point) = self.matrix_point.as_deref_mut() {
-            point.note(self.base, self.trial, self.coefficients.step, &self.force_level.base_velocity);
-        }
+        let Changes { increment, multipliers, nonholonomic_multipliers, .. } = &*self.changes;
+        let base_velocity = &self.force_level.base_velocity;
+        self.step.note(&[base_velocity, increment, multipliers, nonholonomic_multipliers]);
     }
 }
 
-impl NonlinearSystem for Soi2<'_> {
+impl NonlinearSystem for Soi2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
         if let Some(out) = residual {
             self.residual(out);
@@ -343,7 +442,8 @@ impl NonlinearSystem for Soi2<'_> {
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
-        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        let (trial, coefficients, work) =
+            (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
         work.layout.gather_nodes(0, increment, &mut work.scratch);
         for (i, y) in work.scratch.iter().enumerate() {
             trial.increment[i] += fraction * y;
@@ -351,28 +451,28 @@ impl NonlinearSystem for Soi2<'_> {
             trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
         work.layout.gather_nodes(1, increment, &mut work.scratch);
-        trial.changed = true;
+        self.changes.any = true;
         for (i, w) in work.scratch.iter().enumerate() {
             trial.increment[i] += fraction * w;
-            trial.correction[i] += fraction * w;
+            self.changes.increment[i] += fraction * w;
         }
         let factor = fraction * coefficients.scale;
-        for (which, multipliers) in [(0, &mut trial.values.multipliers), (1, &mut trial.multiplier_changes)] {
+        for (which, multipliers) in [(0, &mut trial.values.multipliers), (1, &mut self.changes.multipliers)] {
             let changes = &mut work.constraint_scratch;
             work.layout.gather(RowKind::Holonomic, which, increment, changes);
             multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
         }
         work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
-        work.correct_nonholonomic(1, increment, factor, &mut trial.nonholonomic_multiplier_changes);
+        work.correct_nonholonomic(1, increment, factor, &mut self.changes.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);
     }
 
     fn tolerances(&self, out: &mut [f64]) {
-        let (work, settings, coefficients) = (&*self.work, self.settings, &self.coefficients);
-        work.tolerances(settings, self.trial, coefficients, out);
-        let changes = &self.trial.multiplier_changes;
+        let (work, settings, coefficients) = (&*self.step.work, self.step.settings, &self.step.coefficients);
+        work.tolerances(settings, self.step.trial, coefficients, out);
+        let changes = &self.changes.multipliers;
         work.multiplier_tolerances(RowKind::Holonomic, 1, changes, settings, coefficients, out);
-        let changes = &self.trial.nonholonomic_multiplier_changes;
+        let changes = &self.changes.nonholonomic_multipliers;
         work.multiplier_tolerances(RowKind::Nonholonomic, 1, changes, settings, coefficients, out);
     }
 }

@@ -14,61 +14,96 @@
 //! does not depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same
 //! with the balance of forces at two times, [`super::force_level`].
 
+use super::alpha::{Alpha, Formulation};
 use super::force_level::ForceLevel;
-use super::scheme::{Besides, Coefficients, Trial, Workspace};
-use super::settings::Settings;
-use super::state::MatrixPoint;
-use crate::constrained::{CopyIndex, RowKind, comply};
-use crate::dae::{Dae, TangentOperators};
+use super::implicit::{Room, Step, StepEquations};
+use super::work::Besides;
+use super::{Family, Method, SchemeEntry, Tools};
+use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
+use crate::dae::{Couplings, TangentOperators};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
-/// The equations of one step.
-pub(super) struct Index3<'a> {
-    pub dae: &'a dyn Dae,
-    pub settings: &'a Settings,
-    pub coefficients: Coefficients,
-    /// q_n.
-    pub base: &'a [f64],
-    pub trial: &'a mut Trial,
-    pub work: &'a mut Workspace,
-    /// With `hht-i3`.
-    pub force_level: Option<&'a ForceLevel>,
-    /// Where the matrix is evaluated, if that is to be noted.
-    pub matrix_point: Option<&'a mut MatrixPoint>,
+/// Index-3 DAE: position constraints hold [ArnoldCardonaBruls2015, Eqs. (37)].
+pub const INDEX3: Method = Method(&SchemeEntry {
+    word: "index3",
+    family: Family::ChungHulbert,
+    leaves_hidden_residual: true,
+    options: &[],
+    suit: |_| {},
+    new: Alpha::<Index3>::boxed,
+});
+
+/// The formulation.
+pub(super) struct Index3;
+
+impl StepEquations for Index3 {
+    fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        visit(&mut Index3Step { step, force_level: None });
+    }
 }
 
-impl Index3<'_> {
+impl Formulation for Index3 {
+    const LEAVES_HIDDEN_RESIDUAL: bool = true;
+
+    fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
+        let layout = Layout::new(&on.shape, couplings, Copies::ONE, []);
+        (Room { layout, extras: Vec::new() }, Self)
+    }
+}
+
+/// The equations of one step.
+pub(super) struct Index3Step<'a> {
+    pub step: Step<'a>,
+    /// With `hht-i3`.
+    pub force_level: Option<&'a ForceLevel>,
+}
+
+impl Index3Step<'_> {
     /// Scales the equations that were evaluated last.
     pub fn write_residual(&mut self, out: &mut [f64]) {
-        let inverse_scale = 1.0 / self.coefficients.scale;
-        out.iter_mut().zip(&self.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
-        let work = &mut *self.work;
-        comply(&work.compliance, &self.trial.values.multipliers, inverse_scale, &mut work.violation);
+        let inverse_scale = 1.0 / self.step.coefficients.scale;
+        out.iter_mut().zip(&self.step.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
+        let work = &mut *self.step.work;
+        comply(&work.compliance, &self.step.trial.values.multipliers, inverse_scale, &mut work.violation);
         work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
-        work.nonholonomic_rows(0, &self.trial.values.nonholonomic_multipliers, &self.coefficients, out);
-        work.state_rows(self.trial, &self.coefficients, out);
+        work.nonholonomic_rows(
+            0,
+            &self.step.trial.values.nonholonomic_multipliers,
+            &self.step.coefficients,
+            out,
+        );
+        work.state_rows(self.step.trial, &self.step.coefficients, out);
     }
 
     /// Adds the matrix of the derivatives that were evaluated last; `velocity_operators` as in
     /// [`Workspace::add_states`].
     pub fn write_matrix(&mut self, velocity_operators: Option<&TangentOperators>, out: &mut BlockMatrix) {
-        let (work, factor) = (&*self.work, 1.0 / self.coefficients.scale);
-        let operators = self.settings.iteration_matrix.is_complete().then_some(&work.operators);
+        let (work, factor) = (&*self.step.work, 1.0 / self.step.coefficients.scale);
+        let operators = self.step.settings.iteration_matrix.is_complete().then_some(&work.operators);
         work.layout.add_forces(&work.tangent, operators, factor, out);
         self.write_constraints(false, velocity_operators, out);
     }
 
     /// Whether derivatives of forces go to the matrix as they are found.
     fn folds(&self) -> bool {
-        self.force_level.is_none() && self.settings.iteration_matrix.is_complete() && self.work.shape.folds
+        self.force_level.is_none()
+            && self.step.settings.iteration_matrix.is_complete()
+            && self.step.work.shape.folds
     }
 
     /// [`Workspace::fold_forces`].
     fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
-        let (work, matrix) = (&mut *self.work, self.settings.iteration_matrix);
+        let (work, matrix) = (&mut *self.step.work, self.step.settings.iteration_matrix);
         work.tangent.gradient_rate_wanted = false;
-        work.fold_forces(self.dae, self.trial, &self.coefficients, matrix, (besides, false), out)
+        work.fold_forces(
+            self.step.dae,
+            self.step.trial,
+            &self.step.coefficients,
+            matrix,
+            (besides, false),
+            out,
+        )
     }
 
     /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
@@ -78,8 +113,8 @@ impl Index3<'_> {
         velocity_operators: Option<&TangentOperators>,
         out: &mut BlockMatrix,
     ) {
-        let (work, coefficients) = (&mut *self.work, &self.coefficients);
-        let matrix = self.settings.iteration_matrix;
+        let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
+        let matrix = self.step.settings.iteration_matrix;
         if !has_gradient {
             let operators = (!work.moved).then_some(&work.operators);
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
@@ -103,20 +138,18 @@ impl Index3<'_> {
                 out,
             );
         }
-        if let Some(point) = self.matrix_point.as_deref_mut() {
-            let base_velocity = self.force_level.map_or(&[][..], |force_level| &force_level.base_velocity);
-            point.note(self.base, self.trial, coefficients.step, base_velocity);
-        }
+        let base_velocity = self.force_level.map_or(&[][..], |force_level| &force_level.base_velocity);
+        self.step.note(&[base_velocity]);
     }
 }
 
-impl Index3<'_> {
+impl Index3Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         match self.force_level {
-            None => self.work.evaluate(self.dae, self.base, self.trial),
+            None => self.step.work.evaluate(self.step.dae, self.step.base, self.step.trial),
             Some(force_level) => {
-                self.work.evaluate_forces(self.dae, self.base, self.trial);
-                force_level.add(&self.trial.values.acceleration, &mut self.work.equilibrium);
+                self.step.work.evaluate_forces(self.step.dae, self.step.base, self.step.trial);
+                force_level.add(&self.step.trial.values.acceleration, &mut self.step.work.equilibrium);
             }
         }
         self.write_residual(out);
@@ -127,15 +160,15 @@ impl Index3<'_> {
             let has_gradient = self.fold(Besides::Nothing, out);
             return self.write_constraints(has_gradient, None, out);
         }
-        let (work, coefficients) = (&mut *self.work, &self.coefficients);
-        let matrix = self.settings.iteration_matrix;
+        let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
+        let matrix = self.step.settings.iteration_matrix;
         work.tangent.gradient_rate_wanted = false;
         work.moved = false;
         out.fill(0.0);
         match self.force_level {
-            None => work.differentiate(self.dae, self.trial, coefficients, matrix),
+            None => work.differentiate(self.step.dae, self.step.trial, coefficients, matrix),
             Some(force_level) => {
-                work.differentiate_forces(self.dae, self.trial, coefficients, matrix);
+                work.differentiate_forces(self.step.dae, self.step.trial, coefficients, matrix);
                 let inertia = coefficients.acceleration / coefficients.scale;
                 work.layout.add_nodes(&force_level.mass, None, inertia, CopyIndex::FIRST, out);
             }
@@ -145,14 +178,14 @@ impl Index3<'_> {
 
     /// Both in one pass.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        self.work.move_to(self.base, self.trial);
+        self.step.work.move_to(self.step.base, self.step.trial);
         let has_gradient = self.fold(Besides::Equations, matrix);
         self.write_residual(residual);
         self.write_constraints(has_gradient, None, matrix);
     }
 }
 
-impl NonlinearSystem for Index3<'_> {
+impl NonlinearSystem for Index3Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
         match (residual, matrix) {
             (Some(residual), Some(matrix)) if self.folds() => self.residual_and_matrix(residual, matrix),
@@ -168,7 +201,7 @@ impl NonlinearSystem for Index3<'_> {
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
-        let (trial, coefficients) = (&mut *self.trial, &self.coefficients);
+        let (trial, coefficients) = (&mut *self.step.trial, &self.step.coefficients);
         let of_nodes = &increment[..trial.increment.len()];
         let mut change = |first: usize, part: &[f64]| {
             for (i, value) in part.iter().enumerate() {
@@ -178,13 +211,13 @@ impl NonlinearSystem for Index3<'_> {
                 trial.values.acceleration[first + i] += coefficients.acceleration * change;
             }
         };
-        if self.work.moved {
-            self.work.operators.for_each_product(of_nodes, &mut change);
+        if self.step.work.moved {
+            self.step.work.operators.for_each_product(of_nodes, &mut change);
         } else {
             change(0, of_nodes);
         }
-        let changes = &mut self.work.constraint_scratch;
-        self.work.layout.gather(RowKind::Holonomic, 0, increment, changes);
+        let changes = &mut self.step.work.constraint_scratch;
+        self.step.work.layout.gather(RowKind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial
             .values
@@ -192,11 +225,11 @@ impl NonlinearSystem for Index3<'_> {
             .iter_mut()
             .zip(changes)
             .for_each(|(lambda, change)| *lambda += factor * *change);
-        self.work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
-        self.work.correct_states(increment, fraction, coefficients, trial);
+        self.step.work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
+        self.step.work.correct_states(increment, fraction, coefficients, trial);
     }
 
     fn tolerances(&self, out: &mut [f64]) {
-        self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
+        self.step.work.tolerances(self.step.settings, self.step.trial, &self.step.coefficients, out);
     }
 }

@@ -13,12 +13,12 @@
 //! δ_m). Unknowns are h c and equations h σ (ċ − h), which neither grow nor vanish as h → 0, nor do their
 //! couplings to λ; algebraic states are scaled like multipliers, by s.
 
+use super::super::settings::Settings;
 use super::parameters::Parameters;
-use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Predictor, Settings};
-use super::state::State;
+use super::work::{Coefficients, Workspace};
+use super::{Item, Trial};
 use crate::constrained::StateScaling;
-use crate::dae::TangentOperators;
+use crate::dae::{TangentOperators, Values};
 use crate::solve::block::BlockMatrix;
 
 /// Parameters of the method for states.
@@ -82,41 +82,13 @@ impl Coefficients {
     }
 }
 
-impl Trial {
-    /// First guess of the states: rates go on along their line; algebraic states stay.
-    ///
-    /// `ahead` says how far the line through the last two algorithmic rates is followed.
-    pub fn predict_states(&mut self, state: &State, parameters: &Parameters, ahead: f64, step: f64) {
-        let scheme = StateParameters::new(parameters);
-        for i in 0..self.values.internal_states.len() {
-            self.values.internal_states[i] = state.now.internal_states[i];
-            self.values.internal_rates[i] = 0.0;
-            if self.algebraic[i] {
-                continue;
-            }
-            let (rate, w) = (state.now.internal_rates[i], state.algorithmic_state_rates[i]);
-            let next = w + ahead * (w - state.previous_algorithmic_state_rates[i]);
-            self.values.internal_states[i] += step * ((1.0 - scheme.delta) * w + scheme.delta * next);
-            self.values.internal_rates[i] = scheme.next_rate(next, rate, w);
-        }
-    }
-}
-
-/// How far a predictor follows the line through the last two values.
-pub(super) fn ahead(state: &State, predictor: Predictor, step: f64) -> f64 {
-    match predictor {
-        Predictor::LinearAcceleration | Predictor::Adaptive if state.step > 0.0 => step / state.step,
-        _ => 0.0,
-    }
-}
-
 impl Workspace {
     /// Writes the equations of the states; needs their rates, evaluated last.
     pub fn state_rows(&self, trial: &Trial, coefficients: &Coefficients, out: &mut [f64]) {
         let scaling = coefficients.state_scaling();
         let first = self.layout.first_state();
         for (i, (out, rate)) in out[first..].iter_mut().zip(&self.internal_rates).enumerate() {
-            *out = if trial.algebraic[i] {
+            *out = if self.algebraic[i] {
                 scaling.rate[1] * rate
             } else {
                 scaling.rate[0] * (rate - trial.values.internal_rates[i])
@@ -156,9 +128,9 @@ impl Workspace {
         let scaling = coefficients.state_scaling();
         let first = self.layout.first_state();
         for (i, value) in increment[first..].iter().enumerate() {
-            let change = part * scaling.unknown[usize::from(trial.algebraic[i])] * value;
+            let change = part * scaling.unknown[usize::from(self.algebraic[i])] * value;
             trial.values.internal_states[i] += change;
-            if !trial.algebraic[i] {
+            if !self.algebraic[i] {
                 trial.values.internal_rates[i] += change / coefficients.state_per_rate;
             }
         }
@@ -177,76 +149,120 @@ impl Workspace {
         let first = self.layout.first_state();
         for (i, out) in out[first..].iter_mut().enumerate() {
             let bearable = atol * self.state_scales[i] + rtol * trial.values.internal_states[i].abs();
-            *out = bearable / scaling.unknown[usize::from(trial.algebraic[i])];
+            *out = bearable / scaling.unknown[usize::from(self.algebraic[i])];
         }
     }
 }
 
-impl State {
-    /// Takes over the states of a solved step.
-    pub(super) fn accept_states(&mut self, trial: &Trial, parameters: &Parameters) {
-        let scheme = StateParameters::new(parameters);
-        self.now.internal_states.copy_from_slice(&trial.values.internal_states);
-        self.previous_state_rates.copy_from_slice(&self.now.internal_rates);
-        self.previous_algorithmic_state_rates.copy_from_slice(&self.algorithmic_state_rates);
-        for (i, &next) in trial.values.internal_rates.iter().enumerate() {
-            let w = &mut self.algorithmic_state_rates[i];
-            *w = scheme.next_algorithmic(next, self.now.internal_rates[i], *w);
-            self.now.internal_rates[i] = next;
+/// Rates of the states in the steps behind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RateHistory {
+    /// ċ before the last step.
+    pub previous: Vec<f64>,
+    /// Algorithmic rates w_n.
+    pub algorithmic: Vec<f64>,
+    /// Those before the last step, for a change of step size.
+    pub previous_algorithmic: Vec<f64>,
+}
+
+impl RateHistory {
+    /// Makes room for states.
+    pub fn fit(&mut self, count: usize) {
+        for values in [&mut self.previous, &mut self.algorithmic, &mut self.previous_algorithmic] {
+            values.resize(count, 0.0);
         }
     }
 
-    /// Starting values of the method for states: ċ₀, and w₀ ≈ ċ(t₀ + Δ h) from the second derivative c̈₀.
-    pub(super) fn start_states(
+    /// Starting values: w₀ ≈ ċ(t₀ + Δ h) from the second derivative c̈₀.
+    pub fn start(
         &mut self,
-        rates: Vec<f64>,
+        rates: &[f64],
         second_derivatives: Option<&[f64]>,
         parameters: &Parameters,
         step: f64,
     ) {
         let offset = StateParameters::new(parameters).offset() * step;
-        let mut algorithmic = rates.clone();
+        self.algorithmic.copy_from_slice(rates);
         // As they would have been a step earlier: the estimate of the error differences them.
-        let mut earlier = rates.clone();
+        self.previous.copy_from_slice(rates);
         for (i, second) in second_derivatives.unwrap_or_default().iter().enumerate() {
-            algorithmic[i] += offset * second;
-            earlier[i] -= step * second;
+            self.algorithmic[i] += offset * second;
+            self.previous[i] -= step * second;
         }
-        self.previous_state_rates = earlier;
-        self.now.internal_rates = rates;
-        self.previous_algorithmic_state_rates = algorithmic.clone();
-        self.algorithmic_state_rates = algorithmic;
+        self.previous_algorithmic.copy_from_slice(&self.algorithmic);
+    }
+
+    /// First guess of the states: rates go on along their line; algebraic states stay.
+    ///
+    /// `algorithmic` are w_n as they are for this step, `ahead` says how far the line through the last two is
+    /// followed.
+    pub fn predict(
+        &self,
+        algorithmic: &[f64],
+        algebraic: &[bool],
+        parameters: &Parameters,
+        (ahead, step): (f64, f64),
+        (now, next): (&Values, &mut Values),
+    ) {
+        let scheme = StateParameters::new(parameters);
+        for i in 0..next.internal_states.len() {
+            next.internal_states[i] = now.internal_states[i];
+            next.internal_rates[i] = 0.0;
+            if algebraic[i] {
+                continue;
+            }
+            let (rate, w) = (now.internal_rates[i], algorithmic[i]);
+            let w_next = w + ahead * (w - self.previous_algorithmic[i]);
+            next.internal_states[i] += step * ((1.0 - scheme.delta) * w + scheme.delta * w_next);
+            next.internal_rates[i] = scheme.next_rate(w_next, rate, w);
+        }
     }
 
     /// w₀ = (1 − Δ) ċ₀ + Δ ċ₁ with the ċ₁ of a first step that is repeated.
-    pub(super) fn settle_first_rates(&mut self, next_rates: &[f64], parameters: &Parameters) {
+    pub fn settle(out: &mut [f64], rates: &[f64], next_rates: &[f64], parameters: &Parameters) {
         let offset = StateParameters::new(parameters).offset();
-        for (i, next) in next_rates.iter().enumerate() {
-            self.algorithmic_state_rates[i] = (1.0 - offset) * self.now.internal_rates[i] + offset * next;
+        for ((out, rate), next) in out.iter_mut().zip(rates).zip(next_rates) {
+            *out = (1.0 - offset) * rate + offset * next;
         }
-        self.previous_algorithmic_state_rates.copy_from_slice(&self.algorithmic_state_rates);
     }
-}
 
-/// Local error of the states in a pending step, per unit of time, one after the other: C h² c⃛ with c⃛ from
-/// the rates at the last three times.
-pub(super) fn state_error_rates<'a>(
-    state: &'a State,
-    trial: &'a Trial,
-    parameters: &Parameters,
-    step: f64,
-) -> impl Iterator<Item = f64> + 'a {
-    let constant = StateParameters::new(parameters).error_constant();
-    let before = if state.step > 0.0 { state.step } else { state.prepared_step };
-    let width = 0.5 * (step + before);
-    (0..trial.values.internal_states.len()).map(move |i| {
-        if trial.algebraic[i] {
-            return 0.0;
+    /// Takes over the rates at the ends of a solved step.
+    pub fn accept(&mut self, rates: &[f64], next_rates: &[f64], parameters: &Parameters) {
+        let scheme = StateParameters::new(parameters);
+        self.previous.copy_from_slice(rates);
+        self.previous_algorithmic.copy_from_slice(&self.algorithmic);
+        for (i, &next) in next_rates.iter().enumerate() {
+            self.algorithmic[i] = scheme.next_algorithmic(next, rates[i], self.algorithmic[i]);
         }
-        let slope = (trial.values.internal_rates[i] - state.now.internal_rates[i]) / step;
-        let slope_before = (state.now.internal_rates[i] - state.previous_state_rates[i]) / before;
-        constant * step * step * (slope - slope_before) / width
-    })
+    }
+
+    /// Local error of the states in a pending step, per unit of time, one after the other: C h² c⃛ with c⃛
+    /// from the rates at the last three times, `before` the size of the step before.
+    pub fn error_rates<'a>(
+        &'a self,
+        now: &'a Values,
+        next: &'a Values,
+        algebraic: &'a [bool],
+        parameters: &Parameters,
+        (step, before): (f64, f64),
+    ) -> impl Iterator<Item = f64> + 'a {
+        let constant = StateParameters::new(parameters).error_constant();
+        let width = 0.5 * (step + before);
+        (0..next.internal_states.len()).map(move |i| {
+            if algebraic[i] {
+                return 0.0;
+            }
+            let slope = (next.internal_rates[i] - now.internal_rates[i]) / step;
+            let slope_before = (now.internal_rates[i] - self.previous[i]) / before;
+            constant * step * step * (slope - slope_before) / width
+        })
+    }
+
+    pub fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+        each("previous rates of states", Item::Numbers(&mut self.previous));
+        each("algorithmic rates of states", Item::Numbers(&mut self.algorithmic));
+        each("previous algorithmic rates of states", Item::Numbers(&mut self.previous_algorithmic));
+    }
 }
 
 #[cfg(test)]

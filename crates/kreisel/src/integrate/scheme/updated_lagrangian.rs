@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The values at t_n are x = 0, ẋ = v_n, ẍ = v̇_n, so predictor, update formulas and unknowns are those of
-//! [`Index3`] with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
+//! [`super::index3`] with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
 //! A = ∂v̇/∂x + γ' ∂v̇/∂ẋ + β' T and V = ∂v/∂x + γ' T the matrix is
 //!
 //! ```text
@@ -16,13 +16,16 @@
 //! | B T                   0  |
 //! ```
 
-use super::index3::Index3;
+use super::super::error::StartError;
+use super::super::settings::{Parametrization, Settings};
+use super::alpha::{Alpha, Base, Formulation};
+use super::implicit::{Room, Step, StepEquations};
+use super::index3::Index3Step;
 use super::parameters::Parameters;
-use super::scheme::{Coefficients, Trial};
-use super::settings::Parametrization;
-use super::state::State;
-use crate::constrained::CopyIndex;
-use crate::dae::{Couplings, Point, Shape, Tangent, TangentOperators, TangentWeights};
+use super::work::Coefficients;
+use super::{Family, Method, SchemeEntry, Tools, Trial};
+use crate::constrained::{Copies, CopyIndex, Layout};
+use crate::dae::{Couplings, Equation, Point, Shape, Tangent, TangentOperators, TangentWeights};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -100,9 +103,19 @@ fn rotations(space: &Space) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// First node without local coordinates.
-pub(super) fn node_without_coordinates(space: &Space) -> Option<usize> {
+fn node_without_coordinates(space: &Space) -> Option<usize> {
     (0..space.factor_count()).find(|&node| space.group(node) == Group::Se3)
 }
+
+/// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
+pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
+    word: "updated-lagrangian",
+    family: Family::ChungHulbert,
+    leaves_hidden_residual: true,
+    options: &["parametrization"],
+    suit: |_| {},
+    new: Alpha::<LocalCoordinates>::boxed,
+});
 
 /// Local coordinates, and the values on the group that they stand for.
 #[derive(Clone, Debug)]
@@ -112,6 +125,8 @@ pub(super) struct LocalCoordinates {
     increment: Vec<f64>,
     velocity: Vec<f64>,
     acceleration: Vec<f64>,
+    /// a_n and v̇_n.
+    base: [Vec<f64>; 2],
     /// a_{n+1}.
     algorithmic_acceleration: Vec<f64>,
     /// V/γ' = T + ∂(T ẋ)/∂x/γ' of all nodes.
@@ -130,6 +145,7 @@ impl LocalCoordinates {
             increment: zeros.clone(),
             velocity: zeros.clone(),
             acceleration: zeros.clone(),
+            base: [zeros.clone(), zeros.clone()],
             algorithmic_acceleration: zeros,
             velocity_operators: TangentOperators::new(&shape.space),
             acceleration_operators: TangentOperators::new(&shape.space),
@@ -178,10 +194,10 @@ impl LocalCoordinates {
     ///
     /// a₁ follows from ẍ₁ as a_{n+1} does from v̇_{n+1} elsewhere, and a_{n+1} = T a₁ + Ṫ ẋ
     /// [BrulsCardonaArnold2012, Eqs. (76), (79)].
-    pub fn settle(&mut self, space: &Space, parameters: &Parameters, state: &State, trial: &mut Trial) {
+    fn settle_on_group(&mut self, space: &Space, parameters: &Parameters, trial: &mut Trial) {
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         for (i, next) in self.algorithmic_acceleration.iter_mut().enumerate() {
-            let (a, v_dot) = (state.algorithmic_acceleration[i], state.now.acceleration[i]);
+            let [a, v_dot] = [self.base[0][i], self.base[1][i]];
             *next = ((1.0 - alpha_f) * trial.values.acceleration[i] + alpha_f * v_dot - alpha_m * a)
                 / (1.0 - alpha_m);
         }
@@ -196,11 +212,6 @@ impl LocalCoordinates {
             write_vector3(&(operator * acceleration + convective), &mut trial.values.acceleration[first..]);
         }
     }
-
-    /// a_{n+1} of the step that was settled last.
-    pub fn algorithmic_acceleration(&self) -> &[f64] {
-        &self.algorithmic_acceleration
-    }
 }
 
 /// x, ẋ and ẍ of the rotation that begins at `first`.
@@ -209,11 +220,66 @@ fn local(trial: &Trial, first: usize) -> [Vector3; 3] {
         .map(|values| vector3(&values[first..]))
 }
 
+impl StepEquations for LocalCoordinates {
+    fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        visit(&mut UpdatedLagrangian { linear: Index3Step { step, force_level: None }, local: self });
+    }
+
+    fn settle(&mut self, on: &Tools, trial: &mut Trial) {
+        self.settle_on_group(&on.shape.space, &on.settings.parameters, trial);
+    }
+}
+
+impl Formulation for LocalCoordinates {
+    const LEAVES_HIDDEN_RESIDUAL: bool = true;
+
+    fn check(on: &Tools) -> Result<(), StartError> {
+        if on.shape.nonholonomic_count() > 0 {
+            return Err(StartError::Unsupported("nonholonomic constraints"));
+        }
+        let Some(node) = node_without_coordinates(&on.shape.space) else { return Ok(()) };
+        let first = Equation::Equilibrium(on.shape.space.velocity_range(node).start);
+        Err(StartError::NoLocalCoordinates { equation: on.dae.describe(first) })
+    }
+
+    fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
+        let layout = Layout::new(&on.shape, couplings, Copies::ONE, []);
+        let local = Self::new(on.settings.parametrization, &on.shape, couplings);
+        (Room { layout, extras: Vec::new() }, local)
+    }
+
+    fn prepare(&mut self, _: &Tools, base: &Base, _: f64) {
+        self.base[0].copy_from_slice(base.a);
+        self.base[1].copy_from_slice(&base.state.values().acceleration);
+    }
+
+    fn algorithmic_acceleration(&self) -> Option<&[f64]> {
+        Some(&self.algorithmic_acceleration)
+    }
+
+    fn add_jerk_excess(
+        settings: &Settings,
+        space: &Space,
+        factor: f64,
+        (velocity, acceleration): (&[f64], &[f64]),
+        out: &mut [f64],
+    ) {
+        settings.parametrization.add_jerk_excess(space, factor, velocity, acceleration, out);
+    }
+
+    /// C_q h³ x⃛ in all, with the third derivative of the coordinates.
+    fn curvature_error(settings: &Settings, space: &Space, motion: (&[f64], &[f64]), out: &mut [f64]) {
+        out.fill(0.0);
+        let constant = settings.parameters.position_error_constant();
+        Self::add_jerk_excess(settings, space, constant, motion, out);
+    }
+}
+
 /// The equations of one step.
-pub(super) struct UpdatedLagrangian<'a> {
+struct UpdatedLagrangian<'a> {
     /// The step of the linear space, with the same unknowns.
-    pub linear: Index3<'a>,
-    pub local: &'a mut LocalCoordinates,
+    linear: Index3Step<'a>,
+    local: &'a mut LocalCoordinates,
 }
 
 impl UpdatedLagrangian<'_> {
@@ -221,50 +287,53 @@ impl UpdatedLagrangian<'_> {
     fn tangent(&mut self, mass: bool) {
         let (linear, LocalCoordinates { velocity, acceleration, damping, .. }) =
             (&mut self.linear, &mut *self.local);
-        let point = Point { velocity, acceleration, ..linear.trial.point() };
-        let exact = linear.settings.iteration_matrix.is_complete();
-        linear.work.tangent.gradient_rate_wanted = false;
+        let point = Point { velocity, acceleration, ..linear.step.trial.values.point() };
+        let exact = linear.step.settings.iteration_matrix.is_complete();
+        linear.step.work.tangent.gradient_rate_wanted = false;
         damping.gradient_rate_wanted = false;
         let (weights, out) = if mass {
             (
                 TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact, remembered_forces: false },
-                &mut linear.work.tangent,
+                &mut linear.step.work.tangent,
             )
         } else {
             (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false }, damping)
         };
         out.clear();
-        linear.dae.tangent(&point, weights, out);
+        linear.step.dae.tangent(&point, weights, out);
     }
 }
 
 impl UpdatedLagrangian<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (linear, local) = (&mut self.linear, &mut *self.local);
-        local.map(&linear.work.shape.space, linear.base, linear.trial);
-        let point =
-            Point { velocity: &local.velocity, acceleration: &local.acceleration, ..linear.trial.point() };
-        linear.work.evaluate_at(linear.dae, &point);
+        local.map(&linear.step.work.shape.space, linear.step.base, linear.step.trial);
+        let point = Point {
+            velocity: &local.velocity,
+            acceleration: &local.acceleration,
+            ..linear.step.trial.values.point()
+        };
+        linear.step.work.evaluate_at(linear.step.dae, &point);
         linear.write_residual(out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
         out.fill(0.0);
         // A restart makes a matrix without a residual before it.
-        self.local.map(&self.linear.work.shape.space, self.linear.base, self.linear.trial);
-        let exact = self.linear.settings.iteration_matrix.is_complete();
+        self.local.map(&self.linear.step.work.shape.space, self.linear.step.base, self.linear.step.trial);
+        let exact = self.linear.step.settings.iteration_matrix.is_complete();
         self.tangent(true);
         if exact {
             self.tangent(false);
         }
         let (linear, local) = (&mut self.linear, &mut *self.local);
-        let (work, coefficients) = (&mut *linear.work, &linear.coefficients);
+        let (work, coefficients) = (&mut *linear.step.work, &linear.step.coefficients);
         for (node, first) in rotations(&work.shape.space) {
-            let x = vector3(&linear.trial.increment[first..]);
+            let x = vector3(&linear.step.trial.increment[first..]);
             work.operators.set_rotation(node, &local.parametrization.tangent_operator(&x));
         }
         if exact {
-            local.differentiate(&work.shape.space, linear.trial, coefficients);
+            local.differentiate(&work.shape.space, linear.step.trial, coefficients);
             let [mass, damping] =
                 [coefficients.acceleration, coefficients.velocity].map(|weight| weight / coefficients.scale);
             let LocalCoordinates { velocity_operators, acceleration_operators, .. } = &*local;
@@ -318,8 +387,8 @@ mod tests {
     use crate::constrained::{Copies, Layout};
     use crate::dae::Dae;
     use crate::dae::coupled::Coupled;
-    use crate::integrate::scheme::Workspace;
-    use crate::integrate::{Method, Settings};
+    use crate::integrate::Settings;
+    use crate::integrate::scheme::work::Workspace;
     use crate::lie::quaternion;
 
     const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametrization::Crv];
@@ -333,7 +402,9 @@ mod tests {
         let (shape, couplings) = (dae.shape(), dae.couplings());
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let pattern = layout.pattern.clone();
-        let settings = Settings::new(Method::UpdatedLagrangian, Parameters::chung_hulbert(0.7).unwrap(), 0.5);
+        let parameters = Parameters::chung_hulbert(0.7).unwrap();
+        let mut settings = Settings::new(UPDATED_LAGRANGIAN, parameters, 0.5);
+        settings.mass_scale = Some(1.0);
         let mut trial = Trial::new(&shape);
         for i in 0..shape.velocity_count() {
             let number = i as f64;
@@ -344,15 +415,18 @@ mod tests {
         trial.values.multipliers.fill(0.8);
         let mut equations = UpdatedLagrangian {
             local: &mut LocalCoordinates::new(chart, &shape, &couplings),
-            linear: Index3 {
-                dae,
-                settings: &settings,
-                coefficients: Coefficients::new(&settings.parameters, 0.5, 1.0, 0.0),
-                base,
-                trial: &mut trial,
-                work: &mut Workspace::new(shape, &couplings, layout),
+            linear: Index3Step {
+                step: Step {
+                    dae,
+                    settings: &settings,
+                    coefficients: Coefficients::new(&settings, 0.5),
+                    time: 0.0,
+                    base,
+                    trial: &mut trial,
+                    work: &mut Workspace::new(Arc::new(shape), &couplings, layout),
+                    point: None,
+                },
                 force_level: None,
-                matrix_point: None,
             },
         };
         let mut matrix = BlockMatrix::zeros(Arc::clone(&pattern));

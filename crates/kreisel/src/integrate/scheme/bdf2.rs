@@ -19,14 +19,40 @@
 //! differences cancel in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what
 //! the next step will have, or λ would fall to first order.
 
-use super::scheme::{Coefficients, Trial, Workspace};
-use super::settings::{Form, IterationMatrix, Scaling, Settings};
-use super::state::{MatrixPoint, State};
+use super::super::integration::is_same_step;
+use super::super::settings::{Form, IterationMatrix, Scaling, Settings};
+use super::super::state::{Clock, State};
+use super::alpha::{Alpha, Base, Formulation};
+use super::implicit::{Room, Step, StepEquations};
+use super::parameters::Parameters;
+use super::work::Coefficients;
+use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
-use crate::dae::{Couplings, Dae, Shape, TangentOperators, TangentWeights};
+use crate::dae::{Couplings, TangentOperators, TangentWeights};
 use crate::lie::Space;
 use crate::solve::block::BlockMatrix;
-use crate::solve::newton::NonlinearSystem;
+use crate::solve::newton::{NonlinearSystem, Refresh};
+
+/// Index-3 DAE by the two-step backward differentiation formula in local coordinates about the start of each
+/// step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
+pub const BDF2: Method = Method(&SchemeEntry {
+    word: "bdf2",
+    family: Family::Fixed,
+    leaves_hidden_residual: true,
+    options: &["form", "scaling"],
+    suit: |settings| {
+        // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of
+        // no use in another step.
+        settings.parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters);
+        if settings.newton.refresh != Refresh::EveryIteration {
+            settings.newton.refresh = Refresh::EveryStep;
+        }
+    },
+    new: Alpha::<TwoSteps>::boxed,
+});
+
+/// Constant of h³ x⃛ in the local error h² (h + h_{n−1})/(6 α₀) x⃛ with equal steps.
+const ERROR_CONSTANT: f64 = 2.0 / 9.0;
 
 /// α₀ and α₂ of the formula; α₁ is their sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +79,14 @@ struct Factors {
 /// What a step knows of the two before it, and what its trial values mean.
 #[derive(Clone, Debug)]
 pub(super) struct TwoSteps {
+    /// Size of the step before the last.
+    previous_step: f64,
+    /// Velocity v_{n−1}.
+    previous_velocity: Vec<f64>,
+    /// Coordinates of q_{n−1} about q_n.
+    previous_increment: Vec<f64>,
+    /// v_{n−1} as it is for the step that is computed.
+    rescaled_velocity: Vec<f64>,
     form: Form,
     scaling: Scaling,
     step: f64,
@@ -71,9 +105,23 @@ pub(super) struct TwoSteps {
     slope: Vec<f64>,
 }
 
-impl TwoSteps {
-    /// The layout of the matrix, and room for a step.
-    pub fn new(settings: &Settings, shape: &Shape, couplings: &Couplings) -> (Layout, Self) {
+impl StepEquations for TwoSteps {
+    fn show(&mut self, mut step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        step.coefficients = self.coefficients(step.coefficients);
+        visit(&mut Bdf2Step { step, steps: self });
+    }
+
+    fn settle(&mut self, on: &Tools, trial: &mut Trial) {
+        self.map(&on.shape.space, self.step, trial);
+    }
+}
+
+impl Formulation for TwoSteps {
+    const LEAVES_HIDDEN_RESIDUAL: bool = true;
+    const HAS_PAST_VALUES: bool = true;
+
+    fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
+        let (settings, shape) = (&on.settings, &on.shape);
         let copies = match settings.form {
             Form::TwoField => Copies::ONE,
             Form::ThreeField => Copies::THREE_FIELDS,
@@ -81,6 +129,10 @@ impl TwoSteps {
         let zeros = vec![0.0; shape.velocity_count()];
         let largest = shape.node_sizes().into_iter().max().unwrap_or(0);
         let steps = Self {
+            previous_step: settings.step,
+            previous_velocity: zeros.clone(),
+            previous_increment: zeros.clone(),
+            rescaled_velocity: zeros.clone(),
             form: settings.form,
             scaling: settings.scaling,
             step: settings.step,
@@ -92,25 +144,97 @@ impl TwoSteps {
             velocity_operators: TangentOperators::general(&shape.space),
             slope: vec![0.0; largest * largest],
         };
-        (Layout::new(shape, couplings, copies, []), steps)
+        (Room { layout: Layout::new(shape, couplings, copies, []), extras: Vec::new() }, steps)
+    }
+
+    /// Values one step before the start, by Taylor's formula with x⃛ = v̈ + v̂ v̇/2.
+    fn start(&mut self, on: &Tools, state: &State, step: f64, jerk: Option<&[f64]>) {
+        let (now, jerk) = (state.values(), jerk.unwrap_or_default());
+        let (h, v, acceleration) = (step, &now.velocity, &now.acceleration);
+        let mut bracket = vec![0.0; v.len()];
+        on.shape.space.hat_multiply(v, acceleration, &mut bracket);
+        for (i, jerk) in jerk.iter().enumerate() {
+            let a = acceleration[i];
+            // What was added to v₀ for the sake of λ belongs to the velocity before as well.
+            let added = state.base_velocity()[i] - v[i];
+            self.previous_velocity[i] = v[i] - h * (a - 0.5 * h * jerk) + added;
+            self.previous_increment[i] = -h * (v[i] - 0.5 * h * (a - h / 3.0 * (jerk + 0.5 * bracket[i])));
+        }
+        self.previous_step = step;
     }
 
     /// Takes up the past of a step.
-    pub fn prepare(&mut self, state: &State, step: f64) {
+    fn prepare(&mut self, _: &Tools, base: &Base, step: f64) {
+        let before = base.state.clock.step;
         self.step = step;
-        self.formula = Formula::new(if state.step > 0.0 { step / state.step } else { 1.0 });
+        self.formula = Formula::new(if before > 0.0 { step / before } else { 1.0 });
         let Formula { leading, last } = self.formula;
-        for (out, x) in self.past_increment.iter_mut().zip(&state.previous_increment) {
+        for (out, x) in self.past_increment.iter_mut().zip(&self.previous_increment) {
             *out = last * x;
         }
-        let velocities = state.base_velocity.iter().zip(&state.previous_velocity);
+        let velocities = base.velocity.iter().zip(&self.rescaled_velocity);
         for (out, (v, before)) in self.past_velocity.iter_mut().zip(velocities) {
             *out = last * before - (leading + last) * v;
         }
     }
 
+    fn accept(&mut self, base: &Base, step: f64, trial: &Trial, _: &[f64]) {
+        let last_step = base.state.clock.step;
+        self.previous_velocity.copy_from_slice(base.velocity);
+        self.previous_increment.iter_mut().zip(&trial.increment).for_each(|(out, x)| *out = -x);
+        self.previous_step = if last_step > 0.0 { last_step } else { step };
+    }
+
+    fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+        each("previous step", Item::Number(&mut self.previous_step));
+        each("previous velocity", Item::Numbers(&mut self.previous_velocity));
+        each("previous increment", Item::Numbers(&mut self.previous_increment));
+    }
+
+    /// The residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps, and is rescaled
+    /// to what the next step will have; a change of size therefore shows in two steps.
+    fn residual_growth(&self, clock: &Clock, _: f64, step: f64) -> Option<f64> {
+        let last = clock.step;
+        let growth = step * (step + last) / (last * (last + self.previous_step));
+        (last > 0.0 && !is_same_step(growth, 1.0)).then_some(growth)
+    }
+
+    fn velocity_rescaled(&mut self, before: &[f64], after: &[f64]) {
+        self.rescaled_velocity.copy_from_slice(&self.previous_velocity);
+        for (out, (before, after)) in self.rescaled_velocity.iter_mut().zip(before.iter().zip(after)) {
+            *out = (*out - before) + after;
+        }
+    }
+
+    fn position_error_constant(_: &Parameters) -> f64 {
+        ERROR_CONSTANT
+    }
+
+    /// C_q h³ x⃛ in all, with the third derivative v̈ + v̂ v̇/2 of the coordinates.
+    fn curvature_error(
+        _: &Settings,
+        space: &Space,
+        (velocity, acceleration): (&[f64], &[f64]),
+        out: &mut [f64],
+    ) {
+        space.hat_multiply(velocity, acceleration, out);
+        out.iter_mut().for_each(|value| *value *= 0.5 * ERROR_CONSTANT);
+    }
+
+    fn error_growth(step: f64, before: f64) -> f64 {
+        let ratio = step / before;
+        (1.0 + ratio) * (1.0 + ratio) / (6.0 * ratio * (1.0 + 2.0 * ratio)) / ERROR_CONSTANT
+    }
+
+    /// v of the formula lacks h² x⃛/3, of which the local error 2/9 h³ x⃛ is the 3/2-th part.
+    fn perturbation(step: f64) -> f64 {
+        -1.5 * step * step
+    }
+}
+
+impl TwoSteps {
     /// Coefficients of the formula, with the scaling that is asked for.
-    pub fn coefficients(&self, usual: Coefficients) -> Coefficients {
+    fn coefficients(&self, usual: Coefficients) -> Coefficients {
         let velocity = self.formula.leading / usual.step;
         let (force, multiplier) = match self.scaling {
             Scaling::Unscaled | Scaling::Left => (usual.step, 1.0),
@@ -143,11 +267,6 @@ impl TwoSteps {
         }
     }
 
-    /// The same after the last correction.
-    pub fn settle(&mut self, space: &Space, trial: &mut Trial) {
-        self.map(space, self.step, trial);
-    }
-
     /// Derivatives of h v with respect to x, divided by α₀; needs [`TwoSteps::map`].
     fn differentiate(&mut self, space: &Space, increment: &[f64]) {
         self.velocity_operators.evaluate(space, increment);
@@ -160,56 +279,15 @@ impl TwoSteps {
     }
 }
 
-impl State {
-    /// Takes into the past what the next step of `bdf2` needs of one that is about to be counted.
-    pub(super) fn accept_past(&mut self, increment: &[f64], step: f64) {
-        self.previous_velocity.clone_from(&self.base_velocity);
-        self.previous_increment.clear();
-        self.previous_increment.extend(increment.iter().map(|x| -x));
-        self.previous_step = if self.step > 0.0 { self.step } else { step };
-    }
-
-    /// Values one step before the start, by Taylor's formula with x⃛ = v̈ + v̂ v̇/2.
-    pub(super) fn start_past(&mut self, space: &Space, acceleration: &[f64], jerk: &[f64], step: f64) {
-        let mut bracket = vec![0.0; jerk.len()];
-        space.hat_multiply(&self.now.velocity, acceleration, &mut bracket);
-        let (h, v) = (step, &self.now.velocity);
-        let rates = || acceleration.iter().zip(jerk);
-        // What was added to v₀ for the sake of λ belongs to the velocity before as well.
-        let added = self.base_velocity.iter().zip(v).map(|(velocity, shown)| velocity - shown);
-        self.previous_velocity = (v.iter().zip(rates()).zip(added))
-            .map(|((v, (a, jerk)), added)| v - h * (a - 0.5 * h * jerk) + added)
-            .collect();
-        self.previous_increment = (v.iter().zip(rates()).zip(&bracket))
-            .map(|((v, (a, jerk)), bracket)| -h * (v - 0.5 * h * (a - h / 3.0 * (jerk + 0.5 * bracket))))
-            .collect();
-        self.previous_step = step;
-    }
-
-    /// How much larger the residual of the hidden constraints is after a step of a size than now, with
-    /// `bdf2`.
-    pub(super) fn residual_growth(&self, step: f64) -> f64 {
-        step * (step + self.step) / (self.step * (self.step + self.previous_step))
-    }
-}
-
 /// The equations of one step.
-pub(super) struct Bdf2<'a> {
-    pub dae: &'a dyn Dae,
-    pub settings: &'a Settings,
-    pub coefficients: Coefficients,
-    /// q_n.
-    pub base: &'a [f64],
-    pub trial: &'a mut Trial,
-    pub work: &'a mut Workspace,
-    pub steps: &'a mut TwoSteps,
-    /// Where the matrix is evaluated, if that is to be noted.
-    pub matrix_point: Option<&'a mut MatrixPoint>,
+struct Bdf2Step<'a> {
+    step: Step<'a>,
+    steps: &'a mut TwoSteps,
 }
 
-impl Bdf2<'_> {
+impl Bdf2Step<'_> {
     fn factors(&self) -> Factors {
-        self.steps.factors(self.coefficients.step)
+        self.steps.factors(self.step.coefficients.step)
     }
 
     /// Rows of the balance of forces among those of the nodes, and columns of velocities.
@@ -219,7 +297,7 @@ impl Bdf2<'_> {
 
     /// Adds the derivatives of kinematics and forces.
     fn add_motion(&self, out: &mut BlockMatrix) {
-        let (work, coefficients, steps) = (&*self.work, &self.coefficients, &*self.steps);
+        let (work, coefficients, steps) = (&*self.step.work, &self.step.coefficients, &*self.steps);
         let (layout, force, second) = (&work.layout, coefficients.force, self.second());
         let velocity_operators = Some(&steps.velocity_operators);
         match steps.form {
@@ -234,7 +312,7 @@ impl Bdf2<'_> {
                 layout.add_nodes(&work.tangent.dynamic, None, force * velocity, CopyIndex::new(1, 1), out);
             }
         }
-        if self.settings.iteration_matrix.is_complete() {
+        if self.step.settings.iteration_matrix.is_complete() {
             let part = CopyIndex::new(second, 0);
             layout.add_nodes(&work.tangent.stiffness, Some(&work.operators), force, part, out);
         }
@@ -246,7 +324,7 @@ impl Bdf2<'_> {
 
     /// Adds the derivatives of constraints.
     fn add_constraints(&self, out: &mut BlockMatrix) {
-        let (work, h) = (&*self.work, self.coefficients.step);
+        let (work, h) = (&*self.step.work, self.step.coefficients.step);
         let (layout, operators, tangent) = (&work.layout, Some(&work.operators), &work.tangent);
         let Factors { constraint, velocity } = self.factors();
         layout.add_rows(RowKind::Holonomic, &tangent.gradient, operators, constraint, CopyIndex::FIRST, out);
@@ -273,7 +351,7 @@ impl Bdf2<'_> {
                 );
             }
         }
-        if self.settings.iteration_matrix.is_complete() {
+        if self.step.settings.iteration_matrix.is_complete() {
             layout.add_rows(
                 RowKind::Nonholonomic,
                 &tangent.nonholonomic_stiffness,
@@ -284,7 +362,7 @@ impl Bdf2<'_> {
             );
         }
         if !work.compliance.is_empty() {
-            let unknown = self.coefficients.multiplier / self.coefficients.scale;
+            let unknown = self.step.coefficients.multiplier / self.step.coefficients.scale;
             let scaled = |values: &[f64], row: f64| -> Vec<f64> {
                 values.iter().map(|value| row * unknown * value).collect()
             };
@@ -297,7 +375,7 @@ impl Bdf2<'_> {
 
     /// Adds the derivatives of and by states.
     fn add_states(&self, out: &mut BlockMatrix) {
-        let (work, coefficients) = (&*self.work, &self.coefficients);
+        let (work, coefficients) = (&*self.step.work, &self.step.coefficients);
         if self.steps.form == Form::TwoField {
             return work.add_states(coefficients, Some(&self.steps.velocity_operators), out);
         }
@@ -310,12 +388,13 @@ impl Bdf2<'_> {
     }
 }
 
-impl Bdf2<'_> {
+impl Bdf2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
-        let (second, factors, h) = (self.second(), self.factors(), self.coefficients.step);
-        let (work, trial, coefficients) = (&mut *self.work, &mut *self.trial, &self.coefficients);
+        let (second, factors, h) = (self.second(), self.factors(), self.step.coefficients.step);
+        let (work, trial, coefficients) =
+            (&mut *self.step.work, &mut *self.step.trial, &self.step.coefficients);
         self.steps.map(&work.shape.space, h, trial);
-        work.evaluate(self.dae, self.base, trial);
+        work.evaluate(self.step.dae, self.step.base, trial);
         if self.steps.form == Form::ThreeField {
             for (i, out) in work.scratch.iter_mut().enumerate() {
                 *out = self.steps.moved[i] - h * trial.values.velocity[i];
@@ -333,32 +412,30 @@ impl Bdf2<'_> {
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        let exact = self.settings.iteration_matrix.is_complete();
+        let exact = self.step.settings.iteration_matrix.is_complete();
         out.fill(0.0);
-        let (work, trial) = (&mut *self.work, &mut *self.trial);
-        self.steps.map(&work.shape.space, self.coefficients.step, trial);
+        let (work, trial) = (&mut *self.step.work, &mut *self.step.trial);
+        self.steps.map(&work.shape.space, self.step.coefficients.step, trial);
         self.steps.differentiate(&work.shape.space, &trial.increment);
         let weights = TangentWeights {
-            mass: self.coefficients.velocity,
+            mass: self.step.coefficients.velocity,
             damping: f64::from(u8::from(exact)),
             stiffness: exact,
-            remembered_forces: self.settings.iteration_matrix == IterationMatrix::Mixed,
+            remembered_forces: self.step.settings.iteration_matrix == IterationMatrix::Mixed,
         };
-        trial.follow(self.dae, self.settings.iteration_matrix);
+        work.follow(self.step.dae, trial, self.step.settings.iteration_matrix);
         work.tangent.gradient_rate_wanted = false;
         work.tangent.clear();
-        self.dae.tangent(&trial.point(), weights, &mut work.tangent);
+        self.step.dae.tangent(&trial.values.point(), weights, &mut work.tangent);
         work.operators.evaluate(&work.shape.space, &trial.increment);
         self.add_motion(out);
         self.add_constraints(out);
         self.add_states(out);
-        if let Some(point) = self.matrix_point.as_deref_mut() {
-            point.note(self.base, self.trial, self.coefficients.step, &[]);
-        }
+        self.step.note(&[]);
     }
 }
 
-impl NonlinearSystem for Bdf2<'_> {
+impl NonlinearSystem for Bdf2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
         if let Some(out) = residual {
             self.residual(out);
@@ -370,7 +447,8 @@ impl NonlinearSystem for Bdf2<'_> {
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let factors = self.factors();
-        let (trial, coefficients, work) = (&mut *self.trial, &self.coefficients, &mut *self.work);
+        let (trial, coefficients, work) =
+            (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
         work.layout.gather_nodes(0, increment, &mut work.scratch);
         trial.increment.iter_mut().zip(&work.scratch).for_each(|(x, z)| *x += fraction * z);
         if self.steps.form == Form::ThreeField {
@@ -387,15 +465,15 @@ impl NonlinearSystem for Bdf2<'_> {
     }
 
     fn tolerances(&self, out: &mut [f64]) {
-        self.work.tolerances(self.settings, self.trial, &self.coefficients, out);
-        let layout = &self.work.layout;
+        self.step.work.tolerances(self.step.settings, self.step.trial, &self.step.coefficients, out);
+        let layout = &self.step.work.layout;
         if self.steps.form == Form::ThreeField {
-            let factor = 1.0 / (self.coefficients.step * self.factors().velocity);
+            let factor = 1.0 / (self.step.coefficients.step * self.factors().velocity);
             for (start, size) in layout.node_starts(1) {
                 out[start..start + size].iter_mut().for_each(|value| *value *= factor);
             }
         }
-        let factor = self.coefficients.scale / self.coefficients.multiplier;
+        let factor = self.step.coefficients.scale / self.step.coefficients.multiplier;
         for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
             for (start, size) in layout.multiplier_starts(kind, 0) {
                 out[start..start + size].iter_mut().for_each(|value| *value *= factor);

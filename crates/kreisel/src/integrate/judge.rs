@@ -1,0 +1,140 @@
+//! How large an error is in units of the tolerance.
+
+use super::control::ErrorControl;
+use crate::constrained::coordinate_scales;
+use crate::dae::{Equation, Shape};
+use crate::lie::Group;
+
+/// The error of a step per unit of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ErrorSize {
+    /// In units of the tolerance.
+    pub size: f64,
+    /// The equation of the coordinate or state where it is largest.
+    pub worst: Equation,
+    /// It shrinks with this power of the step size.
+    pub order: u32,
+}
+
+impl ErrorSize {
+    fn none(order: u32) -> Self {
+        Self { size: 0.0, worst: Equation::Equilibrium(0), order }
+    }
+
+    /// Takes up another error if it is larger; what is not a number is the largest.
+    fn consider(&mut self, size: f64, worst: impl FnOnce() -> Equation) {
+        if size.is_nan() || size > self.size {
+            *self = Self { size, worst: worst(), ..*self };
+        }
+    }
+}
+
+/// Coordinates that share a norm: a rotation, a position.
+struct Block {
+    velocities: std::ops::Range<usize>,
+    /// Where its values stand in the configuration, for positions.
+    coordinates: Option<std::ops::Range<usize>>,
+}
+
+fn blocks(shape: &Shape) -> impl Iterator<Item = Block> + '_ {
+    (0..shape.space.factor_count()).flat_map(|node| {
+        let (v, q) = (shape.space.velocity_range(node), shape.space.coordinate_range(node));
+        let rotation = |end: usize| Block { velocities: v.start..end, coordinates: None };
+        match shape.space.group(node) {
+            Group::Vector(_) => [Some(Block { velocities: v, coordinates: Some(q) }), None],
+            Group::So3 => [Some(rotation(v.end)), None],
+            Group::So3xR3 | Group::Se3 => {
+                let position = Block { velocities: v.start + 3..v.end, coordinates: Some(q.end - 3..q.end) };
+                [Some(rotation(v.start + 3)), Some(position)]
+            }
+        }
+        .into_iter()
+        .flatten()
+    })
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// What rates of error and of motion are measured by.
+pub(super) struct Judge {
+    length: f64,
+    /// Size against which each velocity coordinate is judged: 1 rad or the system's length.
+    coordinate_scales: Vec<f64>,
+    /// Size against which each state is judged.
+    state_scales: Vec<f64>,
+    /// Which states the step size need not follow.
+    fading_states: Vec<bool>,
+}
+
+impl Judge {
+    pub fn new(shape: &Shape) -> Self {
+        let length = shape.scales.length;
+        let mut fading_states = shape.fading_states.clone();
+        fading_states.resize(shape.state_count(), false);
+        Self {
+            length,
+            coordinate_scales: coordinate_scales(shape, length),
+            state_scales: shape.scales_of_states(),
+            fading_states,
+        }
+    }
+
+    /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an
+    /// order in the step size.
+    pub fn motion_error(
+        &self,
+        shape: &Shape,
+        configuration: &[f64],
+        control: &ErrorControl,
+        (rates, order): (&[f64], u32),
+    ) -> ErrorSize {
+        let mut worst = ErrorSize::none(order);
+        for block in blocks(shape) {
+            let scale = block.coordinates.as_ref().map_or(1.0, |_| self.length);
+            let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(self.length));
+            let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
+            let values = &rates[block.velocities.clone()];
+            let error = norm(values) / tolerance;
+            worst.consider(error, || {
+                let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+                Equation::Equilibrium(block.velocities.start + largest.map_or(0, |(index, _)| index))
+            });
+        }
+        worst
+    }
+
+    /// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale
+    /// where it is small.
+    pub fn add_state_errors(
+        &self,
+        internal_states: &[f64],
+        control: &ErrorControl,
+        rates: impl Iterator<Item = f64>,
+        worst: &mut ErrorSize,
+    ) {
+        for (i, rate) in rates.enumerate().filter(|(i, _)| !self.fading_states[*i]) {
+            let scale = self.state_scales[i];
+            let tolerance =
+                (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
+            worst.consider(rate.abs() / tolerance, || Equation::State(i));
+        }
+    }
+
+    /// Largest rate of a state in units of the state, or of its scale where it is small.
+    pub fn largest_state_rate(&self, rates: &[f64], internal_states: &[f64]) -> f64 {
+        let scales = internal_states.iter().zip(&self.state_scales);
+        rates
+            .iter()
+            .zip(scales)
+            .map(|(rate, (c, scale))| rate.abs() / c.abs().max(*scale))
+            .fold(0.0, f64::max)
+    }
+
+    /// Largest component in units of the system's length and of 1 rad.
+    pub fn largest_rate(&self, values: &[f64]) -> f64 {
+        let scaled = values.iter().zip(&self.coordinate_scales).map(|(value, scale)| value.abs() / scale);
+        scaled.fold(0.0, f64::max)
+    }
+}

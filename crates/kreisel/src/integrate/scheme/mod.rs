@@ -1,0 +1,246 @@
+//! Methods: what the driver asks of one, and the table of them.
+//!
+//! A method is a file with its own past and one line in [`SCHEMES`]. It may be anything that takes steps;
+//! those that solve for a step by Newton's iteration share [`implicit`], those of the generalized-α family
+//! [`alpha`].
+
+mod alpha;
+mod bdf2;
+mod first_order;
+mod force_level;
+mod guess;
+mod implicit;
+mod index2;
+mod index3;
+mod parameters;
+mod soi2;
+mod start;
+mod updated_lagrangian;
+mod work;
+
+use std::sync::Arc;
+
+use super::control::ErrorControl;
+use super::error::{StartError, StateError, StepError};
+use super::judge::{ErrorSize, Judge};
+use super::settings::Settings;
+use super::state::State;
+use crate::constrained::{Kkt, KktFailure};
+use crate::dae::{Couplings, Dae, Shape, Values};
+use crate::solve::newton::{NewtonFailure, NonlinearSystem};
+
+pub use bdf2::BDF2;
+pub use force_level::HHT_I3;
+pub(super) use implicit::{NewtonStep, kkt_error};
+pub use index2::INDEX2;
+pub use index3::INDEX3;
+pub use parameters::{ParameterError, Parameters, Stability};
+pub use soi2::{HHT_SOI2, SOI2};
+pub use updated_lagrangian::UPDATED_LAGRANGIAN;
+
+/// All methods, in the order in which they are listed.
+pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2];
+
+/// A method: a line of [`SCHEMES`].
+#[derive(Clone, Copy)]
+pub struct Method(pub(super) &'static SchemeEntry);
+
+/// What is known of a method before it has a system.
+pub(super) struct SchemeEntry {
+    /// Its word in model files.
+    pub word: &'static str,
+    /// Which parameters it has.
+    pub family: Family,
+    /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
+    /// damping its multipliers grow without bound.
+    pub leaves_hidden_residual: bool,
+    /// Keys of the settings that some methods have for themselves.
+    pub options: &'static [&'static str],
+    /// Sets what it leaves no choice in.
+    pub suit: fn(&mut Settings),
+    pub new: NewScheme,
+}
+
+/// Makes a method for a system with these couplings.
+type NewScheme = fn(&Tools, &Couplings) -> Result<Box<dyn Scheme>, StartError>;
+
+/// Where the parameters of a method come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Chung and Hulbert's, by a spectral radius.
+    ChungHulbert,
+    /// Hilber, Hughes and Taylor's, with α_m = 0.
+    Hht,
+    /// It has none: the highest frequencies vanish.
+    Fixed,
+}
+
+impl Method {
+    /// Its word in model files.
+    pub const fn word(self) -> &'static str {
+        self.0.word
+    }
+
+    /// Where its parameters come from.
+    pub const fn family(self) -> Family {
+        self.0.family
+    }
+
+    /// Whether it takes a setting that only some methods have.
+    pub fn has_option(self, key: &str) -> bool {
+        self.0.options.contains(&key)
+    }
+}
+
+impl PartialEq for Method {
+    fn eq(&self, other: &Self) -> bool {
+        self.word() == other.word()
+    }
+}
+
+impl Eq for Method {}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What every method works with.
+pub(super) struct Tools<'d> {
+    pub dae: &'d dyn Dae,
+    pub shape: Arc<Shape>,
+    pub settings: Settings,
+    pub kkt: Kkt,
+    pub judge: Judge,
+}
+
+/// Values at the end of a step that is not taken yet, and the increment x = h Δq_n that leads there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Trial {
+    pub values: Values,
+    pub increment: Vec<f64>,
+}
+
+impl Trial {
+    pub fn new(shape: &Shape) -> Self {
+        Self { values: Values::zeros(shape), increment: vec![0.0; shape.velocity_count()] }
+    }
+}
+
+/// Where and how a method starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StartPoint {
+    /// Time at which the equations are evaluated: it may lie a rounding error after the present one.
+    pub time: f64,
+    pub side: Side,
+}
+
+/// From which side of the present time derivatives are differenced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// From both: the inputs are smooth here.
+    Both,
+    /// From later times only: the inputs may have a corner or jump here.
+    After,
+}
+
+/// How an integration goes on after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// With the next step.
+    GoOn,
+    /// With a start from the present values: another method takes over.
+    #[allow(dead_code, reason = "the answer of a method that holds several")]
+    Start,
+}
+
+/// One thing that a method carries from step to step. Arrays have the length that belongs to the system.
+pub(super) enum Item<'a> {
+    Number(&'a mut f64),
+    Flag(&'a mut bool),
+    Byte(&'a mut u8),
+    Numbers(&'a mut Vec<f64>),
+    Indices(&'a mut Option<Vec<usize>>),
+}
+
+/// A method of time integration, with its past.
+///
+/// The driver owns the solution, the clock and the choice of the step size. The state does not change in an
+/// attempt: a step that is not taken leaves nothing behind.
+pub(super) trait Scheme: Send + Sync {
+    /// Makes room for a system with other couplings; what is carried stays.
+    fn fit(&mut self, on: &Tools, couplings: &Couplings) {
+        let _ = (on, couplings);
+    }
+
+    /// Starts from consistent positions and velocities, for a first step of a size, or of one that is chosen
+    /// by the error; gives the size. Sets accelerations, multipliers, internal states and their rates.
+    fn start(
+        &mut self,
+        on: &mut Tools,
+        state: &mut State,
+        step: Option<f64>,
+        at: StartPoint,
+    ) -> Result<f64, KktFailure>;
+
+    /// Computes a step; gives the iterations it took.
+    fn attempt(
+        &mut self,
+        on: &mut Tools,
+        state: &State,
+        step: f64,
+        trial: &mut Trial,
+    ) -> Result<usize, StepError>;
+
+    /// Takes what the next step needs of the one that was computed last; the state is the one before it.
+    fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+        let _ = (on, state, step, trial);
+        Next::GoOn
+    }
+
+    /// Error of the step that was computed last, per unit of time and in units of the tolerance.
+    fn error(
+        &mut self,
+        on: &Tools,
+        state: &State,
+        step: f64,
+        trial: &Trial,
+        control: &ErrorControl,
+    ) -> ErrorSize;
+
+    /// Names everything that is carried, always in the same order.
+    fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+        let _ = each;
+    }
+
+    /// Makes again what is not carried, after the history was restored.
+    fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+        let _ = (on, state);
+        Ok(())
+    }
+
+    /// Shows the equations of a step to someone who solves them instead; `None` for explicit methods.
+    fn solve_with(
+        &mut self,
+        on: &mut Tools,
+        state: &State,
+        step: f64,
+        trial: &mut Trial,
+        solve: &mut dyn FnMut(&mut dyn NonlinearSystem) -> Result<(), NewtonFailure>,
+    ) -> Option<Result<(), StepError>> {
+        let _ = (on, state, step, trial, solve);
+        None
+    }
+
+    /// Newton's iteration, of methods that have one.
+    fn newton(&mut self) -> Option<&mut NewtonStep> {
+        None
+    }
+
+    /// Values within the last step, of methods that know better than the cubic of the driver.
+    fn interpolate(&mut self, on: &Tools, within: &super::Ends, time: f64, out: &mut Values) -> bool {
+        let _ = (on, within, time, out);
+        false
+    }
+}
