@@ -20,6 +20,7 @@ use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
+use kreisel::dae::Note;
 use kreisel::integrate::StartError;
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
@@ -324,6 +325,15 @@ fn is_colored() -> bool {
 /// Words for the user on standard error; a closed stream leaves nobody to tell.
 fn say(words: &str) {
     let _ = std::io::stderr().write_all(words.as_bytes());
+}
+
+/// What the user should know, a line each.
+fn say_notes<'n>(notes: impl IntoIterator<Item = &'n Note>) {
+    notes.into_iter().for_each(|note| say_warning(&note.text));
+}
+
+fn say_warning(warning: &str) {
+    say(&format!("warning: {warning}\n"));
 }
 
 /// A number with the word for one or many.

@@ -1,10 +1,10 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Every, Json, Model, Period, json_text};
-use super::{CommandError, Ending, counted, say};
+use super::{CommandError, Ending, counted, say, say_notes, say_warning};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::dae::{Control, Values};
+use kreisel::dae::{Control, Notes, Values};
 use kreisel::integrate::{Interval, Observer};
 use kreisel::machine::{Machine, Mobility, RunPlan};
 use kreisel::report;
@@ -115,11 +115,11 @@ impl Run {
             CommandError::StartAt { error, places }
         })?;
         let identity = identity(model.path())?;
-        let warnings = self.warn(&machine, &run);
+        let notes = self.warn(&machine, &run);
         let header = CheckpointHeader::new(identity.clone(), &machine, value(&asked));
         let files = ResultFiles::begin(&folder, identity, self.force, &machine)?;
         let recorder = Recorder::new(&machine, plan.output_step, files);
-        let job = Job { machine: &machine, plan: &plan, folder: &folder, began, warnings, header };
+        let job = Job { machine: &machine, plan: &plan, folder: &folder, began, notes, header };
         self.finish(job, run, recorder, self.checkpoint)
     }
 
@@ -134,12 +134,12 @@ impl Run {
         header.arguments = value(&asked);
         let began = Instant::now();
         let run = machine.resume(&plan, &checkpoint)?;
-        let warnings = self.warn(&machine, &run);
+        let notes = self.warn(&machine, &run);
         let recorder = Recorder::resume(&machine, &plan, folder, &checkpoint)?;
         if !self.quiet {
             say(&format!("going on at t = {} s, after {} steps\n", header.time, header.steps));
         }
-        let job = Job { machine: &machine, plan: &plan, folder, began, warnings, header };
+        let job = Job { machine: &machine, plan: &plan, folder, began, notes, header };
         self.finish(job, run, recorder, every)
     }
 
@@ -151,7 +151,7 @@ impl Run {
         recorder: Recorder<'_, ResultFiles>,
         every: Option<Every>,
     ) -> Result<Ending, CommandError> {
-        let Job { machine, plan, folder, began, ref warnings, .. } = job;
+        let Job { machine, plan, folder, began, ref notes, .. } = job;
         let mut watch = ProgressObserver {
             recorder,
             progress: Progress::new(plan, self.quiet),
@@ -183,12 +183,14 @@ impl Run {
         summary.wall_time = wall_time();
         summary.settings = machine.settings.words(plan).into();
         summary.statistics = value(&statistics);
-        let warning_count = warnings.len();
         summary.events = run.events().iter().map(value).collect();
-        summary.warnings.clone_from(warnings);
+        summary.add_notes(notes);
+        let warning_count = summary.warnings.len();
         summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
         let paths = files.finish(&mut summary, !self.no_report)?;
-        self.say_warnings(&summary.warnings[warning_count..]);
+        if !self.quiet {
+            summary.warnings[warning_count..].iter().for_each(|warning| say_warning(warning));
+        }
         summary.files = file_names(&paths);
         let wall_time = Duration::try_from_secs_f64(wall_time()).unwrap_or_default();
         self.deliver(&Report { folder: folder.to_owned(), summary }, || {
@@ -198,16 +200,12 @@ impl Run {
     }
 
     /// Tells what looks like a mistake but is none.
-    fn warn(&self, machine: &Machine, run: &MachineRun) -> Vec<String> {
-        let warnings = [machine.warnings.clone(), machine.start_warnings(run)].concat();
-        self.say_warnings(&warnings);
-        warnings
-    }
-
-    fn say_warnings(&self, warnings: &[String]) {
+    fn warn(&self, machine: &Machine, run: &MachineRun) -> Notes {
+        let notes = machine.start_notes(run);
         if !self.quiet {
-            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+            say_notes(&notes);
         }
+        notes
     }
 
     fn deliver(&self, report: &Report, text: impl FnOnce() -> String) -> Result<(), CommandError> {
@@ -228,7 +226,7 @@ struct Job<'a> {
     plan: &'a RunPlan,
     folder: &'a Path,
     began: Instant,
-    warnings: Vec<String>,
+    notes: Notes,
     header: CheckpointHeader,
 }
 

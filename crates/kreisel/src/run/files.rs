@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::StaticRecorder;
 use super::recorder::{Record, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::{Note, NoteKind};
 use crate::machine::Machine;
 use crate::report::{self, Recording, ReportError};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
@@ -115,7 +116,7 @@ impl ResultFiles {
 
     /// Gives the files their final names, however the run ended; tells the final paths.
     ///
-    /// A page that cannot be made is a warning in the summary, not a reason to lose the numbers.
+    /// A page that cannot be made is a note in the summary, not a reason to lose the numbers.
     pub fn finish(self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
         let Self { mut folder, table, motion, .. } = self;
         table.finish()?;
@@ -123,7 +124,10 @@ impl ResultFiles {
         if with_report {
             match page(&folder, summary) {
                 Ok(page) => write_text(&mut folder, report::FILE, &page)?,
-                Err(error) => summary.warnings.push(format!("no report was made: {error}")),
+                Err(error) => {
+                    let text = format!("no report was made: {error}");
+                    summary.add_notes([&Note::new(NoteKind::NoReport, text)]);
+                }
             }
         }
         folder.finish(summary.clone())
