@@ -106,9 +106,9 @@ pub enum CommandError {
     /// A machine without the equilibrium that was asked for.
     #[error(transparent)]
     Statics(#[from] StaticsError),
-    /// A machine without the modes that were asked for.
+    /// A run that came to nothing, or a machine without the modes that were asked for.
     #[error(transparent)]
-    Modes(#[from] RunError),
+    Run(#[from] RunError),
     /// The files of a run could not be written.
     #[error(transparent)]
     Results(#[from] results::WriteError),
@@ -222,7 +222,7 @@ impl CommandError {
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
             Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
-            Self::Modes(error) => modes_exit_code(error),
+            Self::Run(error) => run_exit_code(error),
             Self::Results(error) => results_exit_code(error),
             Self::NoModel | Self::UnknownRequest { .. } => 2,
             Self::Checkpoint(error) => checkpoint_exit_code(error),
@@ -261,13 +261,14 @@ fn statics_exit_code(error: &StaticsError) -> u8 {
     }
 }
 
-fn modes_exit_code(error: &RunError) -> u8 {
+fn run_exit_code(error: &RunError) -> u8 {
     match error {
         RunError::Start(error) => start_exit_code(error),
         RunError::Statics(error) => statics_exit_code(error),
         RunError::Settings(_)
         | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
         RunError::Write(error) => results_exit_code(error),
+        RunError::Checkpoint(error) => checkpoint_exit_code(error),
         RunError::Step(_) | RunError::Switch(_) | RunError::Modes(_) => 1,
     }
 }

@@ -1,7 +1,7 @@
 //! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
 
 use super::flag::{Json, Model, json_text};
-use super::run::{file_names, identity, value};
+use super::run::{identity, value};
 use super::{CommandError, Ending, say_notes};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
@@ -113,9 +113,7 @@ impl Modes {
             let _ = output.abandon();
             return Err(error.into());
         }
-        let written = output.finish(summary.clone())?;
-        summary.files = file_names(&written);
-        paths.extend(written);
+        paths.extend(output.finish(&mut summary)?);
         let report = Report { folder: &folder, summary: &summary };
         self.json.write(&report)?;
         let mut printer = Printer::new(io::stdout());

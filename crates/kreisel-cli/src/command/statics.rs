@@ -1,7 +1,7 @@
 //! `kreisel static`: finds the equilibrium of a model and writes it.
 
 use super::flag::{Json, Model, json_text};
-use super::run::{file_names, identity, value};
+use super::run::{identity, value};
 use super::{CommandError, Ending, counted, say, say_notes};
 use crate::output::Printer;
 use kreisel::dae::Control;
@@ -114,7 +114,6 @@ impl Static {
         summary.statistics = value(&report);
         summary.add_notes(&notes);
         let paths = recorder.finish()?.finish(&mut summary, false)?;
-        summary.files = file_names(&paths);
         self.deliver(&report, &summary, &folder, &paths)?;
         match outcome.solution {
             Ok(_) => Ok(Ending::Done),

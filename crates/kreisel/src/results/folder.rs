@@ -150,7 +150,7 @@ impl OutputFolder {
     /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
-    pub fn finish(self, mut summary: RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
         summary.model = self.model.clone();
         summary.files.clone_from(&self.files);
         for name in &self.files {
@@ -159,7 +159,7 @@ impl OutputFolder {
         for name in self.previous.iter().filter(|name| !self.files.contains(name)) {
             remove_if_there(&self.path.join(name))?;
         }
-        self.write_summary(&summary)?;
+        self.write_summary(summary)?;
         sync_folder(&self.path)?;
         if summary.status != super::EndStatus::Interrupted {
             remove_if_there(&self.path.join(CHECKPOINT))?;

@@ -130,7 +130,7 @@ impl ResultFiles {
                 }
             }
         }
-        folder.finish(summary.clone())
+        folder.finish(summary)
     }
 }
 
