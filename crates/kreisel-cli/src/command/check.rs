@@ -51,6 +51,8 @@ struct Explanation {
     signals: Vec<String>,
     assumptions: Vec<String>,
     warnings: Vec<String>,
+    /// The warnings as data.
+    notes: Vec<Note>,
     /// Why the machine cannot be started.
     error: Option<String>,
 }
@@ -126,6 +128,7 @@ impl Explanation {
             signals: machine.channels().iter().map(ToString::to_string).collect(),
             assumptions,
             warnings: notes.texts(),
+            notes: notes.into_iter().collect(),
             error,
         }
     }

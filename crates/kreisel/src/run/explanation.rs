@@ -180,7 +180,10 @@ impl Machine {
 impl RunSummary {
     /// Adds what the user should know.
     pub fn add_notes<'n>(&mut self, notes: impl IntoIterator<Item = &'n Note>) {
-        self.warnings.extend(notes.into_iter().map(|note| note.text.clone()));
+        for note in notes {
+            self.warnings.push(note.text.clone());
+            self.notes.push(serde_json::to_value(note).expect("all keys of a note are text"));
+        }
     }
 }
 
