@@ -282,7 +282,7 @@ fn lock(folder: &Path) -> Result<File, WriteError> {
 }
 
 /// `trajectory.partial.csv` for `trajectory.csv`: the ending stays, so that programs still know the format.
-fn partial_name(name: &str) -> String {
+pub(crate) fn partial_name(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) => format!("{stem}.partial.{ending}"),
         None => format!("{name}.partial"),

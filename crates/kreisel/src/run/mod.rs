@@ -7,6 +7,7 @@ mod explanation;
 mod files;
 mod job;
 mod modes;
+mod output;
 mod recorder;
 mod statics;
 mod stepper;

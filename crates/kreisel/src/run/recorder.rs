@@ -27,6 +27,26 @@ pub struct Record<'a> {
 pub trait Sink {
     /// Takes one record.
     fn push(&mut self, record: &Record) -> Result<(), WriteError>;
+
+    /// Brings all records to where they stay, and appends what is needed to go on from there.
+    fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        let _ = out;
+        Ok(())
+    }
+
+    /// Takes note that no record comes any more.
+    fn finish(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+/// Where records go that nobody wants.
+pub(super) struct NullSink;
+
+impl Sink for NullSink {
+    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
+        Ok(())
+    }
 }
 
 /// An [`Observer`] that reads the sensors at the output times.
