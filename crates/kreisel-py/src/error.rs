@@ -73,6 +73,7 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
         RunError::Statics(error) => statics(machine, error),
         RunError::Modes(error) => modes(error),
         RunError::Write(error) => write(error),
+        RunError::Checkpoint(error) => class::WriteError::new_err(error.to_string()),
     }
 }
 

@@ -81,7 +81,7 @@ impl Machine {
     /// What looks like a mistake but is none.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.machine.warnings.clone()
+        self.machine.notes.texts()
     }
 
     /// What was assumed because the model does not say it.

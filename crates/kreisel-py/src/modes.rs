@@ -16,14 +16,14 @@ use std::sync::Arc;
 type Matrix = Py<PyArray2<f64>>;
 
 /// Real and imaginary parts of the eigenvalues, of the shapes (coordinates × modes), the part that moves most with its
-/// share, the names of the coordinates, the linearised matrices by name, and warnings.
+/// share, the names of the coordinates, the linearised matrices by name, and notes as JSON.
 pub type ModesOutcome = (
     [Py<PyArray1<f64>>; 2],
     [Matrix; 2],
     Vec<(String, f64)>,
     Vec<String>,
     HashMap<&'static str, Matrix>,
-    Vec<String>,
+    String,
 );
 
 /// Finds the slowest modes about the initial state or the equilibrium.
@@ -78,7 +78,8 @@ pub fn find_modes(
         dominant.collect(),
         names.clone(),
         matrices,
-        [machine.warnings.clone(), found.warnings.clone()].concat(),
+        serde_json::to_string(&found.notes.into_iter().collect::<Vec<_>>())
+            .expect("all keys of a note are text"),
     ))
 }
 

@@ -3,11 +3,10 @@
 use crate::error;
 use crate::function::Failure;
 use crate::machine::node_numbers;
-use kreisel::dae::{Control, Values};
-use kreisel::integrate::{Interval, Observer};
+use kreisel::dae::Control;
 use kreisel::machine::{Machine, SignalId};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
-use kreisel::run::{Record, Recorder, RunEnding, RunStatistics, Sink, Snapshot, Trajectory};
+use kreisel::run::{Job, JobObserver, Moment, Record, RunEnding, RunError, Sink, Snapshot, Trajectory};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
@@ -116,9 +115,8 @@ impl Interrupt {
     }
 }
 
-/// Records, asks the observer and listens for Ctrl-C.
+/// Asks the observer and listens for Ctrl-C.
 struct PythonObserver<'m> {
-    recorder: Recorder<'m, Kept>,
     machine: &'m Arc<Machine>,
     signals: &'m Arc<HashMap<String, SignalId>>,
     observer: Option<Py<PyAny>>,
@@ -129,12 +127,12 @@ struct PythonObserver<'m> {
 
 impl PythonObserver<'_> {
     /// Whether the observer wants to go on: anything but `False`.
-    fn ask(&self, now: &Values) -> PyResult<bool> {
+    fn ask(&self, now: &Moment) -> PyResult<bool> {
         let Some(observer) = &self.observer else { return Ok(true) };
         let step = Step {
             machine: Arc::clone(self.machine),
             signals: Arc::clone(self.signals),
-            snapshot: self.recorder.snapshot(now),
+            snapshot: now.snapshot(),
         };
         Python::attach(|py| {
             let answer = observer.call1(py, (step,))?;
@@ -143,13 +141,8 @@ impl PythonObserver<'_> {
     }
 }
 
-impl Observer for PythonObserver<'_> {
-    fn started(&mut self, at: &Values) {
-        self.recorder.started(at);
-    }
-
-    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
-        let control = self.recorder.accepted(last);
+impl JobObserver for PythonObserver<'_> {
+    fn accepted(&mut self, now: &Moment) -> Control {
         if self.functions.is_some() {
             return Control::Stop;
         }
@@ -157,8 +150,8 @@ impl Observer for PythonObserver<'_> {
         if self.failure.is_some() {
             return Control::Stop;
         }
-        match self.ask(last.ends().to) {
-            Ok(true) => control,
+        match self.ask(now) {
+            Ok(true) => Control::Continue,
             Ok(false) => Control::Stop,
             Err(failure) => {
                 self.failure = Some(failure);
@@ -179,60 +172,32 @@ pub fn run(
     functions: &Failure,
 ) -> PyResult<Outcome> {
     let plan = machine.plan().map_err(|errors| error::model(&errors))?;
-    let began = Instant::now();
-    let (kept, mut summary, ending, failure) = error::detached(py, || -> PyResult<_> {
-        let mut run = machine
-            .start(&plan)
-            .map_err(|error| functions.take().unwrap_or_else(|| error::start(machine, &error)))?;
-        let mut watch = PythonObserver {
-            recorder: Recorder::new(machine, plan.output_step, Kept::new(machine, motion)),
-            machine,
-            signals,
-            observer,
-            functions,
-            interrupt: Interrupt::new(),
-            failure: None,
-        };
-        let ending = run.advance(&mut watch);
-        watch.recorder.close(run.integration().values()).map_err(|error| error::write(&error))?;
-        let mut summary = RunSummary::new(identity.clone());
-        summary.settings = machine.settings.words(&plan).into();
-        summary.statistics = value(&RunStatistics::new(machine, &run, &watch.recorder));
-        summary.events = run.events().iter().map(value).collect();
-        summary.warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
-        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
-        let PythonObserver { recorder, failure, .. } = watch;
-        let kept = recorder.finish(run.integration().values()).map_err(|error| error::write(&error))?;
-        Ok((kept, summary, ending, failure))
+    let (kept, outcome, failure) = error::detached(py, || -> PyResult<_> {
+        let interrupt = Interrupt::new();
+        let mut watch = PythonObserver { machine, signals, observer, functions, interrupt, failure: None };
+        let job = Job::new(machine, &plan).model(identity.clone()).observe(&mut watch);
+        let (kept, outcome) = job.record(Kept::new(machine, motion)).map_err(|error| match error {
+            RunError::Start(_) => functions.take().unwrap_or_else(|| error::run(machine, &error)),
+            error => error::run(machine, &error),
+        })?;
+        Ok((kept, outcome, watch.failure))
     })??;
-    summary.wall_time = began.elapsed().as_secs_f64();
+    let mut summary = outcome.summary;
     let failure = failure.or_else(|| functions.take());
-    let (status, failure) = conclude(&ending, failure);
-    summary.status = status;
-    Ok(kept.arrays(py, &summary, failure))
-}
-
-fn conclude(ending: &RunEnding, failure: Option<PyErr>) -> (EndStatus, Option<PyErr>) {
-    if let Some(failure) = failure {
-        let interrupted = Python::attach(|py| failure.is_instance_of::<PyKeyboardInterrupt>(py));
-        let status = match interrupted {
+    if let Some(failure) = &failure {
+        summary.status = match failure.is_instance_of::<PyKeyboardInterrupt>(py) {
             true => EndStatus::Interrupted,
             false => EndStatus::Failed { message: failure.to_string() },
         };
-        return (status, Some(failure));
     }
-    let failed = |message: String, failure: PyErr| (EndStatus::Failed { message }, Some(failure));
-    match ending {
-        RunEnding::Done | RunEnding::Event(_) => (EndStatus::Done, None),
-        RunEnding::Stopped => (EndStatus::Interrupted, None),
-        RunEnding::Failed(error) => failed(error.to_string(), error::step(error)),
-        RunEnding::Refused(error) => {
-            failed(error.to_string(), error::class::StepError::new_err(error.to_string()))
-        }
-    }
+    Ok(kept.arrays(py, &summary, failure.or_else(|| failure_of(&outcome.ending))))
 }
 
-/// Anything as JSON.
-pub fn value(content: &impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(content).expect("settings and statistics have text keys")
+/// The exception of a run that failed by itself.
+fn failure_of(ending: &RunEnding) -> Option<PyErr> {
+    match ending {
+        RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => None,
+        RunEnding::Failed(error) => Some(error::step(error)),
+        RunEnding::Refused(error) => Some(error::class::StepError::new_err(error.to_string())),
+    }
 }

@@ -75,7 +75,7 @@ pub fn find_equilibrium(
         "largest-displacement": displacement.as_ref().map(|(_, size)| size),
         "most-displaced": displacement.as_ref().map(|(name, _)| name),
     });
-    summary.warnings = machine.warnings.clone();
+    summary.add_notes(&machine.static_notes(&outcome));
     summary.assumptions = machine.assumptions.clone();
     let reactions = outcome.last.as_ref().map(|at| machine.reactions(at)).unwrap_or_default();
     let reactions = reactions.into_iter().map(|(name, wrench)| (name, wrench.into())).collect();

@@ -155,4 +155,12 @@ def test_warnings_of_a_model_are_python_warnings() -> None:
     model = pendulum()
     model.marker("loose", body="bob", position=[0, 0, 0])
     with pytest.warns(kreisel.ModelWarning, match="loose"):
-        model.simulate(end_time=0.01)
+        result = model.simulate(end_time=0.01)
+    assert [note["text"] for note in result.notes] == result.warnings
+    assert (result.notes[0]["kind"], result.notes[0]["subject"]) == ("unused-marker", "bob.loose")
+
+
+def test_modes_of_a_moment_are_noted() -> None:
+    modes = pendulum().modes(count=1)
+    assert [note["kind"] for note in modes.notes] == ["not-at-rest"]
+    assert modes.notes[0]["advice"] in modes.warnings[0]

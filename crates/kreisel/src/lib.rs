@@ -9,7 +9,7 @@
 //!
 //! - [`model`] reads what the user says: TOML, units, expressions, with every mistake at its place. It knows no mechanics.
 //! - [`machine`] turns the parts of a model into a [`system::System`], its initial values and its sensors.
-//! - [`run`] runs it: recorder, checkpoints, stepper, equilibria and modes with names.
+//! - [`run`] runs it, into a folder by one [`run::Job`]: recorder, checkpoints, stepper, equilibria and modes with names.
 //! - [`element`] is what pushes, [`joint`] what holds; both see a few nodes in body twists, as [`kinematics`] shows them.
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
 //! - [`constrained`] finds consistent values of any [`dae::Dae`], and which constraints follow from others.

@@ -33,7 +33,7 @@ fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> 
             (body.name.clone(), q[q.len() - 3..].try_into().unwrap())
         })
         .collect();
-    Ok((positions, machine.start_warnings(&run)))
+    Ok((positions, machine.start_notes(&run).texts()))
 }
 
 /// Names and sizes of what misses at position level.

@@ -7,7 +7,7 @@ mod common;
 use std::f64::consts::TAU;
 
 use common::read;
-use kreisel::dae::{Point, Values};
+use kreisel::dae::{Notes, Point, Values};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
@@ -470,13 +470,14 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
 #[test]
 fn a_drive_that_begins_elsewhere_moves_the_machine_there_and_says_so() {
     let machine = crank(r#""30 deg""#);
-    assert!(machine.warnings[0].contains("`motor` does not fit"), "{:?}", machine.warnings);
+    let warnings = machine.notes.texts();
+    assert!(warnings[0].contains("`motor` does not fit"), "{warnings:?}");
     watch(&machine, INDEX2, 0.01, 0.0, |state| {
         let height = motion(&machine, "crank", state).pose.position.z;
         // Positions are made consistent to 1e-14 of the machine's length.
         close(height, -0.3 * 0.5, 1e-13, "height");
     });
-    assert_eq!(crank("0").warnings, Vec::<String>::new());
+    assert_eq!(crank("0").notes, Notes::default());
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn drives_that_ask_for_the_same_motion_and_joints_without_freedom_are_told() {
         let machine = machine.map_err(|errors| errors.render(false)).unwrap();
         let found = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
         assert_eq!(found.degrees_of_freedom(), 0);
-        let warnings = machine.mobility_warnings(&found).join("\n");
+        let warnings = machine.mobility_notes(&found).texts().join("\n");
         match wanted {
             Some(words) => assert!(warnings.contains(words), "{warnings}"),
             None => assert!(warnings.is_empty(), "{warnings}"),

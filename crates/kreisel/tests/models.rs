@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use common::{column, last, model as machine_with, within};
 use kreisel::constrained::Redundancy;
+use kreisel::dae::Notes;
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility, SettingTexts};
 use kreisel::run::Trajectory;
@@ -133,12 +134,12 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         let lines = comment.lines().take_while(|line| line.starts_with('#')).count();
         assert!(lines >= 4, "{name}: the comment says too little");
         let machine = machine(&name);
-        assert!(machine.warnings.is_empty(), "{name}: {:?}", machine.warnings);
+        assert_eq!(machine.notes, Notes::default(), "{name}");
         let plan = machine.plan().unwrap();
         let run = machine.start(&plan).unwrap();
         // The models' initial values are consistent as they are.
-        let warnings = machine.consistency_warnings(run.integration().start_report());
-        assert!(warnings.is_empty(), "{name}: {warnings:?}");
+        let notes = machine.consistency_notes(run.integration().start_report());
+        assert_eq!(notes, Notes::default(), "{name}");
         let settings = SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step));
         let run = machine_with(&name, &[], &settings).simulate().unwrap();
         let length = machine.characteristic_length();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use kreisel::dae::NoteKind;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,6 +137,16 @@ fn every_name_of_the_notation_is_in_the_source() {
         count += 1;
     }
     assert!(count > 20, "the table of names was found: {count}");
+}
+
+#[test]
+fn the_book_explains_every_kind_of_warning() {
+    let page = fs::read_to_string(root().join("book/src/running.md")).unwrap();
+    let table = page.split("## Warnings").nth(1).unwrap().split("## ").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.split('|').nth(1));
+    let explained: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let words: Vec<&str> = NoteKind::ALL.iter().map(|kind| kind.word()).collect();
+    assert_eq!(explained, words);
 }
 
 #[test]

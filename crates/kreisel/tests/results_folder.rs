@@ -30,7 +30,7 @@ fn place() -> (TempDir, PathBuf) {
 fn run(path: &Path, name: &str, content: &str) -> Vec<PathBuf> {
     let mut folder = OutputFolder::begin(path, model(), false).unwrap();
     folder.create(name).unwrap().write_all(content.as_bytes()).unwrap();
-    folder.finish(summary(EndStatus::Done)).unwrap()
+    folder.finish(&mut summary(EndStatus::Done)).unwrap()
 }
 
 fn names(path: &Path) -> Vec<String> {
@@ -64,7 +64,7 @@ fn interrupted_run_keeps_what_it_computed() {
     let (_dir, path) = place();
     let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap().write_all(b"so far").unwrap();
-    folder.finish(summary(EndStatus::Interrupted)).unwrap();
+    folder.finish(&mut summary(EndStatus::Interrupted)).unwrap();
     assert_eq!(fs::read(path.join("trajectory.csv")).unwrap(), b"so far");
 }
 
@@ -133,7 +133,7 @@ fn foreign_folder_is_refused_unless_forced() {
     let refused = OutputFolder::begin(&path, model(), false).unwrap_err();
     assert!(matches!(refused, WriteError::NotOurs { .. }), "{refused}");
     assert_eq!(names(&path), ["thesis.tex"]);
-    OutputFolder::begin(&path, model(), true).unwrap().finish(summary(EndStatus::Done)).unwrap();
+    OutputFolder::begin(&path, model(), true).unwrap().finish(&mut summary(EndStatus::Done)).unwrap();
     assert_eq!(names(&path), ["run.json", "thesis.tex"]);
 }
 

@@ -5,8 +5,7 @@
 mod common;
 
 use kreisel::report::RecordedMotion;
-use kreisel::results::{EndStatus, ModelIdentity, RunSummary};
-use kreisel::run::{Recorder, ResultFiles, RunEnding};
+use kreisel::run::{Job, RunEnding};
 
 /// Most bytes that a run and its files hold at a time, and that reading the motion back holds.
 fn peaks(end: f64) -> [u64; 2] {
@@ -28,17 +27,10 @@ fn peaks(end: f64) -> [u64; 2] {
     let machine = machine.unwrap();
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("results");
-    let identity = ModelIdentity::new("rod.toml", b"");
     let run = allocation_counter::measure(|| {
         let plan = machine.settings.plan().unwrap();
-        let files = ResultFiles::begin(&folder, identity.clone(), false, &machine).unwrap();
-        let mut run = machine.start(&plan).unwrap();
-        let mut recorder = Recorder::new(&machine, plan.output_step, files);
-        assert_eq!(run.advance(&mut recorder), RunEnding::Done);
-        let files = recorder.finish(run.integration().values()).unwrap();
-        let mut summary = RunSummary::new(identity.clone());
-        summary.status = EndStatus::Done;
-        files.finish(&mut summary, false).unwrap();
+        let outcome = Job::new(&machine, &plan).report(false).run_into(&folder).unwrap();
+        assert_eq!(outcome.ending, RunEnding::Done);
     });
     let size = std::fs::metadata(folder.join("trajectory.vtkhdf")).unwrap().len();
     assert!(size as f64 > 300.0 * end / 1e-3, "every step is in the file of {size} bytes");

@@ -221,7 +221,7 @@ point = [0, 0, 0]
     let machine = text_machine(text).unwrap();
     let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
     assert_eq!(mobility.degrees_of_freedom(), 1);
-    let warnings = machine.mobility_warnings(&mobility).join("\n");
+    let warnings = machine.mobility_notes(&mobility).texts().join("\n");
     assert!(warnings.contains("`blade`") || warnings.contains("`rail`"), "{warnings}");
     // The motion is that without the blade.
     for method in METHODS {

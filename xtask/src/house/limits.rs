@@ -1,7 +1,7 @@
 //! The limits of `cargo xtask house` in one place. They may only shrink; `end` is where they are to end.
 
 /// Arrows against the table of `rooms.rs` that still exist: from, to. One that is gone has to be taken out.
-pub const ARROWS: &[(&str, &str)] = &[("machine", "part"), ("sweep", "integrate")];
+pub const ARROWS: &[(&str, &str)] = &[("machine", "part")];
 
 /// How many names of types and traits may be defined in more than one place of the library.
 pub const NAMES_TWICE: usize = 0;

@@ -3,6 +3,7 @@
 use super::flag::{Json, Model, json_text};
 use super::{CommandError, Ending};
 use crate::output::Printer;
+use kreisel::dae::{Note, NoteKind};
 use kreisel::machine::{Machine, Mobility};
 use serde::Serialize;
 use std::fmt::Write;
@@ -50,6 +51,8 @@ struct Explanation {
     signals: Vec<String>,
     assumptions: Vec<String>,
     warnings: Vec<String>,
+    /// The warnings as data.
+    notes: Vec<Note>,
     /// Why the machine cannot be started.
     error: Option<String>,
 }
@@ -86,21 +89,22 @@ fn rounded(value: f64) -> f64 {
 impl Explanation {
     fn new(machine: &Machine) -> Self {
         let (settings, mut assumptions) = (&machine.settings, machine.assumptions.clone());
-        let mut warnings = machine.warnings.clone();
+        let mut notes = machine.notes.clone();
         let step = match settings.plan() {
             Ok(plan) => {
                 assumptions.extend(plan.assumptions);
                 plan.integration.step
             }
             Err(error) => {
-                warnings.push(format!("{error}: {}", error.hint()));
+                let text = format!("{error}: {}", error.hint());
+                notes.add(Note::new(NoteKind::OpenSettings, text).advice(error.hint()));
                 1e-3
             }
         };
         let started = machine.start_with(settings.integration(step));
         let (mobility, error) = match started {
             Ok(integration) => {
-                warnings.extend(machine.consistency_warnings(integration.start_report()));
+                notes.extend(machine.consistency_notes(integration.start_report()));
                 let state = integration.values();
                 (Mobility::new(&machine.system, state.time, &state.configuration), None)
             }
@@ -111,7 +115,7 @@ impl Explanation {
                 (mobility, Some(format!("{error}{}", places.collect::<String>())))
             }
         };
-        warnings.extend(machine.mobility_warnings(&mobility));
+        notes.extend(machine.mobility_notes(&mobility));
         Self {
             bodies: machine.bodies.len(),
             mass: machine.bodies.iter().map(|body| body.mass).sum(),
@@ -123,7 +127,8 @@ impl Explanation {
             joints: joint_lines(machine, &mobility),
             signals: machine.channels().iter().map(ToString::to_string).collect(),
             assumptions,
-            warnings,
+            warnings: notes.texts(),
+            notes: notes.into_iter().collect(),
             error,
         }
     }

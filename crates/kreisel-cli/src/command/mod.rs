@@ -20,6 +20,7 @@ use crate::output::WriteError;
 use crate::reproduce::UnknownName;
 use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
+use kreisel::dae::Note;
 use kreisel::integrate::StartError;
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
@@ -105,9 +106,9 @@ pub enum CommandError {
     /// A machine without the equilibrium that was asked for.
     #[error(transparent)]
     Statics(#[from] StaticsError),
-    /// A machine without the modes that were asked for.
+    /// A run that came to nothing, or a machine without the modes that were asked for.
     #[error(transparent)]
-    Modes(#[from] RunError),
+    Run(#[from] RunError),
     /// The files of a run could not be written.
     #[error(transparent)]
     Results(#[from] results::WriteError),
@@ -221,7 +222,7 @@ impl CommandError {
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
             Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
-            Self::Modes(error) => modes_exit_code(error),
+            Self::Run(error) => run_exit_code(error),
             Self::Results(error) => results_exit_code(error),
             Self::NoModel | Self::UnknownRequest { .. } => 2,
             Self::Checkpoint(error) => checkpoint_exit_code(error),
@@ -260,13 +261,14 @@ fn statics_exit_code(error: &StaticsError) -> u8 {
     }
 }
 
-fn modes_exit_code(error: &RunError) -> u8 {
+fn run_exit_code(error: &RunError) -> u8 {
     match error {
         RunError::Start(error) => start_exit_code(error),
         RunError::Statics(error) => statics_exit_code(error),
         RunError::Settings(_)
         | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
         RunError::Write(error) => results_exit_code(error),
+        RunError::Checkpoint(error) => checkpoint_exit_code(error),
         RunError::Step(_) | RunError::Switch(_) | RunError::Modes(_) => 1,
     }
 }
@@ -324,6 +326,15 @@ fn is_colored() -> bool {
 /// Words for the user on standard error; a closed stream leaves nobody to tell.
 fn say(words: &str) {
     let _ = std::io::stderr().write_all(words.as_bytes());
+}
+
+/// What the user should know, a line each.
+fn say_notes<'n>(notes: impl IntoIterator<Item = &'n Note>) {
+    notes.into_iter().for_each(|note| say_warning(&note.text));
+}
+
+fn say_warning(warning: &str) {
+    say(&format!("warning: {warning}\n"));
 }
 
 /// A number with the word for one or many.

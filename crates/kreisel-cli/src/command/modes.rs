@@ -1,10 +1,11 @@
 //! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
 
 use super::flag::{Json, Model, json_text};
-use super::run::{file_names, identity, value};
-use super::{CommandError, Ending, say};
+use super::run::{identity, value};
+use super::{CommandError, Ending, say_notes};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
+use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
 use kreisel::machine::Machine;
 use kreisel::modes::{Mode, ModeSettings};
@@ -87,14 +88,14 @@ impl Modes {
             State::Static => About::Static,
         };
         let found = machine.modes(about, ModeSettings { count: self.count, ..ModeSettings::default() })?;
-        let mut warnings = [machine.warnings.clone(), found.warnings.clone()].concat();
+        let mut notes = found.notes.clone();
         let lines: Vec<ModeLine> = found.modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
         let mut paths = Vec::new();
         if let Some(matrices) = &self.matrices {
-            paths.extend(write_matrices(matrices, &machine, &found, &mut warnings)?);
+            paths.extend(write_matrices(matrices, &machine, &found, &mut notes)?);
         }
         if !self.quiet {
-            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+            say_notes(&notes);
         }
         let mut summary = RunSummary::new(identity(self.model.path())?);
         summary.status = EndStatus::Done;
@@ -105,16 +106,14 @@ impl Modes {
             constraints: found.linearized.constraint_count(),
             modes: &lines,
         });
-        summary.warnings = warnings;
+        summary.add_notes(&notes);
         let mut output = OutputFolder::begin(&folder, summary.model.clone(), self.force)?;
         if let Err(error) = write_results(&mut output, &machine, &found) {
             // The first error is the one worth telling.
             let _ = output.abandon();
             return Err(error.into());
         }
-        let written = output.finish(summary.clone())?;
-        summary.files = file_names(&written);
-        paths.extend(written);
+        paths.extend(output.finish(&mut summary)?);
         let report = Report { folder: &folder, summary: &summary };
         self.json.write(&report)?;
         let mut printer = Printer::new(io::stdout());
@@ -262,7 +261,7 @@ fn write_matrices(
     folder: &Path,
     machine: &Machine,
     found: &MachineModes,
-    warnings: &mut Vec<String>,
+    notes: &mut Notes,
 ) -> Result<Vec<PathBuf>, CommandError> {
     fs::create_dir_all(folder).map_err(|source| WriteError::Folder { path: folder.to_owned(), source })?;
     let linearized = &found.linearized;
@@ -276,9 +275,10 @@ fn write_matrices(
         ("coordinates.txt", list(&names)),
     ];
     if linearized.velocity_count() > MAX_DENSE {
-        warnings.push(format!(
+        let text = format!(
             "no state space is written: it would be dense, and there are more than {MAX_DENSE} velocity coordinates"
-        ));
+        );
+        notes.add(Note::new(NoteKind::NoStateSpace, text));
     } else if let Some(space) = linearized.state_space().map_err(kreisel::run::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
         let all = machine.system.state_names();
@@ -293,7 +293,8 @@ fn write_matrices(
             ("free-coordinates.txt", list(&free)),
         ]);
     } else {
-        warnings.push("no state space is written: a free direction has no mass".to_owned());
+        let text = "no state space is written: a free direction has no mass";
+        notes.add(Note::new(NoteKind::NoStateSpace, text));
     }
     let mut paths = Vec::new();
     for (name, content) in files {

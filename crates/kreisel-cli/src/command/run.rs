@@ -1,16 +1,15 @@
 //! `kreisel run`: runs a model and writes its results.
 
-use super::flag::{Every, Json, Model, Period, json_text};
-use super::{CommandError, Ending, counted, say};
+use super::flag::{Json, Model, json_text, parse_every};
+use super::{CommandError, Ending, counted, say, say_notes, say_warning};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
-use kreisel::dae::{Control, Values};
-use kreisel::integrate::{Interval, Observer};
-use kreisel::machine::{Machine, Mobility, RunPlan};
+use kreisel::dae::{Control, Notes};
+use kreisel::machine::{Machine, RunPlan};
 use kreisel::report;
-use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary};
+use kreisel::results::{ModelIdentity, OutputFolder, RunSummary};
 use kreisel::run::{
-    Checkpoint, CheckpointHeader, Recorder, ResultFiles, Run as MachineRun, RunEnding, RunStatistics, Sink,
+    Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding, RunError,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -46,7 +45,7 @@ pub struct Run {
     force: bool,
 
     /// Write a checkpoint every so often, from which `--resume` goes on: `60s`, `10min`, `2h` or `500steps`
-    #[arg(long, value_name = "EVERY", value_parser = Every::parse)]
+    #[arg(long, value_name = "EVERY", value_parser = parse_every)]
     checkpoint: Option<Every>,
 
     /// Go on from the last checkpoint of the run in the folder DIR, with the model and settings that it was begun with
@@ -97,117 +96,57 @@ impl Run {
         self.json.check()?;
         match (&self.resume, &self.model) {
             (Some(folder), _) => self.go_on(folder),
-            (None, Some(model)) => self.begin(model),
+            (None, Some(model)) => {
+                let asked = Asked { model, condition: self.condition, checkpoint: self.checkpoint };
+                self.work(&asked, self.out.as_deref(), None)
+            }
             (None, None) => Err(CommandError::NoModel),
         }
     }
 
-    fn begin(&self, model: &Model) -> Result<Ending, CommandError> {
-        let asked = Asked { model, condition: self.condition, checkpoint: self.checkpoint };
-        let (machine, plan) = asked.read()?;
-        let folder = match &self.out {
-            Some(folder) => folder.clone(),
-            None => OutputFolder::default_path(model.path())?,
-        };
-        let began = Instant::now();
-        let run = machine.start(&plan).map_err(|error| {
-            let places = machine.places_of(&error);
-            CommandError::StartAt { error, places }
-        })?;
-        let identity = identity(model.path())?;
-        let warnings = self.warn(&machine, &run);
-        let header = CheckpointHeader::new(identity.clone(), &machine, value(&asked));
-        let files = ResultFiles::begin(&folder, identity, self.force, &machine)?;
-        let recorder = Recorder::new(&machine, plan.output_step, files);
-        let job = Job { machine: &machine, plan: &plan, folder: &folder, began, warnings, header };
-        self.finish(job, run, recorder, self.checkpoint)
-    }
-
     fn go_on(&self, folder: &Path) -> Result<Ending, CommandError> {
         let checkpoint = Checkpoint::read(folder)?;
-        let mut header = checkpoint.header().clone();
-        let asked: Asked<Model> = serde_json::from_value(header.arguments.clone())
+        let asked: Asked<Model> = serde_json::from_value(checkpoint.header().arguments.clone())
             .map_err(|_| CommandError::UnknownRequest { folder: folder.to_owned() })?;
         let every = self.checkpoint.or(asked.checkpoint);
         let asked = Asked { model: &asked.model, condition: asked.condition, checkpoint: every };
-        let (machine, plan) = asked.read()?;
-        header.arguments = value(&asked);
-        let began = Instant::now();
-        let run = machine.resume(&plan, &checkpoint)?;
-        let warnings = self.warn(&machine, &run);
-        let recorder = Recorder::resume(&machine, &plan, folder, &checkpoint)?;
-        if !self.quiet {
-            say(&format!("going on at t = {} s, after {} steps\n", header.time, header.steps));
-        }
-        let job = Job { machine: &machine, plan: &plan, folder, began, warnings, header };
-        self.finish(job, run, recorder, every)
+        self.work(&asked, Some(folder), Some(&checkpoint))
     }
 
-    /// Runs to the end, pausing for checkpoints, and delivers the results.
-    fn finish(
+    /// Runs into a folder, from the start or from a checkpoint, and delivers the results.
+    fn work(
         &self,
-        mut job: Job,
-        mut run: MachineRun,
-        recorder: Recorder<'_, ResultFiles>,
-        every: Option<Every>,
+        asked: &Asked<&Model>,
+        folder: Option<&Path>,
+        from: Option<&Checkpoint>,
     ) -> Result<Ending, CommandError> {
-        let Job { machine, plan, folder, began, ref warnings, .. } = job;
-        let mut watch = ProgressObserver {
-            recorder,
-            progress: Progress::new(plan, self.quiet),
-            interrupt: interrupt_flag()?,
-            checkpoint: every.map(Period::new),
-            is_due: false,
+        let (machine, plan) = asked.read()?;
+        let folder = match folder {
+            Some(folder) => folder.to_owned(),
+            None => OutputFolder::default_path(asked.model.path())?,
         };
-        let earlier = job.header.wall_time;
-        let wall_time = || earlier + began.elapsed().as_secs_f64();
-        let ending = loop {
-            let ending = run.advance(&mut watch);
-            let is_interrupted = watch.interrupt.load(Ordering::Relaxed);
-            let stopped = matches!(ending, RunEnding::Stopped) && !watch.recorder.has_failed();
-            if stopped && (watch.is_due || (is_interrupted && watch.checkpoint.is_some())) {
-                job.header.wall_time = wall_time();
-                watch.is_due = false;
-                watch.recorder.write_checkpoint(&mut run, &mut job.header)?;
-            }
-            if !stopped || is_interrupted {
-                break ending;
-            }
+        let mut watch = ProgressObserver::new(&plan, from.map(Checkpoint::header), self.quiet);
+        let job = Job::new(&machine, &plan)
+            .report(!self.no_report)
+            .checkpoint(asked.checkpoint)
+            .arguments(value(asked))
+            .observe(&mut watch);
+        let outcome = match from {
+            Some(checkpoint) => job.resume(&folder, checkpoint),
+            None => job.model(identity(asked.model.path())?).force(self.force).run_into(&folder),
         };
         watch.progress.finish();
-        watch.recorder.close(run.integration().values())?;
-        let statistics = RunStatistics::new(machine, &run, &watch.recorder);
-        let files = watch.recorder.finish(run.integration().values())?;
-        let mut summary = RunSummary::new(job.header.model.clone());
-        summary.status = status(&ending);
-        summary.wall_time = wall_time();
-        summary.settings = machine.settings.words(plan).into();
-        summary.statistics = value(&statistics);
-        let warning_count = warnings.len();
-        summary.events = run.events().iter().map(value).collect();
-        summary.warnings.clone_from(warnings);
-        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
-        let paths = files.finish(&mut summary, !self.no_report)?;
-        self.say_warnings(&summary.warnings[warning_count..]);
-        summary.files = file_names(&paths);
-        let wall_time = Duration::try_from_secs_f64(wall_time()).unwrap_or_default();
-        self.deliver(&Report { folder: folder.to_owned(), summary }, || {
-            text_summary(machine, plan, &run, &statistics, wall_time, &paths)
+        watch.interrupt?;
+        let outcome = outcome.map_err(|error| match error {
+            RunError::Start(error) => CommandError::StartAt { places: machine.places_of(&error), error },
+            error => error.into(),
         })?;
-        Ok(conclude(&ending, every.is_some().then_some(folder)))
-    }
-
-    /// Tells what looks like a mistake but is none.
-    fn warn(&self, machine: &Machine, run: &MachineRun) -> Vec<String> {
-        let warnings = [machine.warnings.clone(), machine.start_warnings(run)].concat();
-        self.say_warnings(&warnings);
-        warnings
-    }
-
-    fn say_warnings(&self, warnings: &[String]) {
         if !self.quiet {
-            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
+            outcome.summary.warnings[watch.told..].iter().for_each(|warning| say_warning(warning));
         }
+        let report = Report { folder: &folder, summary: &outcome.summary };
+        self.deliver(&report, || text_summary(&machine, &plan, &outcome))?;
+        Ok(conclude(&outcome.ending, asked.checkpoint.is_some().then_some(&folder)))
     }
 
     fn deliver(&self, report: &Report, text: impl FnOnce() -> String) -> Result<(), CommandError> {
@@ -222,28 +161,12 @@ impl Run {
     }
 }
 
-/// A run under way: what it is made from and where its results go.
-struct Job<'a> {
-    machine: &'a Machine,
-    plan: &'a RunPlan,
-    folder: &'a Path,
-    began: Instant,
-    warnings: Vec<String>,
-    header: CheckpointHeader,
-}
-
 /// The summary of a run with the folder that holds its files.
 #[derive(Serialize)]
-struct Report {
-    folder: PathBuf,
+struct Report<'a> {
+    folder: &'a Path,
     #[serde(flatten)]
-    summary: RunSummary,
-}
-
-/// Names of the files beside `run.json`.
-pub(super) fn file_names(paths: &[PathBuf]) -> Vec<String> {
-    let names = paths.iter().filter_map(|path| path.file_name()?.to_str());
-    names.filter(|name| *name != "run.json").map(str::to_owned).collect()
+    summary: &'a RunSummary,
 }
 
 pub(super) fn value(content: &impl Serialize) -> serde_json::Value {
@@ -255,15 +178,6 @@ pub(super) fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
     let content = std::fs::read(path).map_err(unreadable)?;
     let absolute = std::path::absolute(path).map_err(unreadable)?;
     Ok(ModelIdentity::new(absolute.display().to_string(), &content))
-}
-
-fn status(ending: &RunEnding) -> EndStatus {
-    match ending {
-        RunEnding::Done | RunEnding::Event(_) => EndStatus::Done,
-        RunEnding::Stopped => EndStatus::Interrupted,
-        RunEnding::Failed(error) => EndStatus::Failed { message: error.to_string() },
-        RunEnding::Refused(error) => EndStatus::Failed { message: error.to_string() },
-    }
 }
 
 fn conclude(ending: &RunEnding, resumable: Option<&Path>) -> Ending {
@@ -299,26 +213,43 @@ pub(super) fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
     Ok(flag)
 }
 
-/// Records, shows progress and listens for Ctrl-C.
-struct ProgressObserver<'m, S> {
-    recorder: Recorder<'m, S>,
+/// Tells what there is to know, shows progress and listens for Ctrl-C.
+struct ProgressObserver<'a> {
+    quiet: bool,
+    /// Where the run was when it was saved, if it goes on.
+    header: Option<&'a CheckpointHeader>,
+    /// How many notes were told.
+    told: usize,
     progress: Progress,
-    interrupt: Arc<AtomicBool>,
-    checkpoint: Option<Period>,
-    /// Whether the run was stopped to write a checkpoint.
-    is_due: bool,
+    interrupt: Result<Arc<AtomicBool>, CommandError>,
 }
 
-impl<S: Sink> Observer for ProgressObserver<'_, S> {
-    fn started(&mut self, at: &Values) {
-        self.recorder.started(at);
+impl<'a> ProgressObserver<'a> {
+    fn new(plan: &RunPlan, header: Option<&'a CheckpointHeader>, quiet: bool) -> Self {
+        let (progress, interrupt) = (Progress::new(plan, quiet), Ok(Arc::default()));
+        Self { quiet, header, told: 0, progress, interrupt }
+    }
+}
+
+impl JobObserver for ProgressObserver<'_> {
+    fn started(&mut self, notes: &Notes) {
+        self.told = notes.into_iter().count();
+        if !self.quiet {
+            say_notes(notes);
+        }
     }
 
-    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
-        let control = self.recorder.accepted(last);
-        self.progress.show(last.ends().to.time);
-        self.is_due = self.checkpoint.as_mut().is_some_and(Period::is_over);
-        if self.is_due || self.interrupt.load(Ordering::Relaxed) { Control::Stop } else { control }
+    fn begun(&mut self) {
+        if let (Some(CheckpointHeader { time, steps, .. }), false) = (self.header, self.quiet) {
+            say(&format!("going on at t = {time} s, after {steps} steps\n"));
+        }
+        self.interrupt = interrupt_flag();
+    }
+
+    fn accepted(&mut self, now: &Moment) -> Control {
+        self.progress.show(now.time());
+        let goes_on = self.interrupt.as_ref().is_ok_and(|flag| !flag.load(Ordering::Relaxed));
+        if goes_on { Control::Continue } else { Control::Stop }
     }
 }
 
@@ -363,15 +294,8 @@ impl Progress {
 /// Most events that the summary names.
 const MAX_EVENTS: usize = 10;
 
-fn text_summary(
-    machine: &Machine,
-    plan: &RunPlan,
-    run: &MachineRun,
-    statistics: &RunStatistics,
-    wall_time: Duration,
-    paths: &[PathBuf],
-) -> String {
-    let mobility = Mobility::from_redundancy(&machine.system, run.integration().redundancy());
+fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> String {
+    let JobOutcome { statistics, events, mobility, summary, paths, .. } = outcome;
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:<18}{words}");
@@ -404,7 +328,7 @@ fn text_summary(
             counted(statistics.factorisations, "factorisation", "factorisations"),
         ),
     );
-    line("wall time", format!("{:.3} s", wall_time.as_secs_f64()));
+    line("wall time", format!("{:.3} s", summary.wall_time));
     line(
         "energy balance",
         format!(
@@ -419,7 +343,7 @@ fn text_summary(
             extremes.largest_position_residual, extremes.largest_velocity_residual
         ),
     );
-    let (shown, events) = (MAX_EVENTS.min(run.events().len()), run.events());
+    let shown = MAX_EVENTS.min(events.len());
     for event in &events[..shown] {
         line("event", format!("`{}` at {} s", event.event, event.time));
     }

@@ -1,12 +1,12 @@
 //! `kreisel static`: finds the equilibrium of a model and writes it.
 
 use super::flag::{Json, Model, json_text};
-use super::run::{file_names, identity, value};
-use super::{CommandError, Ending, counted, say};
+use super::run::{identity, value};
+use super::{CommandError, Ending, counted, say, say_notes};
 use crate::output::Printer;
 use kreisel::dae::Control;
 use kreisel::kinematics::split;
-use kreisel::machine::{Machine, Mobility};
+use kreisel::machine::Machine;
 use kreisel::results::{EndStatus, OutputFolder, RunSummary};
 use kreisel::run::{ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
@@ -100,7 +100,10 @@ impl Static {
             return Err(outcome.solution.err().map_or(StaticsError::NoSteps, |error| error).into());
         };
         let report = StaticReport::new(&machine, &outcome);
-        let warnings = self.warnings(&machine, &outcome);
+        let notes = machine.static_notes(&outcome);
+        if !self.quiet {
+            say_notes(&notes);
+        }
         let mut summary = RunSummary::new(identity(self.model.path())?);
         summary.status = match &outcome.solution {
             Ok(_) => EndStatus::Done,
@@ -109,9 +112,8 @@ impl Static {
         summary.wall_time = began.elapsed().as_secs_f64();
         summary.settings = value(&self.setting_words());
         summary.statistics = value(&report);
-        summary.warnings = warnings;
+        summary.add_notes(&notes);
         let paths = recorder.finish()?.finish(&mut summary, false)?;
-        summary.files = file_names(&paths);
         self.deliver(&report, &summary, &folder, &paths)?;
         match outcome.solution {
             Ok(_) => Ok(Ending::Done),
@@ -138,21 +140,6 @@ impl Static {
             arc_length: self.arc_length,
             points: self.arc_length.then_some(self.points),
         }
-    }
-
-    fn warnings(&self, machine: &Machine, outcome: &StaticOutcome) -> Vec<String> {
-        let mut warnings = machine.warnings.clone();
-        if let Ok(solution) = &outcome.solution {
-            warnings.extend(machine.consistency_warnings(&solution.start_report));
-            let mobility = Mobility::from_redundancy(&machine.system, &solution.redundancy);
-            let shared = machine.mobility_warnings(&mobility).into_iter();
-            // A structure that cannot move is what statics is for.
-            warnings.extend(shared.filter(|warning| !warning.contains("cannot move")));
-        }
-        if !self.quiet {
-            warnings.iter().for_each(|warning| say(&format!("warning: {warning}\n")));
-        }
-        warnings
     }
 
     fn deliver(

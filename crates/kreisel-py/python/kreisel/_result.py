@@ -105,6 +105,11 @@ class Result:
         """What the user should know."""
         return list(self.summary["warnings"])
 
+    @property
+    def notes(self) -> list[dict[str, Any]]:
+        """The warnings as data: `kind` and `text`, and `time`, `subject`, `number` and `advice` where there are any."""
+        return list(self.summary["notes"])
+
     def __getitem__(self, name: str) -> Array:
         """The values of a signal; `"time"` gives the times."""
         self._open()
@@ -266,7 +271,7 @@ class Modes:
         dominant: list[tuple[str, float]],
         coordinates: list[str],
         matrices: dict[str, Array],
-        warnings: list[str],
+        notes: str,
     ) -> None:
         """Made by `Model.modes`."""
         self.eigenvalues: NDArray[np.complex128] = eigenvalues[0] + 1j * eigenvalues[1]
@@ -279,8 +284,10 @@ class Modes:
         """Names and units of the rows of `shapes`."""
         self.matrices = matrices
         """`mass`, `damping`, `stiffness` and the constraint `gradient` as dense arrays."""
-        self.warnings = warnings
-        """What the user should know about the state."""
+        self.notes: list[dict[str, Any]] = json.loads(notes)
+        """What the user should know about the model and the state, as data: see `Result.notes`."""
+        self.warnings: list[str] = [note["text"] for note in self.notes]
+        """The same in words."""
 
     @property
     def frequencies(self) -> Array:

@@ -19,6 +19,7 @@ mod control;
 pub(crate) mod coupled;
 mod differences;
 mod initial;
+mod notes;
 mod operators;
 mod shape;
 pub(crate) mod turning;
@@ -26,6 +27,7 @@ mod values;
 
 pub use control::Control;
 pub use initial::Initial;
+pub use notes::{Note, NoteKind, Notes};
 pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
 pub use shape::{Couplings, Reactions, Scales, Shape, StateGroup};
 pub use values::Values;

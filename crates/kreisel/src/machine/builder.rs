@@ -16,7 +16,7 @@ use super::settings::{BodyGroup, RunSettings, Words};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
 use super::{Machine, part};
-use crate::dae::Scales;
+use crate::dae::{Note, NoteKind, Notes, Scales};
 use crate::element::{Element, HeldInput, SignalFunction};
 use crate::joint::{Joint, KnownRows};
 use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
@@ -60,7 +60,7 @@ pub struct MachineBuilder {
     /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
     pub(super) lengths: Vec<f64>,
     pub(super) assumptions: Vec<String>,
-    pub(super) warnings: Vec<String>,
+    pub(super) notes: Notes,
 }
 
 /// Work that needs all names.
@@ -95,7 +95,7 @@ impl MachineBuilder {
             deferred: Vec::new(),
             lengths: Vec::new(),
             assumptions: Vec::new(),
-            warnings: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -559,7 +559,8 @@ impl MachineBuilder {
     pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
         let settings = self.settings.clone();
         for marker in self.unused_markers() {
-            self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
+            let text = format!("nothing is attached to the marker `{marker}`");
+            self.notes.add(Note::new(NoteKind::UnusedMarker, text).about(marker));
         }
         if document.parts_of("gravity").next().is_none() {
             let standard = crate::machine::part::gravity::STANDARD;
@@ -587,7 +588,8 @@ impl MachineBuilder {
             input.slots.len() > 1 || events.iter().any(|event| event.reads_input(input.holder))
         };
         for input in self.inputs.iter().filter(|input| !is_used(input)) {
-            self.warnings.push(format!("nothing uses the input `{}`", input.name));
+            let text = format!("nothing uses the input `{}`", input.name);
+            self.notes.add(Note::new(NoteKind::UnusedInput, text).about(&input.name));
         }
         let (title, description) = super::appearance::title_and_description(document);
         Ok(Machine {
@@ -611,7 +613,7 @@ impl MachineBuilder {
             places: places(document),
             sources: sources(document),
             assumptions: self.assumptions,
-            warnings: self.warnings,
+            notes: self.notes,
         })
     }
 

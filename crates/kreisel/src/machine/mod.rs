@@ -39,7 +39,7 @@ pub use sensor::SignalId;
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::dae::Initial;
+use crate::dae::{Initial, Notes};
 use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Document, ModelErrors, Place};
@@ -84,7 +84,7 @@ pub struct Machine {
     /// What was assumed because the model did not say it.
     pub assumptions: Vec<String>,
     /// What looks like a mistake but is none.
-    pub warnings: Vec<String>,
+    pub notes: Notes,
     /// Where the model says how it is run, or its beginning.
     settings_place: Place,
     /// Where the model says each part.

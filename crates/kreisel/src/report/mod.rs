@@ -15,7 +15,6 @@ mod thin;
 pub use motion::{MotionError, RecordedMotion};
 pub use page::page;
 pub use recording::Recording;
-pub(crate) use recording::read_table;
 pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
 

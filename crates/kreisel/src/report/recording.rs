@@ -2,7 +2,7 @@
 
 use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
-use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, scene};
+use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,20 +32,19 @@ impl Recording {
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
         }
-        let table = read_table(&folder.join("trajectory.csv"))?;
-        Self::with(folder, summary, table, &folder.join(scene::FILE), &folder.join("trajectory.vtkhdf"))
+        Self::with(folder, summary, |name| folder.join(name))
     }
 
-    /// Puts a recording together from files that may still have their temporary names.
+    /// Puts a recording together from files that may still have their temporary names; `path` tells where
+    /// each of them is.
     pub fn with(
         folder: &Path,
         summary: RunSummary,
-        table: CsvTable,
-        scene: &Path,
-        trajectory: &Path,
+        path: impl Fn(&str) -> PathBuf,
     ) -> Result<Self, ReportError> {
-        let scene = read_scene(scene)?;
-        let motion = RecordedMotion::read(trajectory, scene.nodes.len(), MAX_POSES)?;
+        let table = read_table(&path(csv::FILE))?;
+        let scene = read_scene(&path(scene::FILE))?;
+        let motion = RecordedMotion::read(&path(vtkhdf::FILE), scene.nodes.len(), MAX_POSES)?;
         Ok(Self { folder: folder.to_owned(), summary, scene, table, motion })
     }
 
@@ -59,7 +58,7 @@ impl Recording {
 const MAX_TABLE_BYTES: u64 = 1 << 29;
 
 /// Reads the signals of a run for a page.
-pub(crate) fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
+fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
     let size = fs::metadata(path).map_or(0, |data| data.len());
     if size > MAX_TABLE_BYTES {
         return Err(ReportError::TooLarge { path: path.to_owned(), size, most: MAX_TABLE_BYTES });

@@ -10,6 +10,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// Name of the table of a run.
+pub const FILE: &str = "trajectory.csv";
+
 /// Writes a table row by row, without keeping it.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {

@@ -150,7 +150,7 @@ impl OutputFolder {
     /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
-    pub fn finish(self, mut summary: RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
         summary.model = self.model.clone();
         summary.files.clone_from(&self.files);
         for name in &self.files {
@@ -159,7 +159,7 @@ impl OutputFolder {
         for name in self.previous.iter().filter(|name| !self.files.contains(name)) {
             remove_if_there(&self.path.join(name))?;
         }
-        self.write_summary(&summary)?;
+        self.write_summary(summary)?;
         sync_folder(&self.path)?;
         if summary.status != super::EndStatus::Interrupted {
             remove_if_there(&self.path.join(CHECKPOINT))?;
@@ -282,7 +282,7 @@ fn lock(folder: &Path) -> Result<File, WriteError> {
 }
 
 /// `trajectory.partial.csv` for `trajectory.csv`: the ending stays, so that programs still know the format.
-fn partial_name(name: &str) -> String {
+pub(crate) fn partial_name(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) => format!("{stem}.partial.{ending}"),
         None => format!("{name}.partial"),

@@ -34,6 +34,10 @@ pub struct RunSummary {
     pub events: Vec<Value>,
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
+    /// The same as data, each with its `kind` and `text`, and `time`, `subject`, `number` and `advice` where
+    /// there are any.
+    #[serde(default)]
+    pub notes: Vec<Value>,
     /// What was assumed because the model did not say it.
     #[serde(default)]
     pub assumptions: Vec<String>,
@@ -55,6 +59,7 @@ impl RunSummary {
             statistics: Value::Null,
             events: Vec::new(),
             warnings: Vec::new(),
+            notes: Vec::new(),
             assumptions: Vec::new(),
             files: Vec::new(),
         }
@@ -134,6 +139,7 @@ mod tests {
         summary.settings = json!({ "end-time": 2.0, "method": "index3" });
         summary.statistics = json!({ "steps": 2000 });
         summary.warnings = vec!["`top` has no markers".to_owned()];
+        summary.notes = vec![json!({ "kind": "no-markers", "text": "`top` has no markers" })];
         assert_eq!(RunSummary::from_json(summary.to_json().as_bytes()), Some(summary));
     }
 

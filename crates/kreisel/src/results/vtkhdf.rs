@@ -66,6 +66,9 @@ const MAX_CHUNK_ROWS: u64 = 1 << 20;
 /// A group of one tree node, as we write it, holds four times as many.
 const MAX_SIGNALS: usize = 1_000_000;
 
+/// Name of the motion of a run.
+pub const FILE: &str = "trajectory.vtkhdf";
+
 /// Where a node is and how it moves, at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeState {

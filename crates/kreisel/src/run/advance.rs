@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::Extremes;
 use super::recorder::{Recorder, Trajectory};
+use super::{CheckpointError, Extremes, Job};
 use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Values};
@@ -53,7 +53,7 @@ pub enum RunEnding {
     Refused(SwitchError),
 }
 
-/// Why a run in memory came to nothing.
+/// Why a run came to nothing.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The settings make no sense.
@@ -77,6 +77,9 @@ pub enum RunError {
     /// A record could not be kept.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The run cannot go on from a checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
 }
 
 impl Machine {
@@ -129,11 +132,8 @@ impl Machine {
     /// Runs the machine with its own settings and keeps every signal in memory.
     pub fn simulate(&self) -> Result<Trajectory, RunError> {
         let plan = self.settings.plan()?;
-        let mut run = self.start(&plan)?;
-        let mut recorder = Recorder::new(self, plan.output_step, Trajectory::new(self));
-        let ending = run.advance(&mut recorder);
-        let trajectory = recorder.finish(run.integration().values())?;
-        match ending {
+        let (trajectory, outcome) = Job::new(self, &plan).record(Trajectory::new(self))?;
+        match outcome.ending {
             RunEnding::Failed(error) => Err(error.into()),
             RunEnding::Refused(error) => Err(error.into()),
             RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok(trajectory),

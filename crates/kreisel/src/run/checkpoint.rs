@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::Record;
 use super::advance::Run;
 use super::files::ResultFiles;
-use super::recorder::{Recorder, Sink};
+use super::output::OUTPUTS;
+use super::recorder::{NullSink, Recorder, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::integrate::{ResumeError, StartError};
 use crate::machine::Machine;
 use crate::machine::RunPlan;
-use crate::results::folder::CHECKPOINT;
+use crate::results::folder::{CHECKPOINT, partial_name};
 use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
@@ -198,9 +198,9 @@ impl Checkpoint {
         };
         let mut bytes = Vec::new();
         file.take(MAX_SIZE).read_to_end(&mut bytes).map_err(io)?;
-        let is_open = ["trajectory.partial.csv", "trajectory.partial.vtkhdf"]
-            .iter()
-            .any(|name| folder.join(name).exists());
+        let resumable = OUTPUTS.iter().filter(|output| output.resume.is_some());
+        let is_open =
+            resumable.map(|output| partial_name(output.file)).any(|name| folder.join(name).exists());
         let ended = summary(folder).is_some_and(|summary| {
             matches!(summary.status, EndStatus::Done | EndStatus::Failed { .. }) && !is_open
         });
@@ -287,15 +287,6 @@ fn summary(folder: &Path) -> Option<RunSummary> {
     RunSummary::from_json(&std::fs::read(folder.join("run.json")).ok()?)
 }
 
-/// Takes what is written to it for the records of a run that goes nowhere.
-pub(super) struct NullSink;
-
-impl Sink for NullSink {
-    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
-        Ok(())
-    }
-}
-
 impl Machine {
     /// Goes on from a checkpoint, to the same bits as without interruption.
     pub fn resume(&self, plan: &RunPlan, checkpoint: &Checkpoint) -> Result<Run<'_>, CheckpointError> {
@@ -344,7 +335,7 @@ impl<'m> Recorder<'m, ResultFiles> {
         let [mut saved, mut recorder, mut files] = [(); 3].map(|()| Writer::default());
         run.save(&mut saved);
         self.save(&mut recorder);
-        self.sink_mut().save(&mut files)?;
+        self.sink_mut().save(&mut files.0)?;
         let checkpoint =
             Checkpoint { header: header.clone(), run: saved.0, recorder: recorder.0, files: files.0 };
         self.sink_mut().folder().write_checkpoint(&checkpoint.to_bytes())

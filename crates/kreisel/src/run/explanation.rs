@@ -2,14 +2,15 @@
 
 use super::Run;
 use crate::constrained::{ConsistencyError, StartReport};
-use crate::dae::Dae;
-use crate::integrate::{Integration, Integrator, Settings, StartError};
+use crate::dae::{Dae, Note, NoteKind, Notes};
+use crate::integrate::{Integrator, Integration, Settings, StartError};
 use crate::machine::{Machine, Mobility};
+use crate::results::RunSummary;
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// Most names in one warning.
+/// Most names in one note.
 const MAX_NAMES: usize = 8;
 
 /// Most bodies in the report of assembly.
@@ -26,14 +27,13 @@ impl Machine {
         self.system.scales().length
     }
 
-    /// Warnings that the start of a run gives.
-    pub fn start_warnings(&self, run: &Run) -> Vec<String> {
+    /// What the model and the start of a run of it give to know.
+    pub fn start_notes(&self, run: &Run) -> Notes {
         let integration = run.integration();
-        let mut warnings = self.consistency_warnings(integration.start_report());
-        warnings.extend(
-            self.mobility_warnings(&Mobility::from_redundancy(&self.system, integration.redundancy())),
-        );
-        warnings
+        let mut notes = self.notes.clone();
+        notes.extend(self.consistency_notes(integration.start_report()));
+        notes.extend(self.mobility_notes(&Mobility::from_redundancy(&self.system, integration.redundancy())));
+        notes
     }
 
     /// Where the model says the parts that an error at the start names: `model.toml:12:1: blade`.
@@ -56,27 +56,32 @@ impl Machine {
         format!("{error}{}", places.collect::<String>())
     }
 
-    /// Warnings about initial values that had to be changed.
-    pub fn consistency_warnings(&self, report: &StartReport) -> Vec<String> {
-        let mut warnings = Vec::new();
+    /// About initial values that had to be changed.
+    pub fn consistency_notes(&self, report: &StartReport) -> Notes {
+        let mut notes = Notes::default();
+        let mut add = |kind: NoteKind, violation: f64, text: String| {
+            notes.add(Note::new(kind, text).at(self.initial.time).number(violation));
+        };
         let length = self.characteristic_length();
-        if report.position_violation > ROUNDING * length {
-            warnings.push(format!(
-                "the initial positions violate the joints by up to {:.2e}; assembly moved {}",
-                report.position_violation,
-                self.moved(&report.position_change),
-            ));
+        let violation = report.position_violation;
+        if violation > ROUNDING * length {
+            let moved = self.moved(&report.position_change);
+            let text = format!(
+                "the initial positions violate the joints by up to {violation:.2e}; assembly moved {moved}"
+            );
+            add(NoteKind::PositionsChanged, violation, text);
         }
         // Who gives no velocities leaves them to the drives.
         let speed = largest(&self.initial.velocity);
-        if speed > 0.0 && report.velocity_violation > ROUNDING * speed {
-            warnings.push(format!(
-                "the initial velocities violate the joints by up to {:.2e} and were changed by up to {:.2e}",
-                report.velocity_violation,
-                largest(&report.velocity_change),
-            ));
+        let violation = report.velocity_violation;
+        if speed > 0.0 && violation > ROUNDING * speed {
+            let change = largest(&report.velocity_change);
+            let text = format!(
+                "the initial velocities violate the joints by up to {violation:.2e} and were changed by up to {change:.2e}"
+            );
+            add(NoteKind::VelocitiesChanged, violation, text);
         }
-        warnings
+        notes
     }
 
     /// The bodies that an increment moves most, in words.
@@ -114,50 +119,71 @@ impl Machine {
         format!("{kind} `{}`", self.system.joint_name(index))
     }
 
-    /// Warnings about bodies that nothing holds, redundant joints and machines that cannot move.
-    pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
-        let mut warnings = Vec::new();
+    /// About bodies that nothing holds, redundant joints and machines that cannot move.
+    pub fn mobility_notes(&self, mobility: &Mobility) -> Notes {
+        let mut notes = Notes::default();
         if !self.joints.is_empty() {
-            let counts = self.system.part_counts();
-            let free = self.bodies.iter().filter(|body| {
-                let (elements, joints) = counts[body.node.0];
-                // The body itself is one element.
-                joints == 0 && elements <= 1
-            });
-            warnings.extend(free.map(|body| format!("no joint or force touches the body `{}`", body.name)));
+            notes.extend(self.free_bodies());
         }
         for &(joint, count) in &mobility.implied {
             let (name, rows) = (self.joint_words(joint), self.system.joint_equation_count(joint));
             let verb = if count == 1 { "is" } else { "are" };
-            warnings.push(format!("{name}: {count} of {rows} equations {verb} implied by the others"));
+            let text = format!("{name}: {count} of {rows} equations {verb} implied by the others");
+            let note = Note::new(NoteKind::RedundantConstraints, text);
+            notes.add(note.about(self.system.joint_name(joint)).number(count as f64));
         }
+        let quoted = |&(joint, _): &(usize, usize)| format!("`{}`", self.system.joint_name(joint));
         if !mobility.shared.is_empty() {
-            let names: Vec<String> = (mobility.shared.iter().take(MAX_NAMES))
-                .map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint)))
-                .collect();
+            let names: Vec<String> = mobility.shared.iter().take(MAX_NAMES).map(quoted).collect();
             let more = if mobility.shared.len() > MAX_NAMES { ", …" } else { "" };
-            warnings.push(format!(
+            let text = format!(
                 "reactions are shared arbitrarily among {}{more}; of all that give this motion the smallest are shown",
                 names.join(", ")
-            ));
+            );
+            notes.add(Note::new(NoteKind::SharedReactions, text).number(mobility.shared.len() as f64));
         }
         let is_drive =
             |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.kind == "drive");
-        let drives = mobility.shared.iter().filter(|(joint, _)| is_drive(*joint));
-        let names: Vec<String> =
-            drives.map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint))).collect();
-        if !names.is_empty() {
-            warnings.push(format!(
+        let drives: Vec<String> =
+            mobility.shared.iter().filter(|(joint, _)| is_drive(*joint)).map(quoted).collect();
+        if !drives.is_empty() {
+            let text = format!(
                 "locked by its drives: joints and other drives already decide what {} ask for; a run ends where they part",
-                names.join(", ")
-            ));
+                drives.join(", ")
+            );
+            notes.add(Note::new(NoteKind::LockedDrives, text).number(drives.len() as f64));
         }
         // What drives lead has no freedom left and moves all the same.
         let driven = self.system.shape().rheonomic;
         if mobility.degrees_of_freedom() == 0 && !driven {
-            warnings.push("the machine cannot move: it has no degree of freedom".to_string());
+            let text = "the machine cannot move: it has no degree of freedom";
+            notes.add(Note::new(NoteKind::Immobile, text));
         }
-        warnings
+        notes
+    }
+
+    /// A note for each body that nothing touches.
+    fn free_bodies(&self) -> impl Iterator<Item = Note> {
+        let counts = self.system.part_counts();
+        let is_free = move |node: usize| {
+            let (elements, joints) = counts[node];
+            // The body itself is one element.
+            joints == 0 && elements <= 1
+        };
+        self.bodies.iter().filter(move |body| is_free(body.node.0)).map(|body| {
+            let text = format!("no joint or force touches the body `{}`", body.name);
+            Note::new(NoteKind::FreeBody, text).about(&body.name)
+        })
+    }
+}
+
+impl RunSummary {
+    /// Adds what the user should know.
+    pub fn add_notes<'n>(&mut self, notes: impl IntoIterator<Item = &'n Note>) {
+        for note in notes {
+            self.warnings.push(note.text.clone());
+            self.notes.push(serde_json::to_value(note).expect("all keys of a note are text"));
+        }
     }
 }
 

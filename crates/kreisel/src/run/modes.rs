@@ -2,7 +2,7 @@
 
 use super::RunError;
 use super::recorder::node_state;
-use crate::dae::{Equation, Values};
+use crate::dae::{Dae, Equation, Note, NoteKind, Notes, Values};
 use crate::kinematics::NodeId;
 use crate::lie::Group;
 use crate::machine::Machine;
@@ -28,8 +28,8 @@ pub struct MachineModes {
     pub modes: Vec<Mode>,
     /// The configuration about which they are.
     pub configuration: Vec<f64>,
-    /// What the user should know about the state.
-    pub warnings: Vec<String>,
+    /// What the user should know about the model and the state.
+    pub notes: Notes,
 }
 
 /// Accelerations below this part of gravity's are those of an equilibrium.
@@ -41,7 +41,7 @@ const SHOWN_DISPLACEMENT: f64 = 0.1;
 impl Machine {
     /// Linearises about a state and finds the slowest modes.
     pub fn modes(&self, about: About, settings: ModeSettings) -> Result<MachineModes, RunError> {
-        let mut warnings = Vec::new();
+        let mut notes = self.notes.clone();
         let (linearized, configuration) = match about {
             About::Static => {
                 let found = self.equilibrium()?;
@@ -52,24 +52,32 @@ impl Machine {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
                 let integration = self.start_with(self.settings.integration(step))?;
                 let state = integration.values();
-                warnings.extend(self.acceleration_warning(&state.acceleration));
+                notes.extend(self.acceleration_note(&state.acceleration));
                 (Linearized::at(&self.system, &state.point())?, state.configuration.clone())
             }
         };
         let modes = linearized.modes(settings)?;
-        Ok(MachineModes { linearized, modes, configuration, warnings })
+        Ok(MachineModes { linearized, modes, configuration, notes })
     }
 
-    fn acceleration_warning(&self, acceleration: &[f64]) -> Option<String> {
+    fn acceleration_note(&self, acceleration: &[f64]) -> Option<Note> {
         let largest = acceleration.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
         (size > AT_REST).then(|| {
-            use crate::dae::Dae;
             let place = self.system.describe(Equation::Equilibrium(index));
-            format!(
+            let advice = "use --about static";
+            let text = format!(
                 "the machine accelerates by up to {size:.2e} (see {place}): these are modes of a moment, \
-                 not of an equilibrium; use --about static"
-            )
+                 not of an equilibrium; {advice}"
+            );
+            let space = self.system.shape().space;
+            let node =
+                (0..self.system.node_count()).find(|&node| space.velocity_range(node).contains(&index));
+            let note = Note::new(NoteKind::NotAtRest, text).at(self.initial.time).number(size).advice(advice);
+            match node {
+                Some(node) => note.about(self.system.node_name(NodeId(node))),
+                None => note,
+            }
         })
     }
 
@@ -93,7 +101,6 @@ impl Machine {
 
     /// The machine displaced by a mode, with the mode itself in place of velocities.
     pub fn mode_picture(&self, modes: &MachineModes, mode: &Mode) -> Vec<NodeState> {
-        use crate::dae::Dae;
         let shape = self.system.shape();
         let rest = Values::zeros(&shape);
         let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();

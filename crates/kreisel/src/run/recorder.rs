@@ -27,6 +27,26 @@ pub struct Record<'a> {
 pub trait Sink {
     /// Takes one record.
     fn push(&mut self, record: &Record) -> Result<(), WriteError>;
+
+    /// Brings all records to where they stay, and appends what is needed to go on from there.
+    fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        let _ = out;
+        Ok(())
+    }
+
+    /// Takes note that no record comes any more.
+    fn finish(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+/// Where records go that nobody wants.
+pub(super) struct NullSink;
+
+impl Sink for NullSink {
+    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
+        Ok(())
+    }
 }
 
 /// An [`Observer`] that reads the sensors at the output times.
@@ -179,14 +199,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         value(self.machine, signal, (&point, &self.balance, self.solver, &self.angles), scratch)
     }
 
-    /// All that signals need to be read later, at a state that was just booked.
-    pub fn snapshot(&self, state: &Values) -> Snapshot {
-        Snapshot {
-            state: state.clone(),
-            balance: self.balance,
-            solver: self.solver,
-            angles: self.angles.clone(),
-        }
+    /// The run at a state that was just booked.
+    pub(super) fn moment<'a>(&'a self, state: &'a Values) -> Moment<'a> {
+        Moment { state, balance: self.balance, solver: self.solver, angles: &self.angles }
     }
 
     /// Smallest and largest condition number of the iteration matrix so far, if steps report it.
@@ -383,6 +398,28 @@ impl<S: Sink> Observer for Recorder<'_, S> {
         }
         let outcome = self.add_step(last);
         self.keep_failure(outcome)
+    }
+}
+
+/// A run just after a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    state: &'a Values,
+    balance: EnergyBalance,
+    solver: SolverNumbers,
+    angles: &'a [f64],
+}
+
+impl Moment<'_> {
+    /// Time that was reached, in s.
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// All that signals need to be read later.
+    pub fn snapshot(&self) -> Snapshot {
+        let Self { state, balance, solver, angles } = *self;
+        Snapshot { state: state.clone(), balance, solver, angles: angles.to_vec() }
     }
 }
 

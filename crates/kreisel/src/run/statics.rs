@@ -1,13 +1,13 @@
 //! The equilibrium of a machine, recorded over the load factor.
 
 use super::recorder::{Record, Sink, node_state};
-use crate::dae::{Control, Initial};
+use crate::dae::{Control, Initial, NoteKind, Notes};
 use crate::integrate::StartError;
 use crate::kinematics::NodeId;
 use crate::lie::Vector6;
 use crate::machine::StartFrom;
 use crate::machine::sensor::Reading;
-use crate::machine::{EnergyBalance, Machine};
+use crate::machine::{EnergyBalance, Machine, Mobility};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::statics::{self, Equilibrium, Solution, StaticSettings, StaticsError};
 
@@ -108,6 +108,19 @@ impl Machine {
     /// The equilibrium under the loads at the start time.
     pub fn equilibrium(&self) -> Result<Solution, StaticsError> {
         self.find_equilibrium(&StaticSettings::default(), |_| Control::Continue).solution
+    }
+
+    /// What the model and the search for its equilibrium give to know.
+    pub fn static_notes(&self, outcome: &StaticOutcome) -> Notes {
+        let mut notes = self.notes.clone();
+        if let Ok(solution) = &outcome.solution {
+            notes.extend(self.consistency_notes(&solution.start_report));
+            let mobility = Mobility::from_redundancy(&self.system, &solution.redundancy);
+            // A structure that cannot move is what statics is for.
+            let moves = self.mobility_notes(&mobility).into_iter();
+            notes.extend(moves.filter(|note| note.kind != NoteKind::Immobile));
+        }
+        notes
     }
 
     /// Where a run starts: at the positions of the model, or at the equilibrium if the settings say so.

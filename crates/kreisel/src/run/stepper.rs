@@ -6,8 +6,7 @@ use std::sync::Arc;
 use self_cell::self_cell;
 
 use super::advance::{Run, RunEnding, RunError};
-use super::checkpoint::NullSink;
-use super::recorder::Recorder;
+use super::recorder::{NullSink, Recorder};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, Statistics, StepError};
 use crate::machine::sensor::SignalId;

@@ -1,11 +1,10 @@
 //! Runs the points of a sweep on all cores.
 
 use super::{Measure, Variation};
-use crate::dae::{Control, Values};
-use crate::integrate::{Interval, Observer};
+use crate::dae::Control;
 use crate::machine::Machine;
 use crate::model::ModelErrors;
-use crate::run::{Recorder, RunEnding, Trajectory};
+use crate::run::{Job, Moment, RunEnding, Trajectory};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,33 +112,15 @@ impl SweepPlan<'_> {
 /// Runs a machine and keeps its signals; none if it was stopped, the reason if it failed.
 pub fn run_point(machine: &Machine, stop: &AtomicBool) -> Result<Option<Trajectory>, String> {
     let plan = machine.plan().map_err(|errors| first_line(&errors.to_string()))?;
-    let mut run = machine.start(&plan).map_err(|error| first_line(&error.to_string()))?;
-    let recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
-    let mut watch = RecordingObserver { recorder, stop };
-    let ending = run.advance(&mut watch);
-    let kept = watch.recorder.finish(run.integration().values()).map_err(|error| error.to_string());
-    match ending {
-        RunEnding::Done | RunEnding::Event(_) => kept.map(Some),
-        RunEnding::Stopped => kept.map(|_| None),
+    let mut watch = |_: &Moment| if stop.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue };
+    let job = Job::new(machine, &plan).observe(&mut watch);
+    let done = job.record(Trajectory::new(machine)).map_err(|error| first_line(&error.to_string()))?;
+    let (trajectory, outcome) = done;
+    match outcome.ending {
+        RunEnding::Done | RunEnding::Event(_) => Ok(Some(trajectory)),
+        RunEnding::Stopped => Ok(None),
         RunEnding::Failed(error) => Err(first_line(&error.to_string())),
         RunEnding::Refused(error) => Err(first_line(&error.to_string())),
-    }
-}
-
-/// Records, and stops when asked to.
-struct RecordingObserver<'m, 's> {
-    recorder: Recorder<'m, Trajectory>,
-    stop: &'s AtomicBool,
-}
-
-impl Observer for RecordingObserver<'_, '_> {
-    fn started(&mut self, at: &Values) {
-        self.recorder.started(at);
-    }
-
-    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
-        let control = self.recorder.accepted(last);
-        if self.stop.load(Ordering::Relaxed) { Control::Stop } else { control }
     }
 }
 

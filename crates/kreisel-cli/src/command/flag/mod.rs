@@ -7,7 +7,7 @@ mod plot;
 mod sensors;
 mod settings;
 
-pub use every::{Every, Period};
+pub use every::parse as parse_every;
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;

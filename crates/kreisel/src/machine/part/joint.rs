@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use nalgebra::Rotation3;
 
+use crate::dae::{Note, NoteKind};
 use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
@@ -277,9 +278,10 @@ pub(super) fn warn_of_misfit(builder: &mut MachineBuilder, name: &str, joint: &i
     joint.violation(&Motion { memory: &memory, ..Motion::new(time, &nodes) }, &mut violation);
     let largest = violation.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > MISFIT {
-        builder.warnings.push(format!(
+        let text = format!(
             "`{name}` does not fit the initial configuration: it is off by {largest:.3e} (m or rad), and bodies are moved at the start until it holds"
-        ));
+        );
+        builder.notes.add(Note::new(NoteKind::Misfit, text).about(name).number(largest));
     }
 }
 

@@ -1,0 +1,386 @@
+//! A run from start to end, into a folder or into any sink: what Rust, the command and Python call.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::advance::{Run, RunEnding, RunError, RunStatistics};
+use super::checkpoint::{Checkpoint, CheckpointHeader};
+use super::files::ResultFiles;
+use super::recorder::{Moment, Recorder, Sink};
+use crate::dae::{Control, Notes, Values};
+use crate::integrate::{Interval, Observer};
+use crate::machine::{EventRecord, Machine, Mobility, RunPlan};
+use crate::results::{EndStatus, ModelIdentity, RunSummary};
+
+/// A machine that is to be run by a plan, and how.
+///
+/// ```
+/// use kreisel::machine::Machine;
+/// use kreisel::run::{Job, RunEnding};
+///
+/// let machine = Machine::from_text("ball.toml", r#"
+///     [simulation]
+///     end-time = "1 s"
+///     step = "10 ms"
+///     [[body]]
+///     name = "ball"
+///     mass = 1
+///     inertia = [1, 1, 1]
+/// "#)?;
+/// # let results = tempfile::tempdir()?;
+/// # let results = results.path();
+/// let outcome = Job::new(&machine, &machine.plan()?).run_into(&results.join("ball"))?;
+/// assert_eq!(outcome.ending, RunEnding::Done);
+/// assert_eq!(outcome.statistics.steps, 100);
+/// assert!(results.join("ball/trajectory.csv").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Job<'a> {
+    machine: &'a Machine,
+    plan: &'a RunPlan,
+    model: Option<ModelIdentity>,
+    force: bool,
+    with_report: bool,
+    checkpoint: Option<Every>,
+    arguments: Option<Value>,
+    observer: Option<&'a mut dyn JobObserver>,
+    began: Instant,
+}
+
+/// How often something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Every {
+    /// After so many seconds of wall time.
+    Seconds(f64),
+    /// After so many steps.
+    Steps(u64),
+}
+
+/// Watches a job; a closure that is asked after each step is one, too.
+pub trait JobObserver {
+    /// The machine has started, and nothing is written yet; `notes` are all that there is to know so far.
+    fn started(&mut self, notes: &Notes) {
+        let _ = notes;
+    }
+
+    /// The results have their place, and the first step comes next.
+    fn begun(&mut self) {}
+
+    /// A step was accepted; tells whether to go on.
+    fn accepted(&mut self, now: &Moment) -> Control;
+}
+
+impl<F: FnMut(&Moment) -> Control> JobObserver for F {
+    fn accepted(&mut self, now: &Moment) -> Control {
+        self(now)
+    }
+}
+
+/// What a job came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct JobOutcome {
+    /// How the run ended.
+    pub ending: RunEnding,
+    /// What `run.json` says.
+    pub summary: RunSummary,
+    /// What the run did, in numbers.
+    pub statistics: RunStatistics,
+    /// Events in order of time.
+    pub events: Vec<EventRecord>,
+    /// How the machine can move.
+    pub mobility: Mobility,
+    /// The files that were written.
+    pub paths: Vec<PathBuf>,
+}
+
+impl<'a> Job<'a> {
+    /// A job whose clock starts now.
+    pub fn new(machine: &'a Machine, plan: &'a RunPlan) -> Self {
+        Self {
+            machine,
+            plan,
+            model: None,
+            force: false,
+            with_report: true,
+            checkpoint: None,
+            arguments: None,
+            observer: None,
+            began: Instant::now(),
+        }
+    }
+
+    /// Names the model in `run.json`; without, it is the first text that the machine was read from.
+    pub fn model(self, model: ModelIdentity) -> Self {
+        Self { model: Some(model), ..self }
+    }
+
+    /// Takes a folder whoever filled it.
+    pub fn force(self, force: bool) -> Self {
+        Self { force, ..self }
+    }
+
+    /// Whether the files end with a page.
+    pub fn report(self, with_report: bool) -> Self {
+        Self { with_report, ..self }
+    }
+
+    /// Writes a checkpoint into the folder every so often, and when the observer stops the run.
+    pub fn checkpoint(self, every: impl Into<Option<Every>>) -> Self {
+        Self { checkpoint: every.into(), ..self }
+    }
+
+    /// What the run was asked for, in the words of whoever asks; checkpoints keep it.
+    pub fn arguments(self, arguments: Value) -> Self {
+        Self { arguments: Some(arguments), ..self }
+    }
+
+    /// Lets someone watch, who may end the run.
+    pub fn observe(self, observer: &'a mut dyn JobObserver) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    /// Runs with records to a sink, and gives it back.
+    pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
+        let run = self.machine.start(self.plan)?;
+        let summary = self.started(&run);
+        let recorder = Recorder::new(self.machine, self.plan.output_step, sink);
+        let mut underway = self.begin(run, recorder, summary);
+        let ending = underway.run.advance(&mut underway.watch);
+        underway.finish(ending)
+    }
+
+    /// Runs with records to the files of a folder, which is made if need be.
+    pub fn run_into(mut self, folder: &Path) -> Result<JobOutcome, RunError> {
+        let run = self.machine.start(self.plan)?;
+        let summary = self.started(&run);
+        let arguments = self.arguments.take().unwrap_or_default();
+        let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
+        let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
+        let recorder = Recorder::new(self.machine, self.plan.output_step, files);
+        self.write(header, run, recorder, summary)
+    }
+
+    /// Goes on in the folder of a run that did not end, to the same bytes as without interruption.
+    pub fn resume(mut self, folder: &Path, checkpoint: &Checkpoint) -> Result<JobOutcome, RunError> {
+        let mut header = checkpoint.header().clone();
+        let run = self.machine.resume(self.plan, checkpoint)?;
+        self.model = Some(header.model.clone());
+        let summary = self.started(&run);
+        if let Some(arguments) = self.arguments.take() {
+            header.arguments = arguments;
+        }
+        let recorder = Recorder::resume(self.machine, self.plan, folder, checkpoint)?;
+        self.write(header, run, recorder, summary)
+    }
+
+    /// Runs to the end, pausing for checkpoints, and finishes the files.
+    fn write(
+        self,
+        mut header: CheckpointHeader,
+        run: Run<'a>,
+        recorder: Recorder<'a, ResultFiles>,
+        summary: RunSummary,
+    ) -> Result<JobOutcome, RunError> {
+        let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
+        let mut underway = self.begin(run, recorder, summary);
+        underway.watch.period = period;
+        underway.earlier = header.wall_time;
+        let ending = loop {
+            let ending = underway.run.advance(&mut underway.watch);
+            let watch = &underway.watch;
+            let (is_due, is_stopped) = (watch.is_due, watch.is_stopped);
+            let is_paused = ending == RunEnding::Stopped && !watch.recorder.has_failed();
+            if is_paused && (is_due || is_stopped && watch.period.is_some()) {
+                header.wall_time = underway.wall_time();
+                underway.watch.recorder.write_checkpoint(&mut underway.run, &mut header)?;
+            }
+            if !is_paused || is_stopped {
+                break ending;
+            }
+        };
+        let (files, mut outcome) = underway.finish(ending)?;
+        outcome.paths = files.finish(&mut outcome.summary, with_report)?;
+        Ok(outcome)
+    }
+
+    /// Tells the observer that the machine has started, and begins the summary.
+    fn started(&mut self, run: &Run) -> RunSummary {
+        let (machine, plan) = (self.machine, self.plan);
+        let notes = machine.start_notes(run);
+        if let Some(observer) = &mut self.observer {
+            observer.started(&notes);
+        }
+        let first_text = || machine.sources.first().cloned();
+        let model = self.model.take().or_else(first_text).unwrap_or_else(|| ModelIdentity::new("", b""));
+        let mut summary = RunSummary::new(model);
+        summary.settings = machine.settings.words(plan).into();
+        summary.add_notes(&notes);
+        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
+        summary
+    }
+
+    fn begin<S: Sink>(
+        mut self,
+        run: Run<'a>,
+        recorder: Recorder<'a, S>,
+        summary: RunSummary,
+    ) -> Underway<'a, S> {
+        if let Some(observer) = &mut self.observer {
+            observer.begun();
+        }
+        let watch = RecordingObserver {
+            recorder,
+            observer: self.observer,
+            period: None,
+            is_due: false,
+            is_stopped: false,
+        };
+        Underway { machine: self.machine, run, watch, summary, began: self.began, earlier: 0.0 }
+    }
+}
+
+/// A job between its first step and its last.
+struct Underway<'a, S> {
+    machine: &'a Machine,
+    run: Run<'a>,
+    watch: RecordingObserver<'a, S>,
+    summary: RunSummary,
+    began: Instant,
+    /// Wall time before a checkpoint from which the run went on, in s.
+    earlier: f64,
+}
+
+impl<S: Sink> Underway<'_, S> {
+    fn wall_time(&self) -> f64 {
+        self.earlier + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Records the last step, however the run ended, and completes the summary.
+    fn finish(self, ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
+        let wall_time = self.wall_time();
+        let Self { machine, run, watch, mut summary, .. } = self;
+        let (mut recorder, now) = (watch.recorder, run.integration().values());
+        recorder.close(now)?;
+        let statistics = RunStatistics::new(machine, &run, &recorder);
+        summary.status = ending.status();
+        summary.wall_time = wall_time;
+        summary.statistics = json(&statistics);
+        summary.events = run.events().iter().map(json).collect();
+        let outcome = JobOutcome {
+            ending,
+            summary,
+            statistics,
+            events: run.events().to_vec(),
+            mobility: Mobility::from_redundancy(&machine.system, run.integration().redundancy()),
+            paths: Vec::new(),
+        };
+        Ok((recorder.finish(now)?, outcome))
+    }
+}
+
+fn json(content: &impl Serialize) -> Value {
+    serde_json::to_value(content).expect("statistics and events have text keys")
+}
+
+impl RunEnding {
+    /// How the run ended, as `run.json` says it.
+    pub fn status(&self) -> EndStatus {
+        match self {
+            Self::Done | Self::Event(_) => EndStatus::Done,
+            Self::Stopped => EndStatus::Interrupted,
+            Self::Failed(error) => EndStatus::Failed { message: error.to_string() },
+            Self::Refused(error) => EndStatus::Failed { message: error.to_string() },
+        }
+    }
+}
+
+/// Records every step, lets someone watch and tells when a checkpoint is due.
+struct RecordingObserver<'a, S> {
+    recorder: Recorder<'a, S>,
+    observer: Option<&'a mut dyn JobObserver>,
+    period: Option<Period>,
+    is_due: bool,
+    is_stopped: bool,
+}
+
+impl<S: Sink> Observer for RecordingObserver<'_, S> {
+    fn started(&mut self, at: &Values) {
+        self.recorder.started(at);
+    }
+
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        let recorded = self.recorder.accepted(last);
+        let moment = self.recorder.moment(last.ends().to);
+        let asked = self.observer.as_mut().map_or(Control::Continue, |observer| observer.accepted(&moment));
+        self.is_stopped = asked == Control::Stop;
+        self.is_due = self.period.as_mut().is_some_and(Period::is_over);
+        if self.is_stopped || self.is_due { Control::Stop } else { recorded }
+    }
+}
+
+/// Tells after each step whether it is time.
+struct Period {
+    every: Every,
+    since: Instant,
+    steps: u64,
+}
+
+impl Period {
+    /// A period that begins now.
+    fn new(every: Every) -> Self {
+        Self { every, since: Instant::now(), steps: 0 }
+    }
+
+    /// Counts a step; tells whether it is time, and then begins anew.
+    fn is_over(&mut self) -> bool {
+        self.steps += 1;
+        let is_over = match self.every {
+            Every::Seconds(seconds) => {
+                self.since.elapsed() >= Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+            }
+            Every::Steps(steps) => self.steps >= steps,
+        };
+        if is_over {
+            *self = Self::new(self.every);
+        }
+        is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_run_that_was_stopped_goes_on_to_the_same_bytes() {
+        let model = "[simulation]\nend-time = 0.5\nstep = 0.01\n[[body]]\nname = 'ball'\nmass = 1\ninertia = [1, 1, 1]";
+        let machine = Machine::from_text("ball.toml", model).unwrap();
+        let plan = machine.plan().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+        let job = || Job::new(&machine, &plan).report(false);
+        assert_eq!(job().run_into(&whole).unwrap().ending, RunEnding::Done);
+        let mut stop = |now: &Moment| if now.time() < 0.2 { Control::Continue } else { Control::Stop };
+        let stopped = job().checkpoint(Every::Steps(7)).observe(&mut stop).run_into(&parts).unwrap();
+        assert_eq!(stopped.summary.status, EndStatus::Interrupted);
+        let checkpoint = Checkpoint::read(&parts).unwrap();
+        assert_eq!(checkpoint.header().steps, stopped.statistics.steps);
+        let done = job().resume(&parts, &checkpoint).unwrap();
+        assert_eq!((done.ending, done.statistics.steps), (RunEnding::Done, 50));
+        let table = |folder: &Path| fs::read(folder.join("trajectory.csv")).unwrap();
+        assert_eq!(table(&whole), table(&parts));
+    }
+
+    #[test]
+    fn a_period_of_steps_ends_at_each_of_its_steps() {
+        let mut period = Period::new(Every::Steps(3));
+        let ends: Vec<bool> = (0..7).map(|_| period.is_over()).collect();
+        assert_eq!(ends, [false, false, true, false, false, true, false]);
+    }
+}

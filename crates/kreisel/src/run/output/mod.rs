@@ -1,0 +1,58 @@
+//! The files that a run writes while it lasts: one file here for each, and one line in [`OUTPUTS`].
+
+mod motion;
+mod scene;
+mod table;
+
+use std::fs::File;
+use std::path::Path;
+
+use super::recorder::Sink;
+use crate::bytes::Reader;
+use crate::machine::Machine;
+use crate::results::{Channel, Scene, WriteError};
+
+/// A file that a run writes.
+pub(super) struct OutputEntry {
+    /// Its name.
+    pub file: &'static str,
+    /// Its name where results stand over a load factor.
+    pub static_file: &'static str,
+    /// Begins an empty file.
+    pub begin: fn(OutputFile) -> Opened,
+    /// Goes on with a file from where [`Sink::save`] said that it stood; absent where it is begun anew.
+    pub resume: Option<fn(OutputFile, &mut Reader) -> Opened>,
+}
+
+/// A file that is to take records.
+pub(super) struct OutputFile<'a> {
+    /// The file itself.
+    pub file: File,
+    /// What errors call it.
+    pub path: &'a Path,
+    /// What stays the same.
+    pub contents: &'a Contents,
+}
+
+/// What takes the records.
+pub(super) type Opened = Result<Box<dyn Sink>, WriteError>;
+
+/// In the order in which `run.json` lists them.
+pub(super) const OUTPUTS: &[OutputEntry] = &[table::ENTRY, motion::ENTRY, scene::ENTRY];
+
+/// What is the same in every record of a run.
+pub(super) struct Contents {
+    /// What results stand over.
+    pub axis: Channel,
+    /// The signals.
+    pub channels: Vec<Channel>,
+    /// What there is to be seen.
+    pub scene: Scene,
+}
+
+impl Contents {
+    /// What a machine shows over time or over a load factor.
+    pub fn new(machine: &Machine, axis: Channel) -> Self {
+        Self { axis, channels: machine.channels(), scene: machine.scene() }
+    }
+}

@@ -1,0 +1,16 @@
+//! `scene.json`: what there is to be seen, written whole at the beginning.
+
+use std::io::Write;
+
+use super::{Opened, OutputEntry, OutputFile};
+use crate::results::{WriteError, scene};
+use crate::run::recorder::NullSink;
+
+pub(super) const ENTRY: OutputEntry =
+    OutputEntry { file: scene::FILE, static_file: scene::FILE, begin, resume: None };
+
+fn begin(OutputFile { mut file, path, contents }: OutputFile) -> Opened {
+    let text = contents.scene.to_json();
+    file.write_all(text.as_bytes()).map_err(|source| WriteError::io(path, source))?;
+    Ok(Box::new(NullSink))
+}
