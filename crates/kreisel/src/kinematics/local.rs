@@ -129,6 +129,14 @@ impl LocalGradient {
         self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
     }
 
+    /// Adds the products of multipliers with their rows: a wrench per node.
+    #[inline]
+    pub fn transpose_multiply_add(&self, multipliers: &[f64], out: &mut [Vector6]) {
+        for (row, lambda) in self.rows.iter().zip(multipliers) {
+            out.iter_mut().zip(row).for_each(|(wrench, row)| *wrench += *lambda * row);
+        }
+    }
+
     /// Adds the products of the rows with the twists of the nodes.
     pub fn multiply_add(&self, nodes: &[NodeMotion], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(&self.rows) {

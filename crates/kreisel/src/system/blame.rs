@@ -3,6 +3,7 @@
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;
 use crate::element::MAX_STATES;
+use crate::joint::RowValues;
 use crate::kinematics::{LocalForces, LocalGradient, MAX_ROWS};
 
 /// Squares of larger numbers overflow where norms are taken.
@@ -47,12 +48,16 @@ fn element_size(system: &System, entry: &SystemElement, at: &Point) -> f64 {
 
 fn joint_size(system: &System, entry: &SystemJoint, at: &Point) -> f64 {
     system.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-        let mut violation = [0.0; MAX_ROWS];
-        entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
+        let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
         let mut gradient = LocalGradient::zeros();
-        entry.joint.gradient(motion, &mut gradient);
-        let (rates, second) = entry.joint.time_derivatives(motion);
+        let asked = RowValues {
+            violation: Some(&mut violation[..entry.rows.len()]),
+            gradient: Some(&mut gradient),
+            by_time: Some(&mut by_time),
+            ..RowValues::default()
+        };
+        entry.joint.ask_holonomic(motion, asked);
         let rows = gradient.rows.iter().take(entry.rows.len()).flatten();
-        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(rates).chain(second))
+        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(by_time.into_iter().flatten()))
     })
 }

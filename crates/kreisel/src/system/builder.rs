@@ -251,10 +251,10 @@ impl SystemBuilder {
                 velocities: space.velocity_range(index),
             })
             .collect();
-        let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
-        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
+        let rheonomic = self.joints.iter().any(|(_, joint)| joint.facts().time_dependent);
+        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.facts().rows).collect();
         let nonholonomic_sizes =
-            self.joints.iter().map(|(_, joint)| joint.nonholonomic_count()).filter(|count| *count > 0);
+            self.joints.iter().map(|(_, joint)| joint.facts().nonholonomic_rows).filter(|count| *count > 0);
         let internal_states =
             self.internal_states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space)
@@ -283,7 +283,7 @@ impl SystemBuilder {
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
         let joined: Vec<(NodeId, NodeId)> = (self.joints.iter())
-            .filter_map(|(_, joint)| match joint.nodes() {
+            .filter_map(|(_, joint)| match joint.facts().nodes {
                 [first, second] => Some((*first, *second)),
                 _ => None,
             })
@@ -322,19 +322,20 @@ impl SystemBuilder {
         let (mut first_row, mut first_nonholonomic, mut nonholonomic_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
-                let rows = first_row..first_row + joint.size();
+                let facts = joint.facts();
+                let rows = first_row..first_row + facts.rows;
                 first_row = rows.end;
-                let gradient_blocks = (joint.nodes().iter())
+                let gradient_blocks = (facts.nodes.iter())
                     .map(|node| {
                         couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
                     })
                     .collect();
-                let nonholonomic = first_nonholonomic..first_nonholonomic + joint.nonholonomic_count();
+                let nonholonomic = first_nonholonomic..first_nonholonomic + facts.nonholonomic_rows;
                 first_nonholonomic = nonholonomic.end;
                 let mut nonholonomic_blocks = Vec::new();
                 if !nonholonomic.is_empty() {
                     let find = |node: &NodeId| couplings.nonholonomic_node.find(nonholonomic_group, node.0);
-                    let blocks = joint.nodes().iter().map(find);
+                    let blocks = facts.nodes.iter().map(find);
                     nonholonomic_blocks
                         .extend(blocks.map(|block| block.expect("the block is in the pattern")));
                     nonholonomic_group += 1;
@@ -343,11 +344,12 @@ impl SystemBuilder {
                     switch: switch_of(&name),
                     nonholonomic,
                     nonholonomic_blocks,
-                    memory: remember(joint.memory_count()),
-                    nodes: joint.nodes().iter().copied().collect(),
-                    blocks: blocks_of(joint.nodes()),
+                    memory: remember(facts.memory),
+                    nodes: facts.nodes.iter().copied().collect(),
+                    blocks: blocks_of(facts.nodes),
                     gradient_blocks,
                     rows,
+                    time_dependent: facts.time_dependent,
                     name,
                     joint,
                 }
@@ -395,7 +397,7 @@ impl SystemBuilder {
 
     fn check(&self) -> Result<(), AssemblyError> {
         let parts = (self.elements.iter().map(|(name, element)| (name, element.nodes())))
-            .chain(self.joints.iter().map(|(name, joint)| (name, joint.nodes())));
+            .chain(self.joints.iter().map(|(name, joint)| (name, joint.facts().nodes)));
         for (part, nodes) in parts {
             if nodes.len() > MAX_NODES {
                 return Err(AssemblyError::TooManyNodes { part: part.clone(), count: nodes.len() });
@@ -409,7 +411,7 @@ impl SystemBuilder {
             }
         }
         self.check_readings()?;
-        let count = |joint: &dyn Joint| joint.size().max(joint.nonholonomic_count());
+        let count = |joint: &dyn Joint| joint.facts().rows.max(joint.facts().nonholonomic_rows);
         match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MAX_ROWS) {
             Some((name, joint)) => {
                 Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
@@ -434,7 +436,7 @@ impl SystemBuilder {
             if !known {
                 return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
-            let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
+            let multipliers = joints.iter().map(|&joint| self.joints[joint].1.facts().rows).sum();
             for (what, count, most) in
                 [("states", internal_states.len(), MAX_STATES), ("multipliers", multipliers, MAX_MULTIPLIERS)]
             {
@@ -488,14 +490,14 @@ impl SystemBuilder {
         let diagonal = (0..node_sizes.len()).map(|node| (node, node));
         let momenta = (self.elements.iter().flat_map(|(_, element)| pairs(element.nodes()))).chain(diagonal);
         let momenta: Vec<(usize, usize)> = momenta.collect();
-        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.nodes()));
+        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.facts().nodes));
         let forces = momenta.iter().copied().chain(joined);
         let gradient = (self.joints.iter().enumerate())
-            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+            .flat_map(|(index, (_, joint))| joint.facts().nodes.iter().map(move |node| (index, node.0)));
         let with_nonholonomic =
-            self.joints.iter().filter(|(_, joint)| joint.nonholonomic_count() > 0).enumerate();
+            self.joints.iter().filter(|(_, joint)| joint.facts().nonholonomic_rows > 0).enumerate();
         let nonholonomic = with_nonholonomic
-            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+            .flat_map(|(index, (_, joint))| joint.facts().nodes.iter().map(move |node| (index, node.0)));
         let nonholonomic: Vec<(usize, usize)> = nonholonomic.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.internal_states.iter().map(|group| group.size).collect();
@@ -622,12 +624,13 @@ fn multiplier_weights(shape: &Shape, joints: &[SystemJoint]) -> Vec<f64> {
     let weight = |is_torque: bool| if is_torque { 1.0 / shape.scales.length } else { 1.0 };
     let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
     for entry in joints {
+        let facts = entry.joint.facts();
         for (row, out) in weights[entry.rows.clone()].iter_mut().enumerate() {
-            *out = weight(entry.joint.is_torque(row));
+            *out = weight(facts.torques[row]);
         }
         let nonholonomic = &mut weights[first_nonholonomic..][entry.nonholonomic.clone()];
         for (row, out) in nonholonomic.iter_mut().enumerate() {
-            *out = weight(entry.joint.is_nonholonomic_torque(row));
+            *out = weight(facts.nonholonomic_torques[row]);
         }
     }
     weights

@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
 use crate::element::Element;
-use crate::joint::Joint;
+use crate::joint::{Joint, RowValues};
 use crate::kinematics::{
     Energies, LocalForces, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join,
     split, twist_between,
@@ -84,6 +84,8 @@ struct SystemJoint {
     switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
+    /// Whether these depend on time.
+    time_dependent: bool,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: SmallVec<[BlockId; 4]>,
     /// Block of each local node in the pattern of the gradient.
@@ -204,17 +206,16 @@ impl System {
         for entry in self.active_elements(at) {
             sum += self.with_element(entry, at, |motion| entry.element.power(motion));
         }
-        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self
-                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
+        for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
+            let rates =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
         for entry in self.active_joints(at).filter(|entry| !entry.nonholonomic.is_empty()) {
-            let (targets, _) = self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-                entry.joint.nonholonomic_targets(motion)
-            });
+            let (_, [targets, _]) =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.nonholonomic_parts(motion));
             // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
             let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
             sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
@@ -272,12 +273,16 @@ impl System {
     fn joint_residuals(&self, entry: &SystemJoint, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-            let mut violation = [0.0; MAX_ROWS];
-            let rows = entry.rows.len();
-            entry.joint.violation(motion, &mut violation[..rows]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(motion);
+            let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
+            let (rows, mut gradient) = (entry.rows.len(), LocalGradient::zeros());
+            let asked = RowValues {
+                violation: Some(&mut violation[..rows]),
+                gradient: Some(&mut gradient),
+                by_time: Some(&mut by_time),
+                ..RowValues::default()
+            };
+            entry.joint.ask_holonomic(motion, asked);
+            let [rates, _] = by_time;
             for row in 0..rows {
                 let twists = gradient.rows[row].iter().zip(motion.nodes);
                 let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
@@ -323,7 +328,8 @@ impl SystemJoint {
     /// Wrench on the second body at the joint's point, in world axes.
     fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
         let mut gradient = LocalGradient::zeros();
-        self.joint.gradient(motion, &mut gradient);
+        let asked = RowValues { gradient: Some(&mut gradient), ..RowValues::default() };
+        self.joint.ask_holonomic(motion, asked);
         let mut wrenches =
             assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
         if !self.nonholonomic.is_empty() {
@@ -334,7 +340,7 @@ impl SystemJoint {
                 .for_each(|(wrench, nonholonomic)| *wrench += nonholonomic);
         }
         let on_node = |node: usize| -> Vector6 { -wrenches[node] };
-        match self.joint.reaction_frame() {
+        match self.joint.facts().reaction_frame {
             (Some(node), offset) => {
                 let (torque, force) = split(&on_node(node));
                 // From the body's origin to the joint's point.
@@ -400,16 +406,17 @@ impl Dae for System {
             let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
-                entry.joint.gradient(motion, &mut gradient);
-                self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, out);
+                let asked = RowValues { gradient: Some(&mut gradient), ..RowValues::default() };
+                entry.joint.ask_holonomic(motion, asked);
+                self.write_rows(&entry.holonomic_blocks(motion.nodes), &gradient, out);
             });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self
-                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
+        for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
+            let rates =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
