@@ -26,7 +26,7 @@ pub struct TraitLimit {
 pub const TRAITS: &[TraitLimit] = &[
     methods("Dae", (20, 2), (10, 2)),
     methods("Joint", (5, 2), (5, 2)),
-    methods("Element", (19, 2), (5, 2)),
+    methods("Element", (5, 2), (5, 2)),
     methods("NonlinearSystem", (4, 3), (4, 3)),
     methods("Scheme", (10, 4), (10, 4)),
     methods("LinearStep", (2, 2), (2, 2)),

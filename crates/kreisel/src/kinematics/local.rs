@@ -27,20 +27,6 @@ impl<'a> Motion<'a> {
     }
 }
 
-/// Wrenches (torque, force) in body axes, one per node.
-#[derive(Clone, Copy, Debug)]
-pub struct LocalForces {
-    /// The wrenches.
-    pub wrenches: [Vector6; MAX_NODES],
-}
-
-impl LocalForces {
-    /// No forces.
-    pub fn zeros() -> Self {
-        Self { wrenches: [Vector6::zeros(); MAX_NODES] }
-    }
-}
-
 /// Derivatives of an element's wrenches with respect to the body twists of its nodes.
 #[derive(Clone, Debug)]
 pub struct LocalTangent {

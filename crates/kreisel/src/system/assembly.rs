@@ -1,11 +1,12 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use super::{System, SystemJoint};
+use super::{System, SystemElement, SystemJoint};
 use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
+use crate::element::Forces;
 use crate::joint::RowValues;
 use crate::kinematics::{
-    LocalForces, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion,
-    STIFFNESS_ONLY, TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
+    LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, STIFFNESS_ONLY,
+    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -124,12 +125,9 @@ impl System {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
-                entry.element.load_stiffness(motion, &mut tangent);
-                let load = || {
-                    let mut forces = LocalForces::zeros();
-                    entry.element.load(motion, &mut forces);
-                    forces.wrenches
-                };
+                let load_stiffness = Some(&mut tangent);
+                entry.element.ask(motion, Forces { load_stiffness, ..Forces::default() });
+                let load = || entry.load(motion);
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, out);
             });
@@ -159,7 +157,7 @@ impl System {
         }
     }
 
-    fn all_on_se3(&self, nodes: &[NodeId]) -> bool {
+    pub(super) fn all_on_se3(&self, nodes: &[NodeId]) -> bool {
         nodes.iter().all(|node| self.nodes[node.0].group == Group::Se3)
     }
 
@@ -279,6 +277,24 @@ fn set_rows<const R: usize>(node: &JointNode, places: GradientPlace, out: &mut B
             let columns = transposed.chunks_exact_mut(count.max(1));
             columns.zip(&rows).for_each(|(column, row)| column.copy_from_slice(&row[..count]));
         }
+    }
+}
+
+impl SystemElement {
+    /// Wrenches on the nodes.
+    pub(super) fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
+        let mut wrenches = [Vector6::zeros(); MAX_NODES];
+        let asked = Some(&mut wrenches[..motion.nodes.len()]);
+        self.element.ask(motion, Forces { wrenches: asked, ..Forces::default() });
+        wrenches
+    }
+
+    /// The part of them that applied loads make.
+    pub(super) fn load(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
+        let mut load = [Vector6::zeros(); MAX_NODES];
+        let asked = Some(&mut load[..motion.nodes.len()]);
+        self.element.ask(motion, Forces { load: asked, ..Forces::default() });
+        load
     }
 }
 

@@ -26,11 +26,12 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
-use crate::element::Element;
+use crate::element::contact::ContactResult;
+use crate::element::{Element, Forces};
 use crate::joint::{Joint, RowValues};
 use crate::kinematics::{
-    Energies, LocalForces, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join,
-    split, twist_between,
+    Energies, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join, split,
+    twist_between,
 };
 use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -70,6 +71,8 @@ struct SystemElement {
     /// Index of the version that acts at the start; its own without versions.
     original: usize,
     memory: Range<usize>,
+    /// Whether what it remembers moves on within a step.
+    follows: bool,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: SmallVec<[BlockId; 4]>,
     /// What ties it to states and to multipliers of joints, if anything does.
@@ -194,7 +197,10 @@ impl System {
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         for entry in self.active_elements(at) {
-            sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
+            let mut energies = Energies::default();
+            let asked = Forces { energies: Some(&mut energies), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            sum += energies;
         }
         sum += self.contact_group_energies(at);
         sum
@@ -204,7 +210,10 @@ impl System {
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = self.contact_group_power(at);
         for entry in self.active_elements(at) {
-            sum += self.with_element(entry, at, |motion| entry.element.power(motion));
+            let mut power = Power::default();
+            let asked = Forces { power: Some(&mut power), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            sum += power;
         }
         for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
             let rates =
@@ -241,21 +250,22 @@ impl System {
             return Vector6::zeros();
         }
         self.with_element(entry, at, |motion| {
-            let mut forces = LocalForces::zeros();
-            entry.element.residual(motion, &mut forces);
-            let (torque, force) = split(&forces.wrenches[0]);
+            let (torque, force) = split(&entry.wrenches(motion)[0]);
             let rotation = motion.nodes[0].rotation;
             -join(&(rotation * torque), &(rotation * force))
         })
     }
 
     /// What a contact does; nothing for other elements and where it is switched off.
-    pub fn contact(&self, element: usize, at: &Point) -> Option<crate::element::contact::ContactResult> {
+    pub fn contact(&self, element: usize, at: &Point) -> Option<ContactResult> {
         let entry = &self.elements[element];
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return None;
         }
-        self.with_element(entry, at, |motion| entry.element.contact(motion))
+        let offered = entry.element.facts().signals;
+        let signal = offered.iter().position(|signal| *signal == ContactResult::SIGNAL)?;
+        let element = entry.element.as_ref();
+        Some(self.with_element(entry, at, |motion| ContactResult::measured(element, motion, signal)))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
@@ -447,9 +457,7 @@ impl Dae for System {
         for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
-                let mut forces = LocalForces::zeros();
-                entry.element.load(motion, &mut forces);
-                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+                self.add_forces(nodes, motion.nodes, &entry.load(motion), out);
             });
         }
     }
@@ -463,7 +471,7 @@ impl Dae for System {
         let acts = |entry: &&SystemElement| self.is_version_of(entry, at.memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];
-            self.with_element(entry, at, |motion| entry.element.remember(motion, own));
+            self.with_element(entry, at, |motion| entry.element.remember(motion, None, own));
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
@@ -474,7 +482,7 @@ impl Dae for System {
     }
 
     fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
-        for entry in self.active_elements(at).filter(|entry| !entry.memory.is_empty()) {
+        for entry in self.active_elements(at).filter(|entry| entry.follows) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, before, |before| {
                 self.with_element(entry, at, |motion| {
@@ -486,7 +494,8 @@ impl Dae for System {
                         let Some(twist) = twist_between(group, old, new) else { return };
                         moves[index] = twist;
                     }
-                    entry.element.follow(before, &moves[..motion.nodes.len()], own);
+                    let since = Some((before, &moves[..motion.nodes.len()]));
+                    entry.element.remember(motion, since, own);
                 });
             });
         }

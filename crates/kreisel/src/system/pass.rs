@@ -8,10 +8,9 @@ use std::ops::Range;
 use super::assembly::{LocalPart, reaction};
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
+use crate::element::Forces;
 use crate::joint::RowValues;
-use crate::kinematics::{
-    LocalForces, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY,
-};
+use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY};
 use crate::lie::Vector6;
 use crate::solve::block::BlockId;
 
@@ -149,44 +148,56 @@ impl System {
         equations: Option<&mut Equations>,
         derivatives: Option<&mut Derivatives>,
     ) {
+        let nodes = &entry.nodes[..];
         self.with_element(entry, at, |motion| {
-            let forces = equations.map(|out| {
-                let mut forces = LocalForces::zeros();
-                entry.element.residual(motion, &mut forces);
-                self.add_forces(&entry.nodes, motion.nodes, &forces.wrenches, out.equilibrium);
-                self.add_rates(entry, motion, out.internal_rates);
-                forces
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
+            let derivatives = match derivatives {
+                None => {
+                    let asked = Forces { wrenches: Some(&mut wrenches[..nodes.len()]), ..Forces::default() };
+                    entry.element.ask(motion, asked);
+                    None
+                }
+                Some(derivatives) => {
+                    self.add_element_tangent(entry, motion, equations.is_some(), &mut wrenches, derivatives);
+                    Some((derivatives.weights, &mut *derivatives.out))
+                }
+            };
+            let internal_rates = equations.map(|out| {
+                self.add_forces(nodes, motion.nodes, &wrenches, out.equilibrium);
+                &mut *out.internal_rates
             });
-            if let Some(derivatives) = derivatives {
-                self.add_element_tangent(entry, motion, forces.as_ref(), derivatives);
+            if let Some(links) = &entry.links {
+                self.add_internal(entry, links, motion, internal_rates, derivatives);
             }
         });
     }
 
-    /// Adds an element's derivatives; its forces may be known.
+    /// Adds an element's derivatives, and finds its wrenches if they are wanted.
     fn add_element_tangent(
         &self,
         entry: &SystemElement,
         motion: &Motion,
-        forces: Option<&LocalForces>,
+        wrenches_wanted: bool,
+        wrenches: &mut [Vector6; MAX_NODES],
         derivatives: &mut Derivatives,
     ) {
         let Derivatives { weights, out, places, tangent, .. } = derivatives;
-        tangent.reset(entry.nodes.len());
-        entry.element.tangent(motion, *weights, tangent);
-        let residual = || {
-            let mut found = LocalForces::zeros();
-            match forces {
-                _ if weights.remembered_forces => entry.element.remembered_residual(motion, &mut found),
-                Some(forces) => return forces.wrenches,
-                None => entry.element.residual(motion, &mut found),
-            }
-            found.wrenches
-        };
         let nodes = &entry.nodes[..];
+        tangent.reset(nodes.len());
+        let mut remembered = [Vector6::zeros(); MAX_NODES];
+        let mut asked = Forces { weights: *weights, tangent: Some(&mut *tangent), ..Forces::default() };
+        // Wrenches turn with the coordinates of other groups.
+        let turned = !self.all_on_se3(nodes);
+        if wrenches_wanted || (turned && !weights.remembered_forces) {
+            asked.wrenches = Some(&mut wrenches[..nodes.len()]);
+        }
+        if turned && weights.remembered_forces {
+            asked.remembered_wrenches = Some(&mut remembered[..nodes.len()]);
+        }
+        entry.element.ask(motion, asked);
+        let meant = if weights.remembered_forces { &remembered } else { &*wrenches };
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
-        self.add_tangent(&part, tangent, residual, *weights, out);
-        self.add_state_tangent(entry, motion, *weights, out);
+        self.add_tangent(&part, tangent, || *meant, *weights, out);
     }
 
     #[inline]
