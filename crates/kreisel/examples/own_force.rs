@@ -3,9 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: force
-use kreisel::element::Element;
-use kreisel::kinematics::{LocalForces, Motion, NodeId, Power};
-use kreisel::lie::Vector3;
+use kreisel::element::{Element, ElementFacts, Forces};
+use kreisel::kinematics::{Motion, NodeId};
 
 /// Drag −c |v| v at the centre of mass of a body.
 struct Drag {
@@ -15,22 +14,21 @@ struct Drag {
 }
 
 impl Element for Drag {
-    fn nodes(&self) -> &[NodeId] {
-        &self.node
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts::on(&self.node)
     }
 
-    /// Velocities and forces are in body axes; what slows the body down stands with a plus.
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let velocity = at.nodes[0].linear_velocity();
-        let drag: Vector3 = self.coefficient * velocity.norm() * velocity;
-        let mut force = out.wrenches[0].fixed_rows_mut::<3>(3);
-        force += drag;
-    }
-
-    /// What the drag takes out of the machine; without this the energy balance does not close.
-    fn power(&self, at: &Motion) -> Power {
-        let speed = at.nodes[0].linear_velocity().norm();
-        Power { applied: 0.0, dissipated: self.coefficient * speed.powi(3) }
+        // Velocities and forces are in body axes; what slows the body down stands with a plus.
+        if let Some(wrenches) = out.wrenches.take() {
+            let mut force = wrenches[0].fixed_rows_mut::<3>(3);
+            force += self.coefficient * velocity.norm() * velocity;
+        }
+        // What the drag takes out of the machine; without this the energy balance does not close.
+        if let Some(power) = out.power.take() {
+            power.dissipated = self.coefficient * velocity.norm().powi(3);
+        }
     }
 }
 // ANCHOR_END: force
@@ -38,7 +36,7 @@ impl Element for Drag {
 // ANCHOR: run
 use kreisel::element::Body;
 use kreisel::integrate::{INDEX3, Integrator};
-use kreisel::lie::{Group, Matrix3, Pose, Vector6};
+use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
 use kreisel::system::SystemBuilder;
 
 /// Drops a ball of 0.1 kg for 3 s and gives the error against v = v∞ tanh(g t / v∞).

@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: joint
-use kreisel::joint::Joint;
-use kreisel::kinematics::{LocalGradient, Motion, NodeId};
+use kreisel::joint::{Joint, JointFacts, Rows};
+use kreisel::kinematics::{Motion, NodeId};
 use kreisel::lie::{Vector3, Vector6};
 
 /// The body's origin stays on the curve z = x²/(2 r), y = 0 of the world.
@@ -15,28 +15,23 @@ struct OnParabola {
 }
 
 impl Joint for OnParabola {
-    fn nodes(&self) -> &[NodeId] {
-        &self.node
+    fn facts(&self) -> JointFacts<'_> {
+        JointFacts::new(&self.node, 2)
     }
 
-    fn size(&self) -> usize {
-        2
-    }
-
-    fn violation(&self, at: &Motion, out: &mut [f64]) {
-        let x = at.nodes[0].pose.position;
-        out[0] = x.z - x.x * x.x / (2.0 * self.radius);
-        out[1] = x.y;
-    }
-
-    /// Gradients along the twist in body axes: a gradient in world axes turned by Rᵀ.
-    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let node = &at.nodes[0];
-        let slope = node.pose.position.x / self.radius;
-        let world = [Vector3::new(-slope, 0.0, 1.0), Vector3::y()];
-        for (row, gradient) in out.rows.iter_mut().zip(world) {
-            let body = node.rotation.tr_mul(&gradient);
-            row[0] = Vector6::new(0.0, 0.0, 0.0, body.x, body.y, body.z);
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
+        let (node, x) = (&at.nodes[0], at.nodes[0].pose.position);
+        if let Some(violation) = out.holonomic.violation.take() {
+            violation[0] = x.z - x.x * x.x / (2.0 * self.radius);
+            violation[1] = x.y;
+        }
+        // Gradients along the twist in body axes: a gradient in world axes turned by Rᵀ.
+        if let Some(gradient) = out.holonomic.gradient.take() {
+            let world = [Vector3::new(-x.x / self.radius, 0.0, 1.0), Vector3::y()];
+            for (row, gradient) in gradient.rows.iter_mut().zip(world) {
+                let body = node.rotation.tr_mul(&gradient);
+                row[0] = Vector6::new(0.0, 0.0, 0.0, body.x, body.y, body.z);
+            }
         }
     }
 }

@@ -6,13 +6,13 @@ use kreisel::constrained::ConsistencyError;
 use kreisel::dae::{
     Control, Couplings, Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights, Values,
 };
-use kreisel::element::{Body, Element, StateId};
+use kreisel::element::{Body, Element, ElementFacts, Forces, StateId};
 use kreisel::integrate::{
     BDF2, ErrorControl, Family, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Integrator, Method, Parameters, SOI2,
     Saved, Settings, StartError, UPDATED_LAGRANGIAN,
 };
 use kreisel::joint::{CoordinateJoint, lower_pair};
-use kreisel::kinematics::{FramePair, LocalForces, Motion, NodeId};
+use kreisel::kinematics::{FramePair, Motion, NodeId};
 use kreisel::lie::{Group, Matrix3, Pose, Space, UnitQuaternion, Vector3, Vector6};
 use kreisel::solve::block::BlockMatrix;
 use kreisel::statics;
@@ -295,35 +295,28 @@ struct Lag {
 }
 
 impl Element for Lag {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            internal_states: &self.states,
+            rate_count: 2,
+            joints: &self.joints,
+            ..ElementFacts::on(&self.nodes)
+        }
     }
 
-    fn internal_states(&self) -> &[StateId] {
-        &self.states
-    }
-
-    fn joints(&self) -> &[usize] {
-        &self.joints
-    }
-
-    fn rate_count(&self) -> usize {
-        2
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let ([c, s], lambda) = ([at.internal_states[0], at.internal_states[1]], at.multipliers[1]);
-        out.wrenches[0][0] += c;
-        out.wrenches[1][0] -= c + 0.02 * lambda;
-        out.wrenches[1][4] += s * at.nodes[1].velocity[4];
-    }
-
-    fn rates(&self, at: &Motion, out: &mut [f64]) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let [c, s] = [at.internal_states[0], at.internal_states[1]];
         let (first, second) = (&at.nodes[0], &at.nodes[1]);
-        let slide = first.velocity[0] - second.velocity[3];
-        out[0] = -2.0 * c + slide + 0.3 * first.pose.position.y * s + 0.01 * at.multipliers[0];
-        out[1] = s + 0.2 * s.powi(3) - c - 0.1 * second.velocity[1];
+        if let Some(wrenches) = out.wrenches.take() {
+            wrenches[0][0] += c;
+            wrenches[1][0] -= c + 0.02 * at.multipliers[1];
+            wrenches[1][4] += s * second.velocity[4];
+        }
+        if let Some(rates) = out.rates.take() {
+            let slide = first.velocity[0] - second.velocity[3];
+            rates[0] = -2.0 * c + slide + 0.3 * first.pose.position.y * s + 0.01 * at.multipliers[0];
+            rates[1] = s + 0.2 * s.powi(3) - c - 0.1 * second.velocity[1];
+        }
     }
 }
 

@@ -25,8 +25,8 @@ pub struct TraitLimit {
 /// The traits that others implement; some are yet to come.
 pub const TRAITS: &[TraitLimit] = &[
     methods("Dae", (20, 2), (10, 2)),
-    methods("Joint", (24, 4), (5, 2)),
-    methods("Element", (19, 2), (5, 2)),
+    methods("Joint", (5, 2), (5, 2)),
+    methods("Element", (5, 2), (5, 2)),
     methods("NonlinearSystem", (4, 3), (4, 3)),
     methods("Scheme", (10, 3), (10, 4)),
     methods("LinearStep", (2, 2), (2, 2)),

@@ -7,9 +7,8 @@
 //! m (U̇ + Ω × U) − m Rᵀγ                        [ArnoldCardonaBruls2015, Eqs. (22)]
 //! ```
 
-use super::Element;
-use crate::dae::TangentWeights;
-use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, join, split};
+use super::{Element, ElementFacts, Forces};
+use crate::kinematics::{Motion, NodeId, join, split};
 use crate::lie::{Matrix3, Vector3, skew};
 
 /// Inertia of a node whose frame stands at the centre of mass.
@@ -35,53 +34,40 @@ impl Body {
 }
 
 impl Element for Body {
-    fn nodes(&self) -> &[NodeId] {
-        &self.node
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts::on(&self.node)
     }
 
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let node = &at.nodes[0];
-        let (omega, u) = split(&node.velocity);
-        let (omega_dot, u_dot) = split(&node.acceleration);
-        let torque = self.inertia * omega_dot + omega.cross(&(self.inertia * omega));
-        let weight = node.rotation.tr_mul(&self.gravity);
-        let force = self.mass * (u_dot + omega.cross(&u) - weight);
-        out.wrenches[0] += join(&torque, &force);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let node = &at.nodes[0];
-        let (omega, u) = split(&node.velocity);
-        let mass = out.mass(0, 0);
-        add(mass, 0, 0, &self.inertia);
-        add(mass, 3, 3, &(self.mass * Matrix3::identity()));
-        let damping = out.damping(0, 0);
-        add(damping, 0, 0, &(skew(&omega) * self.inertia - skew(&(self.inertia * omega))));
-        add(damping, 3, 0, &(-self.mass * skew(&u)));
-        add(damping, 3, 3, &(self.mass * skew(&omega)));
-        if weights.stiffness {
-            let weight = node.rotation.tr_mul(&self.gravity);
-            add(out.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+        let ((omega, u), weight) = (split(&node.velocity), node.rotation.tr_mul(&self.gravity));
+        if let Some(wrenches) = out.wrenches.take() {
+            let (omega_dot, u_dot) = split(&node.acceleration);
+            let torque = self.inertia * omega_dot + omega.cross(&(self.inertia * omega));
+            let force = self.mass * (u_dot + omega.cross(&u) - weight);
+            wrenches[0] += join(&torque, &force);
         }
-    }
-
-    fn load(&self, at: &Motion, out: &mut LocalForces) {
-        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
-        out.wrenches[0] -= join(&Vector3::zeros(), &(self.mass * weight));
-    }
-
-    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
-        add(out.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
-    }
-
-    fn energies(&self, at: &Motion) -> Energies {
-        let node = &at.nodes[0];
-        let (omega, u) = split(&node.velocity);
-        Energies {
-            kinetic: 0.5 * (omega.dot(&(self.inertia * omega)) + self.mass * u.norm_squared()),
-            potential: -self.mass * self.gravity.dot(&node.pose.position),
-            strain: 0.0,
+        if let Some(tangent) = out.tangent.take() {
+            let mass = tangent.mass(0, 0);
+            add(mass, 0, 0, &self.inertia);
+            add(mass, 3, 3, &(self.mass * Matrix3::identity()));
+            let damping = tangent.damping(0, 0);
+            add(damping, 0, 0, &(skew(&omega) * self.inertia - skew(&(self.inertia * omega))));
+            add(damping, 3, 0, &(-self.mass * skew(&u)));
+            add(damping, 3, 3, &(self.mass * skew(&omega)));
+            if out.weights.stiffness {
+                add(tangent.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+            }
+        }
+        if let Some(load) = out.load.take() {
+            load[0] -= join(&Vector3::zeros(), &(self.mass * weight));
+        }
+        if let Some(stiffness) = out.load_stiffness.take() {
+            add(stiffness.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+        }
+        if let Some(energies) = out.energies.take() {
+            energies.kinetic = 0.5 * (omega.dot(&(self.inertia * omega)) + self.mass * u.norm_squared());
+            energies.potential = -self.mass * self.gravity.dot(&node.pose.position);
         }
     }
 }

@@ -12,12 +12,10 @@
 
 use nalgebra::SMatrix;
 
-use super::Element;
+use super::{Element, ElementFacts, Forces};
 use crate::dae::TangentWeights;
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{
-    Coordinate, Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
-};
+use crate::kinematics::{Coordinate, FramePair, LocalTangent, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Matrix6, Pose, Vector6};
 
 /// Coordinates of a bushing, rotation first.
@@ -72,27 +70,14 @@ impl Bushing {
     fn resistance(&self, deformation: &Deformation) -> Vector6 {
         self.stiffness * deformation.value + self.damping * deformation.rate
     }
-}
 
-impl Element for Bushing {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let deformation = self.deformation(at);
-        let force: PairVector = deformation.gradients * self.resistance(&deformation);
-        self.pair.add_to_nodes(1.0, &force, &mut out.wrenches);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let deformation = self.deformation(at);
-        let Deformation { relative, gradients, .. } = &deformation;
+    fn add_tangent(&self, deformation: &Deformation, weights: TangentWeights, out: &mut LocalTangent) {
+        let Deformation { relative, gradients, .. } = deformation;
         let damped = gradients * self.damping;
         self.pair.add_blocks(&(damped * gradients.transpose()), |i, j, block| *out.damping(i, j) += block);
         if weights.stiffness {
             let mut matrix: PairMatrix = gradients * self.stiffness * gradients.transpose();
-            let resistance = self.resistance(&deformation);
+            let resistance = self.resistance(deformation);
             for (i, coordinate) in COORDINATES.iter().enumerate() {
                 coordinate.add_hessian(relative, resistance[i], &mut matrix);
                 let damped: PairVector = damped.column(i).into();
@@ -101,14 +86,28 @@ impl Element for Bushing {
             self.pair.add_to_blocks(&matrix, out);
         }
     }
+}
 
-    fn energies(&self, at: &Motion) -> Energies {
-        let value = self.deformation(at).value;
-        Energies { strain: 0.5 * value.dot(&(self.stiffness * value)), ..Energies::default() }
+impl Element for Bushing {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts::on(&self.nodes)
     }
 
-    fn power(&self, at: &Motion) -> Power {
-        let rate = self.deformation(at).rate;
-        Power { applied: 0.0, dissipated: rate.dot(&(self.damping * rate)) }
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let deformation = self.deformation(at);
+        let Deformation { value, rate, gradients, .. } = &deformation;
+        if let Some(wrenches) = out.wrenches.take() {
+            let force: PairVector = gradients * self.resistance(&deformation);
+            self.pair.add_to_nodes(1.0, &force, wrenches);
+        }
+        if let Some(tangent) = out.tangent.take() {
+            self.add_tangent(&deformation, out.weights, tangent);
+        }
+        if let Some(energies) = out.energies.take() {
+            energies.strain = 0.5 * value.dot(&(self.stiffness * value));
+        }
+        if let Some(power) = out.power.take() {
+            power.dissipated = rate.dot(&(self.damping * rate));
+        }
     }
 }

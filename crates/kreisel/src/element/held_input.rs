@@ -1,8 +1,7 @@
 //! A number from outside of the machine, kept in its memory.
 
-use super::Element;
-use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, LocalTangent, Motion, NodeId};
+use super::{Element, ElementFacts, Forces};
+use crate::kinematics::Motion;
 
 /// Remembers how much an input differs from its initial value; it pushes nothing.
 ///
@@ -11,15 +10,9 @@ use crate::kinematics::{LocalForces, LocalTangent, Motion, NodeId};
 pub struct HeldInput;
 
 impl Element for HeldInput {
-    fn nodes(&self) -> &[NodeId] {
-        &[]
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts { memory: 1, ..ElementFacts::on(&[]) }
     }
 
-    fn residual(&self, _: &Motion, _: &mut LocalForces) {}
-
-    fn tangent(&self, _: &Motion, _: TangentWeights, _: &mut LocalTangent) {}
-
-    fn memory_count(&self) -> usize {
-        1
-    }
+    fn evaluate(&self, _: &Motion, _: &mut Forces) {}
 }

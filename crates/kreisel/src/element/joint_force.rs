@@ -4,11 +4,11 @@
 //! forward and the first one back, and does the power f ẋ.
 
 use super::signal::Signals;
-use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
+use super::{Element, ElementFacts, Forces, LocalStateTangent, Quantity, Signal};
 use crate::dae::TangentWeights;
 use crate::kinematics::frame::PairMatrix;
 use crate::kinematics::{
-    Coordinate, FramePair, LocalForces, LocalTangent, MAX_NODES, Motion, NodeId, Power, STIFFNESS_ONLY,
+    Coordinate, FramePair, LocalTangent, MAX_NODES, Motion, NodeId, Relative, STIFFNESS_ONLY,
 };
 use crate::lie::Vector6;
 
@@ -49,31 +49,19 @@ impl JointForce {
     }
 
     /// Force and its derivatives by the signals.
-    fn evaluate(&self, at: &Motion) -> (f64, [f64; super::MAX_SIGNALS]) {
+    fn value_and_slopes(&self, at: &Motion) -> (f64, [f64; super::MAX_SIGNALS]) {
         let signals = self.signals.measure(at, at.memory);
         self.force.evaluate(at.time, &signals[..self.signals.count()])
     }
-}
 
-impl Element for JointForce {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let gradient = self.coordinate.gradient(&self.pair.relative(at));
-        self.pair.add_to_nodes(-self.value(at), &gradient, &mut out.wrenches);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let (force, slopes) = self.evaluate(at);
-        let relative = self.pair.relative(at);
+    fn add_tangent(&self, at: &Motion, relative: &Relative, weights: TangentWeights, out: &mut LocalTangent) {
+        let (force, slopes) = self.value_and_slopes(at);
         if weights.stiffness {
             let mut hessian = PairMatrix::zeros();
-            self.coordinate.add_hessian(&relative, -force, &mut hessian);
+            self.coordinate.add_hessian(relative, -force, &mut hessian);
             self.pair.add_to_blocks(&hessian, out);
         }
-        let gradient = self.coordinate.gradient(&relative);
+        let gradient = self.coordinate.gradient(relative);
         for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             let mut wrenches = [Vector6::zeros(); MAX_NODES];
             self.pair.add_to_nodes(-slope, &gradient, &mut wrenches);
@@ -81,38 +69,46 @@ impl Element for JointForce {
         }
     }
 
-    fn internal_states(&self) -> &[StateId] {
-        self.signals.internal_states()
-    }
-
-    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
-        let (_, slopes) = self.evaluate(at);
-        let gradient = self.coordinate.gradient(&self.pair.relative(at));
+    fn add_internal_tangent(&self, at: &Motion, relative: &Relative, out: &mut LocalStateTangent) {
+        let (_, slopes) = self.value_and_slopes(at);
+        let gradient = self.coordinate.gradient(relative);
         for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
             if let Some(state) = self.signals.state_of(signal) {
                 self.pair.add_to_nodes(-slope, &gradient, &mut out.force_by_state[state]);
             }
         }
     }
+}
 
-    fn load(&self, at: &Motion, out: &mut LocalForces) {
-        self.residual(at, out);
+impl Element for JointForce {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            internal_states: self.signals.internal_states(),
+            memory: self.signals.memory_count(),
+            ..ElementFacts::on(&self.nodes)
+        }
     }
 
-    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        self.tangent(at, STIFFNESS_ONLY, out);
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let relative = self.pair.relative(at);
+        for wrenches in [out.wrenches.take(), out.load.take()].into_iter().flatten() {
+            self.pair.add_to_nodes(-self.value(at), &self.coordinate.gradient(&relative), wrenches);
+        }
+        if let Some(tangent) = out.tangent.take() {
+            self.add_tangent(at, &relative, out.weights, tangent);
+        }
+        if let Some(stiffness) = out.load_stiffness.take() {
+            self.add_tangent(at, &relative, STIFFNESS_ONLY, stiffness);
+        }
+        if let Some(tangent) = out.internal_tangent.take() {
+            self.add_internal_tangent(at, &relative, tangent);
+        }
+        if let Some(power) = out.power.take() {
+            power.applied = self.value(at) * self.coordinate.rate(&relative);
+        }
     }
 
-    fn power(&self, at: &Motion) -> Power {
-        let rate = self.coordinate.rate(&self.pair.relative(at));
-        Power { applied: self.value(at) * rate, dissipated: 0.0 }
-    }
-
-    fn memory_count(&self) -> usize {
-        self.signals.memory_count()
-    }
-
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+    fn remember(&self, at: &Motion, _: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
         self.signals.remember(at, memory);
     }
 

@@ -19,12 +19,9 @@ use std::ops::Range;
 use nalgebra::SMatrix;
 
 use super::contact::{Friction, FrictionForce, motion_by_twists};
-use super::{Element, LocalStateTangent, StateId};
-use crate::dae::TangentWeights;
+use super::{Element, ElementFacts, Forces, LocalStateTangent, StateId};
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{
-    Coordinate, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
-};
+use crate::kinematics::{Coordinate, FramePair, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Pose, Vector3, skew};
 
 /// Against what a joint's friction acts.
@@ -129,7 +126,7 @@ impl JointFriction {
     }
 
     /// Residual by the frames' twists, and the power that is lost.
-    fn evaluate(&self, relative: &Relative, at: &Motion) -> (PairVector, f64) {
+    fn residual_and_loss(&self, relative: &Relative, at: &Motion) -> (PairVector, f64) {
         let rate = self.rate(relative);
         let force = self.pressing(at) * self.bearing.arm * self.friction_force(&rate, at).value;
         (self.wrench(relative, &force), force.dot(&rate))
@@ -194,48 +191,11 @@ impl JointFriction {
         }
         (stiffness, damping)
     }
-}
 
-impl Element for JointFriction {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn joints(&self) -> &[usize] {
-        &self.joint
-    }
-
-    fn internal_states(&self) -> &[StateId] {
-        &self.bristles
-    }
-
-    fn rate_count(&self) -> usize {
-        self.bristles.len()
-    }
-
-    fn rates(&self, at: &Motion, out: &mut [f64]) {
-        let friction_force = self.friction_force(&self.rate(&self.pair.relative(at)), at);
-        out.iter_mut().zip(friction_force.rate.iter()).for_each(|(out, rate)| *out += rate);
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let (residual, _) = self.evaluate(&self.pair.relative(at), at);
-        self.pair.add_to_nodes(1.0, &residual, &mut out.wrenches);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let (stiffness, damping) = self.residual_by_twists(&self.pair.relative(at), at);
-        self.pair.add_blocks(&damping, |i, j, block| *out.damping(i, j) += block);
-        if weights.stiffness {
-            self.pair.add_to_blocks(&stiffness, out);
-        }
-    }
-
-    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
-        let relative = self.pair.relative(at);
-        let friction_force = self.friction_force(&self.rate(&relative), at);
+    fn add_internal_tangent(&self, relative: &Relative, at: &Motion, out: &mut LocalStateTangent) {
+        let friction_force = self.friction_force(&self.rate(relative), at);
         let arm = self.bearing.arm;
-        let friction = self.wrench(&relative, &(arm * friction_force.value));
+        let friction = self.wrench(relative, &(arm * friction_force.value));
         for (rows, factor, root, _) in self.pressing_parts(at) {
             for row in rows {
                 let by = at.multipliers.get(row).map_or(0.0, |value| factor * value / root);
@@ -243,12 +203,12 @@ impl Element for JointFriction {
             }
         }
         let limit = self.pressing(at) * arm;
-        let (by_configuration, by_velocity) = self.rate_by_twists(&relative);
+        let (by_configuration, by_velocity) = self.rate_by_twists(relative);
         let sliding_by = arm * friction_force.rate_by_sliding;
         let (by_configuration, by_velocity) = (sliding_by * by_configuration, sliding_by * by_velocity);
         for i in 0..self.bristles.len() {
             let force: Vector3 = limit * friction_force.by_state.column(i);
-            self.pair.add_to_nodes(1.0, &self.wrench(&relative, &force), &mut out.force_by_state[i]);
+            self.pair.add_to_nodes(1.0, &self.wrench(relative, &force), &mut out.force_by_state[i]);
             (0..self.bristles.len())
                 .for_each(|j| out.rate_by_state[i][j] = friction_force.rate_by_state[(i, j)]);
             let row = by_configuration.row(i).transpose();
@@ -257,8 +217,39 @@ impl Element for JointFriction {
             self.pair.add_to_nodes(1.0, &row, &mut out.rate_by_velocity[i]);
         }
     }
+}
 
-    fn power(&self, at: &Motion) -> Power {
-        Power { dissipated: self.evaluate(&self.pair.relative(at), at).1, ..Power::default() }
+impl Element for JointFriction {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            joints: &self.joint,
+            internal_states: &self.bristles,
+            rate_count: self.bristles.len(),
+            ..ElementFacts::on(&self.nodes)
+        }
+    }
+
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let relative = self.pair.relative(at);
+        if let Some(rates) = out.rates.take() {
+            let rate = self.friction_force(&self.rate(&relative), at).rate;
+            rates.iter_mut().zip(rate.iter()).for_each(|(out, rate)| *out += rate);
+        }
+        if let Some(wrenches) = out.wrenches.take() {
+            self.pair.add_to_nodes(1.0, &self.residual_and_loss(&relative, at).0, wrenches);
+        }
+        if let Some(tangent) = out.tangent.take() {
+            let (stiffness, damping) = self.residual_by_twists(&relative, at);
+            self.pair.add_blocks(&damping, |i, j, block| *tangent.damping(i, j) += block);
+            if out.weights.stiffness {
+                self.pair.add_to_blocks(&stiffness, tangent);
+            }
+        }
+        if let Some(tangent) = out.internal_tangent.take() {
+            self.add_internal_tangent(&relative, at, tangent);
+        }
+        if let Some(power) = out.power.take() {
+            power.dissipated = self.residual_and_loss(&relative, at).1;
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! A force and a torque at a marker, constant or by functions of time and of measured quantities.
 
 use super::signal::Signals;
-use super::{Element, LocalStateTangent, MAX_SIGNALS, Quantity, Signal, StateId};
+use super::{Element, ElementFacts, Forces, LocalStateTangent, MAX_SIGNALS, Quantity, Signal};
 use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, LocalTangent, MAX_NODES, Motion, NodeId, Power, STIFFNESS_ONLY, join};
+use crate::kinematics::{LocalTangent, MAX_NODES, Motion, NodeId, STIFFNESS_ONLY, join};
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, skew};
 
 /// In which axes the components of a force are given.
@@ -90,18 +90,8 @@ impl MarkerForce {
         let force: Vector3 = to_body * components.fixed_rows::<3>(3);
         join(&(torque + self.marker.position.cross(&force)), &force)
     }
-}
 
-impl Element for MarkerForce {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        out.wrenches[0] -= self.wrench(&self.to_body(at), &self.values(at));
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
+    fn add_tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
         let (components, slopes) = self.components(at);
         let to_body = self.to_body(at);
         if weights.stiffness && self.axes == Axes::World {
@@ -123,11 +113,7 @@ impl Element for MarkerForce {
         }
     }
 
-    fn internal_states(&self) -> &[StateId] {
-        self.signals.internal_states()
-    }
-
-    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
+    fn add_internal_tangent(&self, at: &Motion, out: &mut LocalStateTangent) {
         let (_, slopes) = self.components(at);
         let to_body = self.to_body(at);
         for (signal, slope) in slopes[..self.signals.measured_count()].iter().enumerate() {
@@ -136,25 +122,37 @@ impl Element for MarkerForce {
             }
         }
     }
+}
 
-    fn load(&self, at: &Motion, out: &mut LocalForces) {
-        self.residual(at, out);
+impl Element for MarkerForce {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            internal_states: self.signals.internal_states(),
+            memory: self.signals.memory_count(),
+            ..ElementFacts::on(&self.nodes)
+        }
     }
 
-    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        self.tangent(at, STIFFNESS_ONLY, out);
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let wrench = || self.wrench(&self.to_body(at), &self.values(at));
+        for wrenches in [out.wrenches.take(), out.load.take()].into_iter().flatten() {
+            wrenches[0] -= wrench();
+        }
+        if let Some(tangent) = out.tangent.take() {
+            self.add_tangent(at, out.weights, tangent);
+        }
+        if let Some(stiffness) = out.load_stiffness.take() {
+            self.add_tangent(at, STIFFNESS_ONLY, stiffness);
+        }
+        if let Some(tangent) = out.internal_tangent.take() {
+            self.add_internal_tangent(at, tangent);
+        }
+        if let Some(power) = out.power.take() {
+            power.applied = wrench().dot(&at.nodes[0].velocity);
+        }
     }
 
-    fn power(&self, at: &Motion) -> Power {
-        let wrench = self.wrench(&self.to_body(at), &self.values(at));
-        Power { applied: wrench.dot(&at.nodes[0].velocity), dissipated: 0.0 }
-    }
-
-    fn memory_count(&self) -> usize {
-        self.signals.memory_count()
-    }
-
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+    fn remember(&self, at: &Motion, _: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
         self.signals.remember(at, memory);
     }
 

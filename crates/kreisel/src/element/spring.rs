@@ -7,13 +7,11 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::Element;
+use super::{Element, ElementFacts, Forces};
 use crate::dae::TangentWeights;
 use crate::kinematics::frame::PairMatrix;
-use crate::kinematics::{
-    Coordinate, Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, pair_between,
-};
-use crate::lie::Pose;
+use crate::kinematics::{Coordinate, FramePair, LocalTangent, Motion, NodeId, Relative, pair_between};
+use crate::lie::{Pose, Vector6};
 
 /// Force against a coordinate and its derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,10 +62,10 @@ impl CoordinateForce {
         Self { nodes, pair, coordinate, laws }
     }
 
-    fn evaluate(&self, at: &Motion) -> (crate::kinematics::Relative, f64, ForceValue) {
-        let relative = self.pair.relative(at);
+    /// The coordinate's rate and the force.
+    fn rate_and_force(&self, at: &Motion, relative: &Relative) -> (f64, ForceValue) {
         let near = at.memory.first().copied().unwrap_or(0.0);
-        let (value, rate) = (self.coordinate.value(&relative, near), self.coordinate.rate(&relative));
+        let (value, rate) = (self.coordinate.value(relative, near), self.coordinate.rate(relative));
         let mut sum = ForceValue::default();
         for law in &self.laws {
             let part = law.at(value, rate, at.time);
@@ -78,49 +76,55 @@ impl CoordinateForce {
             sum.energy += part.energy;
             sum.applied += part.applied;
         }
-        (relative, rate, sum)
-    }
-}
-
-impl Element for CoordinateForce {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+        (rate, sum)
     }
 
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        let (relative, _, value) = self.evaluate(at);
-        self.pair.add_to_nodes(value.force, &self.coordinate.gradient(&relative), &mut out.wrenches);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let (relative, _, value) = self.evaluate(at);
-        let gradient = self.coordinate.gradient(&relative);
+    fn add_tangent(
+        &self,
+        relative: &Relative,
+        value: &ForceValue,
+        weights: TangentWeights,
+        out: &mut LocalTangent,
+    ) {
+        let gradient = self.coordinate.gradient(relative);
         let mut matrix = PairMatrix::zeros();
         matrix.ger(value.by_rate, &gradient, &gradient, 0.0);
         self.pair.add_blocks(&matrix, |i, j, block| *out.damping(i, j) += block);
         if weights.stiffness {
             let mut matrix = PairMatrix::zeros();
-            self.coordinate.add_hessian(&relative, value.force, &mut matrix);
+            self.coordinate.add_hessian(relative, value.force, &mut matrix);
             matrix.ger(value.by_value, &gradient, &gradient, 1.0);
-            matrix.ger(value.by_rate, &gradient, &self.coordinate.rate_gradient(&relative), 1.0);
+            matrix.ger(value.by_rate, &gradient, &self.coordinate.rate_gradient(relative), 1.0);
             self.pair.add_to_blocks(&matrix, out);
         }
     }
+}
 
-    fn energies(&self, at: &Motion) -> Energies {
-        Energies { strain: self.evaluate(at).2.energy, ..Energies::default() }
+impl Element for CoordinateForce {
+    fn facts(&self) -> ElementFacts<'_> {
+        let memory = usize::from(self.coordinate.counts_turns());
+        ElementFacts { memory, ..ElementFacts::on(&self.nodes) }
     }
 
-    fn power(&self, at: &Motion) -> Power {
-        let (_, rate, value) = self.evaluate(at);
-        Power { applied: -value.applied * rate, dissipated: value.dissipative * rate }
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let relative = self.pair.relative(at);
+        let (rate, value) = self.rate_and_force(at, &relative);
+        if let Some(wrenches) = out.wrenches.take() {
+            self.pair.add_to_nodes(value.force, &self.coordinate.gradient(&relative), wrenches);
+        }
+        if let Some(tangent) = out.tangent.take() {
+            self.add_tangent(&relative, &value, out.weights, tangent);
+        }
+        if let Some(energies) = out.energies.take() {
+            energies.strain = value.energy;
+        }
+        if let Some(power) = out.power.take() {
+            power.applied = -value.applied * rate;
+            power.dissipated = value.dissipative * rate;
+        }
     }
 
-    fn memory_count(&self) -> usize {
-        usize::from(self.coordinate.counts_turns())
-    }
-
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+    fn remember(&self, at: &Motion, _: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
         if let Some(angle) = memory.first_mut() {
             *angle = self.coordinate.value(&self.pair.relative(at), *angle);
         }

@@ -1,8 +1,9 @@
 //! What an element does with states: it reads them, lets them change, and reads the multipliers of joints.
 
-use super::Element;
+use super::differences::copied;
+use super::{Element, Forces};
 use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, MAX_NODES, Motion, NodeMotion, shift_pose};
+use crate::kinematics::{MAX_NODES, Motion, NodeMotion, shift_pose};
 use crate::lie::Vector6;
 
 /// Handle of a first-order or algebraic state of a [`crate::system::System`].
@@ -56,12 +57,12 @@ struct StateValues {
     rates: [f64; MAX_STATES],
 }
 
-fn values<E: Element + ?Sized>(element: &E, at: &Motion) -> StateValues {
-    let mut forces = LocalForces::zeros();
-    element.residual(at, &mut forces);
-    let mut rates = [0.0; MAX_STATES];
-    element.rates(at, &mut rates[..element.rate_count()]);
-    StateValues { wrenches: forces.wrenches, rates }
+fn values(element: &dyn Element, at: &Motion, rate_count: usize) -> StateValues {
+    let mut values = StateValues { wrenches: [Vector6::zeros(); MAX_NODES], rates: [0.0; MAX_STATES] };
+    let (wrenches, rates) = (&mut values.wrenches[..at.nodes.len()], &mut values.rates[..rate_count]);
+    let (wrenches, rates) = (Some(wrenches), Some(rates));
+    element.evaluate(at, &mut Forces { wrenches, rates, ..Forces::default() });
+    values
 }
 
 /// Difference quotient between two points.
@@ -73,20 +74,21 @@ fn quotient(forth: &StateValues, back: &StateValues, width: f64) -> StateValues 
 }
 
 /// Derivatives by central differences, for elements that give none.
-pub(super) fn difference_state_tangent<E: Element + ?Sized>(
-    element: &E,
+pub(super) fn difference_internal_tangent(
+    element: &dyn Element,
     at: &Motion,
     weights: TangentWeights,
     out: &mut LocalStateTangent,
 ) {
-    let rate_count = element.rate_count();
+    let rate_count = element.facts().rate_count;
     for j in 0..at.internal_states.len() {
         let mut internal_states = [0.0; MAX_STATES];
         internal_states[..at.internal_states.len()].copy_from_slice(at.internal_states);
         let step = STEP * internal_states[j].abs().max(1.0);
         let mut at_distance = |distance: f64| {
             internal_states[j] = at.internal_states[j] + distance;
-            values(element, &Motion { internal_states: &internal_states[..at.internal_states.len()], ..*at })
+            let internal_states = &internal_states[..at.internal_states.len()];
+            values(element, &Motion { internal_states, ..*at }, rate_count)
         };
         let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
         out.force_by_state[j] = slope.wrenches;
@@ -98,32 +100,32 @@ pub(super) fn difference_state_tangent<E: Element + ?Sized>(
         let step = STEP * multipliers[j].abs().max(1.0);
         let mut at_distance = |distance: f64| {
             multipliers[j] = at.multipliers[j] + distance;
-            values(element, &Motion { multipliers: &multipliers[..at.multipliers.len()], ..*at })
+            let multipliers = &multipliers[..at.multipliers.len()];
+            values(element, &Motion { multipliers, ..*at }, rate_count)
         };
         let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
         out.force_by_multiplier[j] = slope.wrenches;
         (0..rate_count).for_each(|i| out.rate_by_multiplier[i][j] = slope.rates[i]);
     }
     if rate_count > 0 {
-        difference_rates(element, at, weights, out);
+        difference_rates(element, at, rate_count, weights, out);
     }
 }
 
 /// Derivatives of rates by the motion of nodes.
-fn difference_rates<E: Element + ?Sized>(
-    element: &E,
+fn difference_rates(
+    element: &dyn Element,
     at: &Motion,
+    rate_count: usize,
     weights: TangentWeights,
     out: &mut LocalStateTangent,
 ) {
-    let (n, rate_count) = (at.nodes.len(), element.rate_count());
-    let mut nodes: [NodeMotion; MAX_NODES] = match at.nodes {
-        [] => return,
-        [.., last] => std::array::from_fn(|i| at.nodes.get(i).copied().unwrap_or(*last)),
-    };
+    let n = at.nodes.len();
+    let Some(mut nodes) = copied(at.nodes) else { return };
     let rates = |nodes: &[NodeMotion]| {
         let mut rates = [0.0; MAX_STATES];
-        element.rates(&Motion { nodes: &nodes[..n], ..*at }, &mut rates[..rate_count]);
+        let mut asked = Forces { rates: Some(&mut rates[..rate_count]), ..Forces::default() };
+        element.evaluate(&Motion { nodes: &nodes[..n], ..*at }, &mut asked);
         rates
     };
     for j in 0..n {

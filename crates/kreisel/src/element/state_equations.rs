@@ -4,9 +4,9 @@
 //! space and a controller are linear ones with algebraic outputs.
 
 use super::signal::Signals;
-use super::{Element, LocalStateTangent, Quantity, Signal, StateId};
-use crate::dae::TangentWeights;
-use crate::kinematics::{LocalForces, LocalTangent, Motion, NodeId};
+use super::{Element, ElementFacts, Forces, LocalStateTangent, Quantity, Signal, StateId};
+use crate::kinematics::{Motion, NodeId};
+use crate::lie::Vector6;
 
 /// Equations of some states.
 #[derive(Clone, Debug)]
@@ -64,30 +64,7 @@ impl StateEquations {
         }
     }
 
-    /// Column k of B.
-    fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.input.chunks(self.quantities.len()).map(move |row| row[k]).enumerate()
-    }
-}
-
-impl Element for StateEquations {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn residual(&self, _: &Motion, _: &mut LocalForces) {}
-
-    fn tangent(&self, _: &Motion, _: TangentWeights, _: &mut LocalTangent) {}
-
-    fn internal_states(&self) -> &[StateId] {
-        self.signals.internal_states()
-    }
-
-    fn rate_count(&self) -> usize {
-        self.count
-    }
-
-    fn rates(&self, at: &Motion, out: &mut [f64]) {
+    fn write_rates(&self, at: &Motion, out: &mut [f64]) {
         let signals = self.signals.measure(at, at.memory);
         for (out, row) in out.iter_mut().zip(self.matrix.chunks(self.count)) {
             *out = row.iter().zip(at.internal_states).map(|(a, c)| a * c).sum::<f64>();
@@ -98,7 +75,7 @@ impl Element for StateEquations {
         }
     }
 
-    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
+    fn add_internal_tangent(&self, at: &Motion, out: &mut LocalStateTangent) {
         for (i, row) in self.matrix.chunks(self.count).enumerate() {
             out.rate_by_state[i][..self.count].copy_from_slice(row);
         }
@@ -111,11 +88,34 @@ impl Element for StateEquations {
         }
     }
 
-    fn memory_count(&self) -> usize {
-        self.signals.memory_count()
+    /// Column k of B.
+    fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.input.chunks(self.quantities.len()).map(move |row| row[k]).enumerate()
+    }
+}
+
+impl Element for StateEquations {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            internal_states: self.signals.internal_states(),
+            rate_count: self.count,
+            memory: self.signals.memory_count(),
+            ..ElementFacts::on(&self.nodes)
+        }
     }
 
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        // Nothing pushes.
+        out.tangent = None;
+        if let Some(rates) = out.rates.take() {
+            self.write_rates(at, rates);
+        }
+        if let Some(tangent) = out.internal_tangent.take() {
+            self.add_internal_tangent(at, tangent);
+        }
+    }
+
+    fn remember(&self, at: &Motion, _: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
         self.signals.remember(at, memory);
     }
 

@@ -8,12 +8,50 @@ use std::sync::Arc;
 use num_dual::{Dual2_64, DualNum, HyperDual64};
 use proptest::prelude::*;
 
-use super::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn, lower_pair};
+use super::{CoordinateJoint, Guide, GuidedBody, Joint, Row, RowValues, TimeLaw, Turn, lower_pair};
 use crate::kinematics::Coordinate::{
     self, Angle, Direction, Distance, RotationVector, Translation, UniversalAngle,
 };
-use crate::kinematics::{LocalGradient, LocalTangent, Motion, NodeId, NodeMotion};
+use crate::kinematics::{LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3, Vector6};
+
+/// All that can be asked of equations.
+struct Answers {
+    violation: [f64; MAX_ROWS],
+    wrenches: [Vector6; 2],
+    rates: [f64; MAX_ROWS],
+    gradient: LocalGradient,
+    stiffness: LocalTangent,
+    rate_gradient: LocalGradient,
+    by_time: [[f64; MAX_ROWS]; 2],
+}
+
+impl Answers {
+    /// What a joint on at most two nodes answers, with as many equations as multipliers.
+    fn of(ask: impl FnOnce(RowValues), multipliers: &[f64]) -> Self {
+        let mut found = Self {
+            violation: [0.0; MAX_ROWS],
+            wrenches: [Vector6::zeros(); 2],
+            rates: [0.0; MAX_ROWS],
+            gradient: LocalGradient::zeros(),
+            stiffness: LocalTangent::zeros(2),
+            rate_gradient: LocalGradient::zeros(),
+            by_time: [[0.0; MAX_ROWS]; 2],
+        };
+        let count = multipliers.len();
+        ask(RowValues {
+            multipliers,
+            violation: Some(&mut found.violation[..count]),
+            wrenches: Some(&mut found.wrenches),
+            rates: Some(&mut found.rates[..count]),
+            gradient: Some(&mut found.gradient),
+            stiffness: Some(&mut found.stiffness),
+            rate_gradient: Some(&mut found.rate_gradient),
+            by_time: Some(&mut found.by_time),
+        });
+        found
+    }
+}
 
 /// Numbers in which values are written here.
 trait Number: DualNum<Primitive = f64> + Copy {}
@@ -244,11 +282,8 @@ proptest! {
         let at = Motion::new(0.0, &motions);
         for coordinate in KINDS.into_iter().filter(|coordinate| two.suits(*coordinate)) {
             let joint = CoordinateJoint::between(nodes, two.offsets, vec![Row::lock(coordinate)]);
-            let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-            let mut stiffness = LocalTangent::zeros(2);
-            joint.gradient(&at, &mut gradient);
-            joint.rate_gradient(&at, &mut rate_gradient);
-            joint.add_reaction_stiffness(&at, &[1.0], &mut stiffness);
+            let Answers { violation, wrenches, rates, gradient, mut stiffness, rate_gradient, .. } =
+                Answers::of(|values| (&joint as &dyn Joint).ask_holonomic(&at, values), &[1.0]);
             for b in 0..12 {
                 let mut rate = 0.0;
                 for a in 0..12 {
@@ -262,13 +297,12 @@ proptest! {
                 let found = rate_gradient.rows[0][b / 6][b % 6];
                 prop_assert!(close(found, rate), "{coordinate:?} {b}: rate {found} {rate}");
             }
-            let mut violation = [0.0];
-            joint.violation(&at, &mut violation);
             prop_assert!(close(violation[0], two.moved(coordinate, 0, 0).re), "{coordinate:?}");
             let exact: f64 = (0..12).map(|a| two.moved(coordinate, 0, a).eps2 * two.twists[a / 6][a % 6]).sum();
-            let mut rate = [0.0];
-            joint.add_rates(&at, &mut rate);
-            prop_assert!(close(rate[0], exact), "{coordinate:?}: {} {exact}", rate[0]);
+            prop_assert!(close(rates[0], exact), "{coordinate:?}: {} {exact}", rates[0]);
+            for (wrench, row) in wrenches.iter().zip(&gradient.rows[0]) {
+                prop_assert!((0..6).all(|k| close(wrench[k], row[k])), "{coordinate:?}: {wrench} {row}");
+            }
         }
     }
 
@@ -284,10 +318,8 @@ proptest! {
             let [(here, here_value), (there, there_value)] = [&two, &moved].map(|two| {
                 let motions = two.motions();
                 let at = Motion::new(0.0, &motions);
-                let (mut gradient, mut violation) = (LocalGradient::zeros(), [0.0]);
-                joint.gradient(&at, &mut gradient);
-                joint.violation(&at, &mut violation);
-                (gradient, violation[0])
+                let found = Answers::of(|values| (&joint as &dyn Joint).ask_holonomic(&at, values), &[1.0]);
+                (found.gradient, found.violation[0])
             });
             prop_assert!(close(there_value, here_value), "{coordinate:?}");
             for node in 0..2 {
@@ -379,20 +411,20 @@ fn along(pose: &Pose, twist: &Vector6) -> DualPose<Dual2_64> {
 
 /// With constant twists d/dt Φ = B V + Φ_t, and d²/dt² Φ is the rate's change along q and t.
 fn check_time_derivatives(
-    joint: &impl Joint,
+    joint: &dyn Joint,
     at: &Motion,
     row: usize,
     exact: Dual2_64,
 ) -> Result<(), TestCaseError> {
-    let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-    joint.gradient(at, &mut gradient);
-    joint.rate_gradient(at, &mut rate_gradient);
-    let (first, second) = joint.time_derivatives(at);
+    let multipliers = [0.0; MAX_ROWS];
+    let Answers { rates, gradient, rate_gradient, by_time: [first, second], .. } =
+        Answers::of(|values| joint.ask_holonomic(at, values), &multipliers[..joint.facts().rows]);
     let along = |gradient: &LocalGradient| -> f64 {
         gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum()
     };
     let (rate, acceleration) = (along(&gradient) + first[row], along(&rate_gradient) + second[row]);
     prop_assert!(close(rate, exact.v1), "row {row}: rate {rate}, {exact}");
+    prop_assert!(close(rates[row], exact.v1), "row {row}: rate {}, {exact}", rates[row]);
     prop_assert!(close(acceleration, exact.v2), "row {row}: acceleration {acceleration}, {exact}");
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Joint, evaluate_apart};
+use super::{Joint, JointFacts, RowValues, Rows};
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{
     Coordinate, FramePair, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, PlainPair, Relative,
@@ -144,6 +144,8 @@ pub struct CoordinateJoint {
     rows: Arc<[Row]>,
     /// Whether every row locks or leads one displacement, cosine or angle, which has a short way of its own.
     plain: bool,
+    /// Whether a row follows a function of time.
+    led: bool,
 }
 
 impl CoordinateJoint {
@@ -152,11 +154,13 @@ impl CoordinateJoint {
         debug_assert!(rows.len() <= MAX_ROWS, "a joint has at most {MAX_ROWS} equations");
         let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
         let plain = rows.iter().all(single) && pairs.len() <= 2;
+        let led = rows.iter().any(|row| matches!(row.target, RowTarget::Law(_)));
         Self {
             nodes: nodes.into_iter().collect(),
             pairs: pairs.into_iter().collect(),
             rows: rows.into(),
             plain,
+            led,
         }
     }
 
@@ -250,12 +254,26 @@ impl CoordinateJoint {
         }
     }
 
-    fn write_gradient(&self, pair_index: usize, relative: &Relative, out: &mut LocalGradient) {
-        for (row, out) in self.rows.iter().zip(&mut out.rows) {
-            for term in row.terms.iter().filter(|term| term.pair == pair_index) {
-                self.pairs[pair_index].add_to_nodes(term.factor, &term.coordinate.gradient(relative), out);
-            }
+    /// Does something with each term of a pair and the place of its row.
+    fn for_terms(&self, pair_index: usize, mut action: impl FnMut(usize, &Term)) {
+        for (place, row) in self.rows.iter().enumerate() {
+            row.terms.iter().filter(|term| term.pair == pair_index).for_each(|term| action(place, term));
         }
+    }
+
+    /// Sums the gradients of a pair before they are moved to the nodes.
+    fn add_pair_wrenches(
+        &self,
+        pair_index: usize,
+        relative: &Relative,
+        multipliers: &[f64],
+        out: &mut [Vector6],
+    ) {
+        let mut sum = PairVector::zeros();
+        self.for_terms(pair_index, |row, term| {
+            sum += multipliers[row] * term.factor * term.coordinate.gradient(relative);
+        });
+        self.pairs[pair_index].add_to_nodes(1.0, &sum, out);
     }
 
     fn add_pair_stiffness(
@@ -322,6 +340,110 @@ impl CoordinateJoint {
         self.rows.iter().flat_map(|row| &row.terms).any(|term| term.pair == pair_index)
     }
 
+    /// Terms whose full turns are counted.
+    fn turning(&self) -> impl Iterator<Item = &Term> {
+        self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns())
+    }
+
+    /// Begins the rates with what the targets do; those of constant ones are zero.
+    fn write_target_rates(&self, time: f64, out: &mut [f64]) {
+        if self.led {
+            for (row, out) in self.rows.iter().zip(out) {
+                *out = -self.target(row, time)[1];
+            }
+        }
+    }
+
+    /// Answers for plain rows, in the bodies' own axes.
+    fn evaluate_plain(&self, at: &Motion, rows: &mut RowValues) {
+        let RowValues {
+            multipliers,
+            mut violation,
+            mut wrenches,
+            mut rates,
+            mut gradient,
+            mut stiffness,
+            mut rate_gradient,
+            ..
+        } = std::mem::take(rows);
+        if let Some(rates) = &mut rates {
+            self.write_target_rates(at.time, rates);
+        }
+        for (index, pair) in self.plain_pairs(at) {
+            if let Some(violation) = &mut violation {
+                self.write_plain_violation(index, &pair, at.time, violation);
+            }
+            if let Some(wrenches) = &mut wrenches {
+                pair.add_gradient(self.weighed(index, multipliers), wrenches);
+            }
+            if let Some(rates) = &mut rates {
+                let motion = pair.rates(at);
+                for (row, _, coordinate, factor) in self.plain_rows(index) {
+                    rates[row] += factor * motion.of(coordinate);
+                }
+            }
+            if let Some(gradient) = &mut gradient {
+                self.add_plain_gradient(index, &pair, gradient);
+            }
+            if let Some(stiffness) = &mut stiffness {
+                pair.add_stiffness(self.weighed(index, multipliers), stiffness);
+            }
+            if let Some(rate_gradient) = &mut rate_gradient {
+                for (row, _, coordinate, factor) in self.plain_rows(index) {
+                    pair.add_rate_gradient(coordinate, factor, at, &mut rate_gradient.rows[row]);
+                }
+            }
+        }
+    }
+
+    /// Answers for rows of any coordinates, through both frames of each pair.
+    fn evaluate_any(&self, at: &Motion, rows: &mut RowValues) {
+        let known = self.relatives(at);
+        let relative = |pair: usize| match &known {
+            Some(relatives) => relatives[pair],
+            None => self.pairs[pair].relative(at),
+        };
+        if let Some(violation) = rows.violation.take() {
+            self.write_violation(at, relative, violation);
+        }
+        // Those of many pairs are products with the gradient.
+        let mut wrenches = if known.is_some() { rows.wrenches.take() } else { None };
+        let (multipliers, mut rates) = (rows.multipliers, rows.rates.take());
+        let (mut gradient, mut stiffness) = (rows.gradient.take(), rows.stiffness.take());
+        let mut rate_gradient = rows.rate_gradient.take();
+        if let Some(rates) = &mut rates {
+            self.write_target_rates(at.time, rates);
+        }
+        for index in (0..self.pairs.len()).filter(|&index| self.uses(index)) {
+            let relative = relative(index);
+            if let Some(wrenches) = &mut wrenches {
+                self.add_pair_wrenches(index, &relative, multipliers, wrenches);
+            }
+            if let Some(rates) = &mut rates {
+                self.for_terms(index, |row, term| {
+                    rates[row] += term.factor * term.coordinate.rate(&relative)
+                });
+            }
+            if let Some(gradient) = &mut gradient {
+                let add = |row: usize, term: &Term| {
+                    let slope = term.coordinate.gradient(&relative);
+                    self.pairs[index].add_to_nodes(term.factor, &slope, &mut gradient.rows[row]);
+                };
+                self.for_terms(index, add);
+            }
+            if let Some(stiffness) = &mut stiffness {
+                self.add_pair_stiffness(index, &relative, multipliers, stiffness);
+            }
+            if let Some(rate_gradient) = &mut rate_gradient {
+                let add = |row: usize, term: &Term| {
+                    let slope = term.coordinate.rate_gradient(&relative);
+                    self.pairs[index].add_to_nodes(term.factor, &slope, &mut rate_gradient.rows[row]);
+                };
+                self.for_terms(index, add);
+            }
+        }
+    }
+
     /// Remembered angle of a term, by its place among the terms that count turns. What is kept is the change
     /// since the start, so that a memory of zeros is right at the start.
     fn remembered(&self, at: &Motion, index: usize, term: &Term) -> f64 {
@@ -350,180 +472,48 @@ fn plain_weights(rows: &[Row], multipliers: &[f64], pair: usize) -> Option<Vecto
 }
 
 impl Joint for CoordinateJoint {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn size(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn violation(&self, at: &Motion, out: &mut [f64]) {
-        match self.relatives(at) {
-            Some(relatives) => self.write_violation(at, |pair| relatives[pair], out),
-            None => self.write_violation(at, |pair| self.pairs[pair].relative(at), out),
-        }
-    }
-
-    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        if self.plain {
-            return self.plain_pairs(at).for_each(|(index, pair)| self.add_plain_gradient(index, &pair, out));
-        }
-        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
-            self.write_gradient(index, &pair.relative(at), out);
-        }
-    }
-
-    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        if self.plain {
-            for (index, pair) in self.plain_pairs(at) {
-                pair.add_stiffness(self.weighed(index, multipliers), out);
-            }
-            return;
-        }
-        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
-            self.add_pair_stiffness(index, &pair.relative(at), multipliers, out);
-        }
-    }
-
-    /// Sums the gradients of a pair before they are moved to the nodes.
-    fn evaluate(&self, at: &Motion, multipliers: &[f64], violation: &mut [f64], wrenches: &mut [Vector6]) {
-        if self.plain {
-            for (index, pair) in self.plain_pairs(at) {
-                self.write_plain_violation(index, &pair, at.time, violation);
-                pair.add_gradient(self.weighed(index, multipliers), wrenches);
-            }
-            return;
-        }
-        let Some(relatives) = self.relatives(at) else {
-            return evaluate_apart(self, at, multipliers, violation, wrenches);
-        };
-        self.write_violation(at, |pair| relatives[pair], violation);
-        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
-            let mut sum = PairVector::zeros();
-            for (row, lambda) in self.rows.iter().zip(multipliers) {
-                for term in row.terms.iter().filter(|term| term.pair == index) {
-                    sum += lambda * term.factor * term.coordinate.gradient(&relatives[index]);
-                }
-            }
-            pair.add_to_nodes(1.0, &sum, wrenches);
-        }
-    }
-
-    fn add_rates(&self, at: &Motion, out: &mut [f64]) {
-        if self.plain {
-            for (index, pair) in self.plain_pairs(at) {
-                let rates = pair.rates(at);
-                for (row, _, coordinate, factor) in self.plain_rows(index) {
-                    out[row] += factor * rates.of(coordinate);
-                }
-            }
-            return;
-        }
-        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
-            let relative = pair.relative(at);
-            for (row, out) in self.rows.iter().zip(&mut *out) {
-                for term in row.terms.iter().filter(|term| term.pair == index) {
-                    *out += term.factor * term.coordinate.rate(&relative);
-                }
-            }
-        }
-    }
-
-    fn linearize(
-        &self,
-        at: &Motion,
-        multipliers: &[f64],
-        gradient: &mut LocalGradient,
-        stiffness: &mut LocalTangent,
-    ) {
-        if self.plain {
-            for (index, pair) in self.plain_pairs(at) {
-                self.add_plain_gradient(index, &pair, gradient);
-                pair.add_stiffness(self.weighed(index, multipliers), stiffness);
-            }
-            return;
-        }
-        for (index, pair) in self.pairs.iter().enumerate().filter(|&(index, _)| self.uses(index)) {
-            let relative = pair.relative(at);
-            self.write_gradient(index, &relative, gradient);
-            self.add_pair_stiffness(index, &relative, multipliers, stiffness);
-        }
-    }
-
-    fn linearize_with_violation(
-        &self,
-        at: &Motion,
-        multipliers: &[f64],
-        violation: &mut [f64],
-        gradient: &mut LocalGradient,
-        stiffness: &mut LocalTangent,
-    ) {
-        if !self.plain {
-            self.violation(at, violation);
-            return self.linearize(at, multipliers, gradient, stiffness);
-        }
-        for (index, pair) in self.plain_pairs(at) {
-            self.write_plain_violation(index, &pair, at.time, violation);
-            self.add_plain_gradient(index, &pair, gradient);
-            pair.add_stiffness(self.weighed(index, multipliers), stiffness);
-        }
-    }
-
-    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        if self.plain {
-            for (index, pair) in self.plain_pairs(at) {
-                for (row, _, coordinate, factor) in self.plain_rows(index) {
-                    pair.add_rate_gradient(coordinate, factor, at, &mut out.rows[row]);
-                }
-            }
-            return;
-        }
-        for (pair_index, pair) in self.pairs.iter().enumerate() {
-            let relative = pair.relative(at);
-            for (row, out) in self.rows.iter().zip(&mut out.rows) {
-                for term in row.terms.iter().filter(|term| term.pair == pair_index) {
-                    pair.add_to_nodes(term.factor, &term.coordinate.rate_gradient(&relative), out);
-                }
-            }
-        }
-    }
-
-    fn is_rheonomic(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.target, RowTarget::Law(_)))
-    }
-
-    fn time_derivatives(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
-        let (mut first, mut second) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-        for (index, row) in self.rows.iter().enumerate() {
-            let target = self.target(row, at.time);
-            (first[index], second[index]) = (-target[1], -target[2]);
-        }
-        (first, second)
-    }
-
-    fn is_torque(&self, row: usize) -> bool {
-        let lengths =
+    fn facts(&self) -> JointFacts<'_> {
+        let is_length =
             |term: &Term| matches!(term.coordinate, Coordinate::Translation(_) | Coordinate::Distance);
-        !self.rows[row].terms.iter().any(lengths)
+        let mut facts = JointFacts {
+            memory: self.turning().count(),
+            time_dependent: self.led,
+            reaction_frame: self.pairs[0].second_frame(),
+            ..JointFacts::new(&self.nodes, self.rows.len())
+        };
+        for (torque, row) in facts.torques.iter_mut().zip(self.rows.iter()) {
+            *torque = !row.terms.iter().any(is_length);
+        }
+        facts
     }
 
-    fn memory_count(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns()).count()
+    #[inline]
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
+        let rows = &mut out.holonomic;
+        if let Some([first, second]) = rows.by_time.take() {
+            for (index, row) in self.rows.iter().enumerate() {
+                let target = self.target(row, at.time);
+                (first[index], second[index]) = (-target[1], -target[2]);
+            }
+        }
+        // Drift is judged by another computation than the one whose zero was found.
+        if rows.wrenches.is_none()
+            && rows.stiffness.is_none()
+            && let Some(violation) = rows.violation.take()
+        {
+            self.evaluate_any(at, &mut RowValues { violation: Some(violation), ..RowValues::default() });
+        }
+        match self.plain {
+            true => self.evaluate_plain(at, rows),
+            false => self.evaluate_any(at, rows),
+        }
     }
 
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
-        let turning =
-            self.rows.iter().flat_map(|row| &row.terms).filter(|term| term.coordinate.counts_turns());
-        for (term, change) in turning.zip(memory) {
+        for (term, change) in self.turning().zip(memory) {
             let relative = self.pairs[term.pair].relative(at);
             *change = term.coordinate.value(&relative, term.start + *change) - term.start;
         }
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        let pair = &self.pairs[0];
-        (pair.nodes[1], pair.frames[1].offset)
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {

@@ -13,11 +13,9 @@
 use std::sync::Arc;
 
 use super::coordinate_joint::TimeLaw;
-use super::{Joint, lower_pair};
+use super::{Joint, JointFacts, Rows, lower_pair};
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{
-    Frame, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, NodeMotion, Relative, join,
-};
+use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative, join};
 use crate::lie::{Matrix6, Pose, UnitQuaternion, Vector3, Vector6};
 
 /// A turn about an axis by an angle that is a function of time.
@@ -110,63 +108,44 @@ fn body_part(vector: &PairVector) -> Vector6 {
 }
 
 impl Joint for GuidedBody {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+    fn facts(&self) -> JointFacts<'_> {
+        JointFacts { time_dependent: true, ..JointFacts::new(&self.nodes, lower_pair::FIXED.len()) }
     }
 
-    fn size(&self) -> usize {
-        lower_pair::FIXED.len()
-    }
-
-    fn violation(&self, at: &Motion, out: &mut [f64]) {
-        let (relative, _) = self.relative(at);
-        for (coordinate, out) in lower_pair::FIXED.iter().zip(out) {
-            *out = coordinate.value(&relative, 0.0);
-        }
-    }
-
-    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let (relative, _) = self.relative(at);
-        for (coordinate, row) in lower_pair::FIXED.iter().zip(&mut out.rows) {
-            row[0] += body_part(&coordinate.gradient(&relative));
-        }
-    }
-
-    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        let (relative, _) = self.relative(at);
-        let mut hessian = PairMatrix::zeros();
-        for (coordinate, lambda) in lower_pair::FIXED.iter().zip(multipliers) {
-            coordinate.add_hessian(&relative, *lambda, &mut hessian);
-        }
-        let part: Matrix6 = hessian.fixed_view::<6, 6>(6, 6).into();
-        *out.stiffness(0, 0) += part;
-    }
-
-    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let (relative, _) = self.relative(at);
-        for (coordinate, row) in lower_pair::FIXED.iter().zip(&mut out.rows) {
-            row[0] += body_part(&coordinate.rate_gradient(&relative));
-        }
-    }
-
-    fn is_rheonomic(&self) -> bool {
-        true
-    }
-
-    fn time_derivatives(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
         let (relative, guide) = self.relative(at);
-        let (mut first, mut second) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-        for (index, coordinate) in lower_pair::FIXED.iter().enumerate() {
-            let gradient = guide_part(&coordinate.gradient(&relative));
-            let change = guide_part(&coordinate.rate_gradient(&relative));
-            first[index] = gradient.dot(&guide.velocity);
-            second[index] = change.dot(&guide.velocity) + gradient.dot(&guide.acceleration);
+        let rows = &mut out.holonomic;
+        if let Some(violation) = rows.violation.take() {
+            for (coordinate, out) in lower_pair::FIXED.iter().zip(violation) {
+                *out = coordinate.value(&relative, 0.0);
+            }
         }
-        (first, second)
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        (Some(0), Pose::identity())
+        if let Some(gradient) = rows.gradient.take() {
+            for (coordinate, row) in lower_pair::FIXED.iter().zip(&mut gradient.rows) {
+                row[0] += body_part(&coordinate.gradient(&relative));
+            }
+        }
+        if let Some(stiffness) = rows.stiffness.take() {
+            let mut hessian = PairMatrix::zeros();
+            for (coordinate, lambda) in lower_pair::FIXED.iter().zip(rows.multipliers) {
+                coordinate.add_hessian(&relative, *lambda, &mut hessian);
+            }
+            let part: Matrix6 = hessian.fixed_view::<6, 6>(6, 6).into();
+            *stiffness.stiffness(0, 0) += part;
+        }
+        if let Some(rate_gradient) = rows.rate_gradient.take() {
+            for (coordinate, row) in lower_pair::FIXED.iter().zip(&mut rate_gradient.rows) {
+                row[0] += body_part(&coordinate.rate_gradient(&relative));
+            }
+        }
+        if let Some([first, second]) = rows.by_time.take() {
+            for (index, coordinate) in lower_pair::FIXED.iter().enumerate() {
+                let gradient = guide_part(&coordinate.gradient(&relative));
+                let change = guide_part(&coordinate.rate_gradient(&relative));
+                first[index] = gradient.dot(&guide.velocity);
+                second[index] = change.dot(&guide.velocity) + gradient.dot(&guide.acceleration);
+            }
+        }
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {

@@ -4,9 +4,9 @@
 //! first. With the displacement d and rotation R of the second frame in axes of the first, κ = (R e_y)·ḋ = 0.
 //! Nothing keeps the blade on a surface: that is left to other joints.
 
-use super::Joint;
+use super::{Joint, JointFacts, Rows};
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{FramePair, LocalGradient, LocalTangent, Motion, NodeId, Relative, pair_between};
+use crate::kinematics::{FramePair, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Matrix3, Pose, Vector3, skew};
 
 /// A blade on a surface.
@@ -53,41 +53,26 @@ impl KnifeEdge {
 }
 
 impl Joint for KnifeEdge {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+    fn facts(&self) -> JointFacts<'_> {
+        JointFacts {
+            nonholonomic_rows: 1,
+            reaction_frame: self.pair.second_frame(),
+            ..JointFacts::new(&self.nodes, 0)
+        }
     }
 
-    fn size(&self) -> usize {
-        0
-    }
-
-    fn violation(&self, _: &Motion, _: &mut [f64]) {}
-
-    fn gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-
-    fn add_reaction_stiffness(&self, _: &Motion, _: &[f64], _: &mut LocalTangent) {}
-
-    fn rate_gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-
-    fn nonholonomic_count(&self) -> usize {
-        1
-    }
-
-    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        self.pair.add_to_nodes(1.0, &Self::row(&self.pair.relative(at)), &mut out.rows[0]);
-    }
-
-    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        self.pair.add_to_blocks(&(multipliers[0] * Self::matrix(&self.pair.relative(at))), out);
-    }
-
-    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
         let relative = self.pair.relative(at);
-        let row = Self::matrix(&relative).tr_mul(&relative.twist());
-        self.pair.add_to_nodes(1.0, &row, &mut out.rows[0]);
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        (self.pair.nodes[1], self.pair.frames[1].offset)
+        if let Some(gradient) = out.nonholonomic.gradient.take() {
+            self.pair.add_to_nodes(1.0, &Self::row(&relative), &mut gradient.rows[0]);
+        }
+        if let Some(stiffness) = out.nonholonomic.stiffness.take() {
+            let matrix = out.nonholonomic.multipliers[0] * Self::matrix(&relative);
+            self.pair.add_to_blocks(&matrix, stiffness);
+        }
+        if let Some(rate_gradient) = out.nonholonomic.rate_gradient.take() {
+            let row = Self::matrix(&relative).tr_mul(&relative.twist());
+            self.pair.add_to_nodes(1.0, &row, &mut rate_gradient.rows[0]);
+        }
     }
 }

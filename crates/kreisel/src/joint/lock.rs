@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use super::Joint;
 use super::coordinate_joint::{CoordinateJoint, Row};
-use crate::kinematics::{Coordinate, LocalGradient, LocalTangent, Motion, NodeId};
+use super::{Joint, JointFacts, RowValues, Rows};
+use crate::kinematics::{Coordinate, Motion, NodeId};
 use crate::lie::Pose;
 
 /// Holds one coordinate between two frames: x − x₀ = 0, with x₀ the value where the lock was switched on.
@@ -24,6 +24,11 @@ impl Lock {
         Self { joint, turns: coordinate.counts_turns() }
     }
 
+    /// Asks for values of x − x₀ without the shift.
+    fn ask(&self, at: &Motion, holonomic: RowValues) {
+        self.joint.evaluate(at, &mut Rows { holonomic, ..Rows::default() });
+    }
+
     /// What the coordinate remembers, and the shift of x₀.
     fn inner<'a>(&self, at: &Motion<'a>) -> (Motion<'a>, f64) {
         match at.memory.split_last() {
@@ -34,41 +39,25 @@ impl Lock {
 }
 
 impl Joint for Lock {
-    fn nodes(&self) -> &[NodeId] {
-        self.joint.nodes()
+    fn facts(&self) -> JointFacts<'_> {
+        let facts = self.joint.facts();
+        JointFacts { memory: facts.memory + 1, ..facts }
     }
 
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn violation(&self, at: &Motion, out: &mut [f64]) {
-        let (motion, shift) = self.inner(at);
-        self.joint.violation(&motion, out);
-        out[0] -= shift;
-        if self.turns {
-            out[0] -= TAU * (out[0] / TAU).round();
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
+        let ((motion, shift), rows) = (self.inner(at), &mut out.holonomic);
+        if let Some(violation) = rows.violation.take() {
+            self.ask(&motion, RowValues { violation: Some(&mut *violation), ..RowValues::default() });
+            violation[0] -= shift;
+            if self.turns {
+                violation[0] -= TAU * (violation[0] / TAU).round();
+            }
         }
-    }
-
-    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        self.joint.gradient(&self.inner(at).0, out);
-    }
-
-    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        self.joint.add_reaction_stiffness(&self.inner(at).0, multipliers, out);
-    }
-
-    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        self.joint.rate_gradient(&self.inner(at).0, out);
-    }
-
-    fn is_torque(&self, row: usize) -> bool {
-        self.joint.is_torque(row)
-    }
-
-    fn memory_count(&self) -> usize {
-        self.joint.memory_count() + 1
+        let (gradient, rate_gradient) = (rows.gradient.take(), rows.rate_gradient.take());
+        let (multipliers, stiffness) = (rows.multipliers, rows.stiffness.take());
+        let derivatives =
+            RowValues { multipliers, gradient, stiffness, rate_gradient, ..RowValues::default() };
+        self.ask(&motion, derivatives);
     }
 
     fn remember(&self, at: &Motion, memory: &mut [f64]) {
@@ -79,13 +68,10 @@ impl Joint for Lock {
 
     fn engage(&self, at: &Motion, memory: &mut [f64]) {
         let mut missing = [0.0];
-        self.violation(at, &mut missing);
+        let violation = RowValues { violation: Some(&mut missing), ..RowValues::default() };
+        self.evaluate(at, &mut Rows { holonomic: violation, ..Rows::default() });
         if let Some(shift) = memory.last_mut() {
             *shift += missing[0];
         }
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        self.joint.reaction_frame()
     }
 }

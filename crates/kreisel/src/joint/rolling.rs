@@ -13,9 +13,9 @@
 //! The third component of the velocity is the rate of Φ. A disc that lies flat (s = 0) touches with its whole
 //! rim and has no such point.
 
-use super::Joint;
+use super::{Joint, JointFacts, RowValues, Rows};
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{FramePair, LocalGradient, LocalTangent, Motion, NodeId, Relative, pair_between};
+use crate::kinematics::{FramePair, Motion, NodeId, Relative, pair_between};
 use crate::lie::{Matrix3, Pose, Vector3, skew};
 
 /// What rolls.
@@ -111,81 +111,73 @@ fn add(matrix: &mut PairMatrix, row: usize, column: usize, part: &Matrix3) {
 }
 
 impl Joint for Rolling {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn violation(&self, at: &Motion, out: &mut [f64]) {
-        let relative = self.pair.relative(at);
-        out[0] = relative.displacement.z - self.radius * self.contact(&relative).sine;
-    }
-
-    fn gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let relative = self.pair.relative(at);
-        self.pair.add_to_nodes(1.0, &relative.translation_gradient(2), &mut out.rows[0]);
-        if self.wheel == Wheel::Disc {
-            let factor = self.radius * Self::tilt(&self.contact(&relative));
-            self.pair.add_to_nodes(factor, &relative.direction_gradient(2, 2), &mut out.rows[0]);
+    fn facts(&self) -> JointFacts<'_> {
+        JointFacts {
+            nonholonomic_rows: 2,
+            reaction_frame: self.pair.second_frame(),
+            ..JointFacts::new(&self.nodes, 1)
         }
     }
 
-    fn add_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        let matrix = self.hessian(&self.pair.relative(at));
-        self.pair.add_to_blocks(&(multipliers[0] * matrix), out);
-    }
-
-    fn rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let relative = self.pair.relative(at);
-        let row = self.hessian(&relative).tr_mul(&relative.twist());
-        self.pair.add_to_nodes(1.0, &row, &mut out.rows[0]);
-    }
-
-    fn nonholonomic_count(&self) -> usize {
-        2
-    }
-
-    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
         let relative = self.pair.relative(at);
         let contact = self.contact(&relative);
-        for (direction, out) in out.rows.iter_mut().take(2).enumerate() {
-            self.pair.add_to_nodes(1.0, &Self::nonholonomic_row(&relative, &contact, direction), out);
-        }
-    }
-
-    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        let relative = self.pair.relative(at);
-        let weights = Vector3::new(multipliers[0], multipliers[1], 0.0);
-        let matrix = Self::nonholonomic_matrix(&relative, &self.contact(&relative), &weights);
-        self.pair.add_to_blocks(&matrix, out);
-    }
-
-    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        let relative = self.pair.relative(at);
-        let (contact, twist) = (self.contact(&relative), relative.twist());
-        for (direction, out) in out.rows.iter_mut().take(2).enumerate() {
-            let matrix = Self::nonholonomic_matrix(&relative, &contact, &Vector3::ith(direction, 1.0));
-            self.pair.add_to_nodes(1.0, &matrix.tr_mul(&twist), out);
-        }
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        (self.pair.nodes[1], self.pair.frames[1].offset)
+        self.evaluate_touch(&relative, &contact, &mut out.holonomic);
+        self.evaluate_slip(&relative, &contact, &mut out.nonholonomic);
     }
 }
 
 impl Rolling {
+    /// Φ and its derivatives.
+    fn evaluate_touch(&self, relative: &Relative, contact: &RollingContact, out: &mut RowValues) {
+        if let Some(violation) = out.violation.take() {
+            violation[0] = relative.displacement.z - self.radius * contact.sine;
+        }
+        if let Some(gradient) = out.gradient.take() {
+            let row = &mut gradient.rows[0];
+            self.pair.add_to_nodes(1.0, &relative.translation_gradient(2), row);
+            if self.wheel == Wheel::Disc {
+                let factor = self.radius * Self::tilt(contact);
+                self.pair.add_to_nodes(factor, &relative.direction_gradient(2, 2), row);
+            }
+        }
+        if let Some(stiffness) = out.stiffness.take() {
+            let matrix = out.multipliers[0] * self.hessian(relative, contact);
+            self.pair.add_to_blocks(&matrix, stiffness);
+        }
+        if let Some(rate_gradient) = out.rate_gradient.take() {
+            let row = self.hessian(relative, contact).tr_mul(&relative.twist());
+            self.pair.add_to_nodes(1.0, &row, &mut rate_gradient.rows[0]);
+        }
+    }
+
+    /// A and its derivatives.
+    fn evaluate_slip(&self, relative: &Relative, contact: &RollingContact, out: &mut RowValues) {
+        let matrix = |weights: &Vector3| Self::nonholonomic_matrix(relative, contact, weights);
+        if let Some(gradient) = out.gradient.take() {
+            for (direction, row) in gradient.rows.iter_mut().take(2).enumerate() {
+                self.pair.add_to_nodes(1.0, &Self::nonholonomic_row(relative, contact, direction), row);
+            }
+        }
+        if let Some(stiffness) = out.stiffness.take() {
+            let weights = Vector3::new(out.multipliers[0], out.multipliers[1], 0.0);
+            self.pair.add_to_blocks(&matrix(&weights), stiffness);
+        }
+        if let Some(rate_gradient) = out.rate_gradient.take() {
+            for (direction, row) in rate_gradient.rows.iter_mut().take(2).enumerate() {
+                let matrix = matrix(&Vector3::ith(direction, 1.0));
+                self.pair.add_to_nodes(1.0, &matrix.tr_mul(&relative.twist()), row);
+            }
+        }
+    }
+
     /// Derivative of the gradient of Φ.
-    fn hessian(&self, relative: &Relative) -> PairMatrix {
+    fn hessian(&self, relative: &Relative, contact: &RollingContact) -> PairMatrix {
         let mut matrix = PairMatrix::zeros();
         relative.add_translation_hessian(&Vector3::z(), &mut matrix);
         if self.wheel == Wheel::Disc {
-            let contact = self.contact(relative);
             let gradient = relative.direction_gradient(2, 2);
-            relative.add_direction_hessian(2, 2, self.radius * Self::tilt(&contact), &mut matrix);
+            relative.add_direction_hessian(2, 2, self.radius * Self::tilt(contact), &mut matrix);
             // d(n_z/s) = dn_z/s³.
             matrix += self.radius / contact.sine.powi(3) * gradient * gradient.transpose();
         }

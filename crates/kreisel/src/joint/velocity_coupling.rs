@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
-use super::Joint;
 use super::coordinate_joint::TimeLaw;
+use super::{Joint, JointFacts, Rows};
 use crate::kinematics::frame::{PairMatrix, PairVector};
-use crate::kinematics::{
-    Coordinate, FramePair, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, Relative,
-};
+use crate::kinematics::{Coordinate, FramePair, Motion, NodeId, Relative};
 use crate::lie::{Pose, Vector3, skew};
 
 /// What changes at a rate.
@@ -101,64 +99,39 @@ impl VelocityCoupling {
 }
 
 impl Joint for VelocityCoupling {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+    fn facts(&self) -> JointFacts<'_> {
+        let mut facts = JointFacts { nonholonomic_rows: 1, ..JointFacts::new(&self.nodes, 0) };
+        facts.nonholonomic_torques[0] = self.terms.iter().all(|(_, rate, _)| rate.is_angular());
+        let first = self.terms.first();
+        facts.reaction_frame = first.map_or((None, Pose::identity()), |(pair, _, _)| pair.second_frame());
+        facts
     }
 
-    fn size(&self) -> usize {
-        0
-    }
-
-    fn violation(&self, _: &Motion, _: &mut [f64]) {}
-
-    fn gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-
-    fn add_reaction_stiffness(&self, _: &Motion, _: &[f64], _: &mut LocalTangent) {}
-
-    fn rate_gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-
-    fn nonholonomic_count(&self) -> usize {
-        1
-    }
-
-    fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-        for (pair, rate, factor) in &self.terms {
-            pair.add_to_nodes(*factor, &rate.gradient(&pair.relative(at)), &mut out.rows[0]);
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
+        let rows = &mut out.nonholonomic;
+        if let Some([value, rate]) = rows.by_time.take() {
+            let target = self.target.at(at.time);
+            (value[0], rate[0]) = (-target[0], -target[1]);
         }
-    }
-
-    fn nonholonomic_targets(&self, at: &Motion) -> ([f64; MAX_ROWS], [f64; MAX_ROWS]) {
-        let [value, rate, _] = self.target.at(at.time);
-        let (mut values, mut rates) = ([0.0; MAX_ROWS], [0.0; MAX_ROWS]);
-        (values[0], rates[0]) = (-value, -rate);
-        (values, rates)
-    }
-
-    fn add_nonholonomic_reaction_stiffness(&self, at: &Motion, multipliers: &[f64], out: &mut LocalTangent) {
-        for (pair, rate, factor) in &self.terms {
-            let mut matrix = PairMatrix::zeros();
-            rate.add_matrix(&pair.relative(at), multipliers[0] * factor, &mut matrix);
-            pair.add_to_blocks(&matrix, out);
-        }
-    }
-
-    fn nonholonomic_rate_gradient(&self, at: &Motion, out: &mut LocalGradient) {
+        let (mut gradient, mut stiffness, mut rate_gradient) =
+            (rows.gradient.take(), rows.stiffness.take(), rows.rate_gradient.take());
         for (pair, rate, factor) in &self.terms {
             let relative = pair.relative(at);
-            let mut matrix = PairMatrix::zeros();
-            rate.add_matrix(&relative, *factor, &mut matrix);
-            pair.add_to_nodes(1.0, &matrix.tr_mul(&relative.twist()), &mut out.rows[0]);
-        }
-    }
-
-    fn is_nonholonomic_torque(&self, _: usize) -> bool {
-        self.terms.iter().all(|(_, rate, _)| rate.is_angular())
-    }
-
-    fn reaction_frame(&self) -> (Option<usize>, Pose) {
-        match self.terms.first() {
-            Some((pair, _, _)) => (pair.nodes[1], pair.frames[1].offset),
-            None => (None, Pose::identity()),
+            let matrix = |weight: f64| {
+                let mut matrix = PairMatrix::zeros();
+                rate.add_matrix(&relative, weight, &mut matrix);
+                matrix
+            };
+            if let Some(gradient) = &mut gradient {
+                pair.add_to_nodes(*factor, &rate.gradient(&relative), &mut gradient.rows[0]);
+            }
+            if let Some(stiffness) = &mut stiffness {
+                pair.add_to_blocks(&matrix(rows.multipliers[0] * factor), stiffness);
+            }
+            if let Some(rate_gradient) = &mut rate_gradient {
+                let row = matrix(*factor).tr_mul(&relative.twist());
+                pair.add_to_nodes(1.0, &row, &mut rate_gradient.rows[0]);
+            }
         }
     }
 

@@ -28,6 +28,11 @@ impl FramePair {
         Self { nodes: local, frames: offsets.map(Frame::new) }
     }
 
+    /// Local node of the second frame and the frame's place on it; in the world on the ground.
+    pub fn second_frame(&self) -> (Option<usize>, Pose) {
+        (self.nodes[1], self.frames[1].offset)
+    }
+
     /// The relative motion.
     #[inline]
     pub fn relative(&self, at: &Motion) -> Relative {

@@ -27,20 +27,6 @@ impl<'a> Motion<'a> {
     }
 }
 
-/// Wrenches (torque, force) in body axes, one per node.
-#[derive(Clone, Copy, Debug)]
-pub struct LocalForces {
-    /// The wrenches.
-    pub wrenches: [Vector6; MAX_NODES],
-}
-
-impl LocalForces {
-    /// No forces.
-    pub fn zeros() -> Self {
-        Self { wrenches: [Vector6::zeros(); MAX_NODES] }
-    }
-}
-
 /// Derivatives of an element's wrenches with respect to the body twists of its nodes.
 #[derive(Clone, Debug)]
 pub struct LocalTangent {
@@ -127,6 +113,14 @@ impl LocalGradient {
     /// Zero derivatives again in the first rows and nodes.
     pub fn reset(&mut self, row_count: usize, node_count: usize) {
         self.rows[..row_count].iter_mut().for_each(|row| row[..node_count].fill(Vector6::zeros()));
+    }
+
+    /// Adds the products of multipliers with their rows: a wrench per node.
+    #[inline]
+    pub fn transpose_multiply_add(&self, multipliers: &[f64], out: &mut [Vector6]) {
+        for (row, lambda) in self.rows.iter().zip(multipliers) {
+            out.iter_mut().zip(row).for_each(|(wrench, row)| *wrench += *lambda * row);
+        }
     }
 
     /// Adds the products of the rows with the twists of the nodes.

@@ -11,7 +11,7 @@ mod plain;
 pub use coordinate::Coordinate;
 pub use frame::{Frame, Relative};
 pub use frame_pair::{FramePair, pair_between};
-pub use local::{Energies, LocalForces, LocalGradient, LocalTangent, MAX_ROWS, Motion, Power};
+pub use local::{Energies, LocalGradient, LocalTangent, MAX_ROWS, Motion, Power};
 pub(crate) use local::{STIFFNESS_ONLY, shift_pose};
 pub use node_motion::{NodeMotion, join, split};
 pub(crate) use node_motion::{

@@ -59,8 +59,8 @@ impl BeamElement {
     /// Nodes in the order of the element's local rows.
     pub fn nodes(&self) -> &[NodeId] {
         match self {
-            Self::Screw(element) => element.nodes(),
-            Self::Quadratic(element) => element.nodes(),
+            Self::Screw(element) => element.facts().nodes,
+            Self::Quadratic(element) => element.facts().nodes,
         }
     }
 

@@ -1,10 +1,12 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
-use super::{System, SystemJoint};
+use super::{System, SystemElement, SystemJoint};
 use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
+use crate::element::Forces;
+use crate::joint::RowValues;
 use crate::kinematics::{
-    LocalForces, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion,
-    STIFFNESS_ONLY, TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
+    LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, STIFFNESS_ONLY,
+    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
 use crate::lie::{Group, Matrix6, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -25,7 +27,7 @@ impl System {
     }
 
     /// Adds a joint's rows, given by body twists, to blocks in the coordinates of its nodes.
-    pub(super) fn write_rows(&self, part: &Rows, gradient: &LocalGradient, out: &mut BlockMatrix) {
+    pub(super) fn write_rows(&self, part: &RowBlocks, gradient: &LocalGradient, out: &mut BlockMatrix) {
         for (index, &block) in part.blocks.iter().enumerate() {
             let target = out.block_values_mut(block);
             let node = self.joint_node(part, gradient, index);
@@ -42,7 +44,7 @@ impl System {
 
     /// Writes a joint's rows of B: with their transpose to where the derivatives of forces are folded, and by
     /// themselves where they are wanted.
-    pub(super) fn write_gradient(&self, part: &Rows, gradient: &LocalGradient, out: &mut Tangent) {
+    pub(super) fn write_gradient(&self, part: &RowBlocks, gradient: &LocalGradient, out: &mut Tangent) {
         let Some(fold) = out.fold.as_ref().filter(|fold| !fold.gradient.is_empty()) else {
             return self.write_rows(part, gradient, &mut out.gradient);
         };
@@ -63,7 +65,12 @@ impl System {
         }
     }
 
-    fn joint_node<'a>(&self, part: &Rows<'a>, gradient: &'a LocalGradient, index: usize) -> JointNode<'a> {
+    fn joint_node<'a>(
+        &self,
+        part: &RowBlocks<'a>,
+        gradient: &'a LocalGradient,
+        index: usize,
+    ) -> JointNode<'a> {
         let group = self.nodes[part.nodes[index].0].group;
         JointNode { group, motion: &part.motions[index], gradient, index }
     }
@@ -72,23 +79,32 @@ impl System {
     pub(super) fn joint_curvature(&self, entry: &SystemJoint, at: &Point, out: &mut [f64]) {
         let nodes = &entry.nodes[..];
         self.with_motion(nodes, at, &entry.memory, |motion| {
-            let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-            entry.joint.rate_gradient(motion, &mut rate_gradient);
-            entry.joint.gradient(motion, &mut gradient);
-            let (_, second) = entry.joint.time_derivatives(motion);
-            for (r, out) in out.iter_mut().enumerate() {
-                *out = second[r];
-                for (n, &node) in nodes.iter().enumerate() {
-                    *out += rate_gradient.rows[r][n].dot(&motion.nodes[n].velocity);
-                    // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
-                    *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
-                }
-            }
+            let change = RateChange::of(|values| entry.joint.ask_holonomic(motion, values));
+            self.write_curvature(&change, nodes, motion, at, out);
         });
     }
 
+    /// d/dt of rates at v̇ = 0.
+    pub(super) fn write_curvature(
+        &self,
+        change: &RateChange,
+        nodes: &[NodeId],
+        motion: &Motion,
+        at: &Point,
+        out: &mut [f64],
+    ) {
+        for (r, out) in out.iter_mut().enumerate() {
+            *out = change.by_time[1][r];
+            for (n, &node) in nodes.iter().enumerate() {
+                *out += change.rate_gradient.rows[r][n].dot(&motion.nodes[n].velocity);
+                // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
+                *out += change.gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
+            }
+        }
+    }
+
     /// V̇ of a node for v̇ = 0.
-    pub(super) fn twist_rate_at_rest(&self, node: NodeId, at: &Point) -> Vector6 {
+    fn twist_rate_at_rest(&self, node: NodeId, at: &Point) -> Vector6 {
         let node = &self.nodes[node.0];
         let zero = [0.0; 6];
         NodeMotion::new(
@@ -109,12 +125,9 @@ impl System {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
                 tangent.reset(nodes.len());
-                entry.element.load_stiffness(motion, &mut tangent);
-                let load = || {
-                    let mut forces = LocalForces::zeros();
-                    entry.element.load(motion, &mut forces);
-                    forces.wrenches
-                };
+                let load_stiffness = Some(&mut tangent);
+                entry.element.ask(motion, Forces { load_stiffness, ..Forces::default() });
+                let load = || entry.load(motion);
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, out);
             });
@@ -125,7 +138,7 @@ impl System {
     /// with the rotation.
     pub(super) fn add_rate_gradient(
         &self,
-        part: &Rows,
+        part: &RowBlocks,
         [gradient, rate]: [&LocalGradient; 2],
         out: &mut BlockMatrix,
     ) {
@@ -144,7 +157,7 @@ impl System {
         }
     }
 
-    fn all_on_se3(&self, nodes: &[NodeId]) -> bool {
+    pub(super) fn all_on_se3(&self, nodes: &[NodeId]) -> bool {
         nodes.iter().all(|node| self.nodes[node.0].group == Group::Se3)
     }
 
@@ -205,7 +218,7 @@ impl System {
 }
 
 /// Equations of a joint: its nodes, their motion, and their blocks in a pattern of constraints.
-pub(super) struct Rows<'a> {
+pub(super) struct RowBlocks<'a> {
     pub nodes: &'a [NodeId],
     pub motions: &'a [NodeMotion],
     pub blocks: &'a [BlockId],
@@ -267,28 +280,62 @@ fn set_rows<const R: usize>(node: &JointNode, places: GradientPlace, out: &mut B
     }
 }
 
-impl SystemJoint {
-    pub(super) fn holonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
-        Rows { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
+impl SystemElement {
+    /// Wrenches on the nodes.
+    pub(super) fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
+        let mut wrenches = [Vector6::zeros(); MAX_NODES];
+        let asked = Some(&mut wrenches[..motion.nodes.len()]);
+        self.element.ask(motion, Forces { wrenches: asked, ..Forces::default() });
+        wrenches
     }
 
-    /// Writes Φ_t, over zeros.
-    pub(super) fn write_time_rates(&self, motion: &Motion, out: &mut [f64]) {
-        if self.joint.is_rheonomic() {
-            let (rates, _) = self.joint.time_derivatives(motion);
-            out.copy_from_slice(&rates[..out.len()]);
-        }
+    /// The part of them that applied loads make.
+    pub(super) fn load(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
+        let mut load = [Vector6::zeros(); MAX_NODES];
+        let asked = Some(&mut load[..motion.nodes.len()]);
+        self.element.ask(motion, Forces { load: asked, ..Forces::default() });
+        load
+    }
+}
+
+impl SystemJoint {
+    pub(super) fn holonomic_blocks<'a>(&'a self, motions: &'a [NodeMotion]) -> RowBlocks<'a> {
+        RowBlocks { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
+    }
+
+    /// Φ_t of each equation.
+    pub(super) fn rates_by_time(&self, motion: &Motion) -> [f64; MAX_ROWS] {
+        let mut by_time = [[0.0; MAX_ROWS]; 2];
+        self.joint.ask_holonomic(motion, RowValues { by_time: Some(&mut by_time), ..RowValues::default() });
+        by_time[0]
+    }
+}
+
+/// How the rates of a joint's equations change: with the twists, the configuration and time.
+pub(super) struct RateChange {
+    gradient: LocalGradient,
+    rate_gradient: LocalGradient,
+    by_time: [[f64; MAX_ROWS]; 2],
+}
+
+impl RateChange {
+    pub fn of(ask: impl FnOnce(RowValues)) -> Self {
+        let (zeros, by_time) = (LocalGradient::zeros(), [[0.0; MAX_ROWS]; 2]);
+        let mut found = Self { gradient: zeros.clone(), rate_gradient: zeros, by_time };
+        ask(RowValues {
+            gradient: Some(&mut found.gradient),
+            rate_gradient: Some(&mut found.rate_gradient),
+            by_time: Some(&mut found.by_time),
+            ..RowValues::default()
+        });
+        found
     }
 }
 
 /// Wrenches of multipliers on the nodes of their joint, with the sign of the equations of motion.
 pub(super) fn reaction(gradient: &LocalGradient, multipliers: &[f64], nodes: usize) -> [Vector6; MAX_NODES] {
     let mut wrenches = [Vector6::zeros(); MAX_NODES];
-    for (row, lambda) in gradient.rows.iter().zip(multipliers) {
-        for (wrench, row) in wrenches.iter_mut().zip(row).take(nodes) {
-            *wrench += *lambda * row;
-        }
-    }
+    gradient.transpose_multiply_add(multipliers, &mut wrenches[..nodes]);
     wrenches
 }
 

@@ -2,8 +2,10 @@
 
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;
-use crate::element::MAX_STATES;
-use crate::kinematics::{LocalForces, LocalGradient, MAX_ROWS};
+use crate::element::{Forces, MAX_STATES};
+use crate::joint::RowValues;
+use crate::kinematics::{LocalGradient, MAX_NODES, MAX_ROWS};
+use crate::lie::Vector6;
 
 /// Squares of larger numbers overflow where norms are taken.
 const MAX_MAGNITUDE: f64 = 1e100;
@@ -34,25 +36,30 @@ fn size(numbers: impl IntoIterator<Item = f64>) -> f64 {
 
 fn element_size(system: &System, entry: &SystemElement, at: &Point) -> f64 {
     system.with_element(entry, at, |motion| {
-        let mut forces = LocalForces::zeros();
-        entry.element.residual(motion, &mut forces);
-        let mut rates = [0.0; MAX_STATES];
-        if entry.links.is_some() {
-            entry.element.rates(motion, &mut rates[..entry.element.rate_count()]);
-        }
-        let wrenches = &forces.wrenches[..motion.nodes.len()];
+        let (mut wrenches, mut rates) = ([Vector6::zeros(); MAX_NODES], [0.0; MAX_STATES]);
+        let rate_count = entry.links.as_ref().map_or(0, |links| links.rate_count);
+        let asked = Forces {
+            wrenches: Some(&mut wrenches[..motion.nodes.len()]),
+            rates: Some(&mut rates[..rate_count]),
+            ..Forces::default()
+        };
+        entry.element.ask(motion, asked);
         size(wrenches.iter().flat_map(|wrench| wrench.iter().copied()).chain(rates))
     })
 }
 
 fn joint_size(system: &System, entry: &SystemJoint, at: &Point) -> f64 {
     system.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-        let mut violation = [0.0; MAX_ROWS];
-        entry.joint.violation(motion, &mut violation[..entry.rows.len()]);
+        let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
         let mut gradient = LocalGradient::zeros();
-        entry.joint.gradient(motion, &mut gradient);
-        let (rates, second) = entry.joint.time_derivatives(motion);
+        let asked = RowValues {
+            violation: Some(&mut violation[..entry.rows.len()]),
+            gradient: Some(&mut gradient),
+            by_time: Some(&mut by_time),
+            ..RowValues::default()
+        };
+        entry.joint.ask_holonomic(motion, asked);
         let rows = gradient.rows.iter().take(entry.rows.len()).flatten();
-        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(rates).chain(second))
+        size(rows.flat_map(|row| row.iter().copied()).chain(violation).chain(by_time.into_iter().flatten()))
     })
 }

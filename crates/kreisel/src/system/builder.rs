@@ -13,7 +13,7 @@ use super::switch::Switch;
 use super::{SwitchId, System, SystemElement, SystemJoint, SystemNode};
 use crate::dae::{Couplings, Initial, Reactions, Scales, Shape, StateGroup};
 use crate::element::contact::ContactGroup;
-use crate::element::{Element, MAX_MULTIPLIERS, MAX_STATES, StateId};
+use crate::element::{Element, ElementFacts, MAX_MULTIPLIERS, MAX_STATES, StateId};
 use crate::joint::Joint;
 use crate::kinematics::{MAX_NODES, MAX_ROWS, NodeId};
 use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
@@ -214,12 +214,12 @@ impl SystemBuilder {
             if !is_changed(name) {
                 continue;
             }
+            let (old, new) = (element.facts(), other.facts());
             let fits = other_name == *name
-                && other.nodes() == element.nodes()
-                && other.memory_count() == element.memory_count()
-                && other.rate_count() == element.rate_count()
-                && other.internal_states()[..other.rate_count()]
-                    == element.internal_states()[..element.rate_count()];
+                && new.nodes == old.nodes
+                && new.memory == old.memory
+                && new.rate_count == old.rate_count
+                && new.internal_states[..new.rate_count] == old.internal_states[..old.rate_count];
             if !fits {
                 return Err(name.clone());
             }
@@ -251,17 +251,17 @@ impl SystemBuilder {
                 velocities: space.velocity_range(index),
             })
             .collect();
-        let rheonomic = self.joints.iter().any(|(_, joint)| joint.is_rheonomic());
-        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.size()).collect();
+        let rheonomic = self.joints.iter().any(|(_, joint)| joint.facts().time_dependent);
+        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.facts().rows).collect();
         let nonholonomic_sizes =
-            self.joints.iter().map(|(_, joint)| joint.nonholonomic_count()).filter(|count| *count > 0);
+            self.joints.iter().map(|(_, joint)| joint.facts().nonholonomic_rows).filter(|count| *count > 0);
         let internal_states =
             self.internal_states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
         let mut shape = Shape::new(space)
             .with_constraints(sizes)
             .with_nonholonomic(nonholonomic_sizes)
             .with_internal_states(internal_states);
-        if self.readers().any(|(_, element)| !element.joints().is_empty()) {
+        if self.readers().any(|(_, element)| !element.facts().joints.is_empty()) {
             shape.reactions = Reactions::General;
         }
         shape.rheonomic = rheonomic;
@@ -283,7 +283,7 @@ impl SystemBuilder {
             pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
         };
         let joined: Vec<(NodeId, NodeId)> = (self.joints.iter())
-            .filter_map(|(_, joint)| match joint.nodes() {
+            .filter_map(|(_, joint)| match joint.facts().nodes {
                 [first, second] => Some((*first, *second)),
                 _ => None,
             })
@@ -291,16 +291,20 @@ impl SystemBuilder {
         let switch_names = self.switches;
         let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
         let mut elements: Vec<SystemElement> = (self.elements.into_iter().enumerate())
-            .map(|(index, (name, element))| SystemElement {
-                switch: switch_of(&name),
-                variant: None,
-                original: index,
-                memory: remember(element.memory_count()),
-                nodes: element.nodes().iter().copied().collect(),
-                blocks: blocks_of(element.nodes()),
-                links: links(element.as_ref(), &couplings, &joint_rows),
-                name,
-                element,
+            .map(|(index, (name, element))| {
+                let facts = element.facts();
+                SystemElement {
+                    switch: switch_of(&name),
+                    variant: None,
+                    original: index,
+                    memory: remember(facts.memory),
+                    follows: facts.follows,
+                    nodes: facts.nodes.iter().copied().collect(),
+                    blocks: blocks_of(facts.nodes),
+                    links: links(&facts, &couplings, &joint_rows),
+                    name,
+                    element,
+                }
             })
             .collect();
         let several = !self.versions.is_empty();
@@ -313,7 +317,8 @@ impl SystemBuilder {
                 memory: first.memory.clone(),
                 nodes: first.nodes.clone(),
                 blocks: first.blocks.clone(),
-                links: links(element.as_ref(), &couplings, &joint_rows),
+                links: links(&element.facts(), &couplings, &joint_rows),
+                follows: element.facts().follows,
                 element,
                 ..*first
             };
@@ -322,19 +327,20 @@ impl SystemBuilder {
         let (mut first_row, mut first_nonholonomic, mut nonholonomic_group) = (0, 0, 0);
         let joints = (self.joints.into_iter().enumerate())
             .map(|(index, (name, joint))| {
-                let rows = first_row..first_row + joint.size();
+                let facts = joint.facts();
+                let rows = first_row..first_row + facts.rows;
                 first_row = rows.end;
-                let gradient_blocks = (joint.nodes().iter())
+                let gradient_blocks = (facts.nodes.iter())
                     .map(|node| {
                         couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
                     })
                     .collect();
-                let nonholonomic = first_nonholonomic..first_nonholonomic + joint.nonholonomic_count();
+                let nonholonomic = first_nonholonomic..first_nonholonomic + facts.nonholonomic_rows;
                 first_nonholonomic = nonholonomic.end;
                 let mut nonholonomic_blocks = Vec::new();
                 if !nonholonomic.is_empty() {
                     let find = |node: &NodeId| couplings.nonholonomic_node.find(nonholonomic_group, node.0);
-                    let blocks = joint.nodes().iter().map(find);
+                    let blocks = facts.nodes.iter().map(find);
                     nonholonomic_blocks
                         .extend(blocks.map(|block| block.expect("the block is in the pattern")));
                     nonholonomic_group += 1;
@@ -343,11 +349,12 @@ impl SystemBuilder {
                     switch: switch_of(&name),
                     nonholonomic,
                     nonholonomic_blocks,
-                    memory: remember(joint.memory_count()),
-                    nodes: joint.nodes().iter().copied().collect(),
-                    blocks: blocks_of(joint.nodes()),
+                    memory: remember(facts.memory),
+                    nodes: facts.nodes.iter().copied().collect(),
+                    blocks: blocks_of(facts.nodes),
                     gradient_blocks,
                     rows,
+                    time_dependent: facts.time_dependent,
                     name,
                     joint,
                 }
@@ -373,7 +380,7 @@ impl SystemBuilder {
         shape.multiplier_weights = multiplier_weights(&shape, &joints);
         shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
         shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
-        shape.costly_tangent = elements.iter().any(|entry| entry.element.has_costly_tangent());
+        shape.costly_tangent = elements.iter().any(|entry| entry.element.facts().costly_tangent);
         // Not with groups of contacts: their pairs have blocks of their own.
         shape.folds = contact_groups.is_empty();
         let state_names = self.internal_states.into_iter().map(|state| state.name).collect();
@@ -394,8 +401,8 @@ impl SystemBuilder {
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
-        let parts = (self.elements.iter().map(|(name, element)| (name, element.nodes())))
-            .chain(self.joints.iter().map(|(name, joint)| (name, joint.nodes())));
+        let parts = (self.elements.iter().map(|(name, element)| (name, element.facts().nodes)))
+            .chain(self.joints.iter().map(|(name, joint)| (name, joint.facts().nodes)));
         for (part, nodes) in parts {
             if nodes.len() > MAX_NODES {
                 return Err(AssemblyError::TooManyNodes { part: part.clone(), count: nodes.len() });
@@ -409,7 +416,7 @@ impl SystemBuilder {
             }
         }
         self.check_readings()?;
-        let count = |joint: &dyn Joint| joint.size().max(joint.nonholonomic_count());
+        let count = |joint: &dyn Joint| joint.facts().rows.max(joint.facts().nonholonomic_rows);
         match self.joints.iter().find(|(_, joint)| count(joint.as_ref()) > MAX_ROWS) {
             Some((name, joint)) => {
                 Err(AssemblyError::TooManyRows { joint: name.clone(), count: count(joint.as_ref()) })
@@ -427,14 +434,14 @@ impl SystemBuilder {
 
     fn check_readings(&self) -> Result<(), AssemblyError> {
         for (part, element) in self.readers() {
-            let (internal_states, joints) = (element.internal_states(), element.joints());
+            let ElementFacts { internal_states, joints, rate_count, .. } = element.facts();
             let known = internal_states.iter().all(|state| state.0 < self.internal_states.len())
                 && joints.iter().all(|&joint| joint < self.joints.len())
-                && element.rate_count() <= internal_states.len();
+                && rate_count <= internal_states.len();
             if !known {
                 return Err(AssemblyError::UnknownReading { part: part.to_string() });
             }
-            let multipliers = joints.iter().map(|&joint| self.joints[joint].1.size()).sum();
+            let multipliers = joints.iter().map(|&joint| self.joints[joint].1.facts().rows).sum();
             for (what, count, most) in
                 [("states", internal_states.len(), MAX_STATES), ("multipliers", multipliers, MAX_MULTIPLIERS)]
             {
@@ -486,20 +493,21 @@ impl SystemBuilder {
             nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0))).collect()
         };
         let diagonal = (0..node_sizes.len()).map(|node| (node, node));
-        let momenta = (self.elements.iter().flat_map(|(_, element)| pairs(element.nodes()))).chain(diagonal);
+        let momenta =
+            (self.elements.iter().flat_map(|(_, element)| pairs(element.facts().nodes))).chain(diagonal);
         let momenta: Vec<(usize, usize)> = momenta.collect();
-        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.nodes()));
+        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.facts().nodes));
         let forces = momenta.iter().copied().chain(joined);
         let gradient = (self.joints.iter().enumerate())
-            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+            .flat_map(|(index, (_, joint))| joint.facts().nodes.iter().map(move |node| (index, node.0)));
         let with_nonholonomic =
-            self.joints.iter().filter(|(_, joint)| joint.nonholonomic_count() > 0).enumerate();
+            self.joints.iter().filter(|(_, joint)| joint.facts().nonholonomic_rows > 0).enumerate();
         let nonholonomic = with_nonholonomic
-            .flat_map(|(index, (_, joint))| joint.nodes().iter().map(move |node| (index, node.0)));
+            .flat_map(|(index, (_, joint))| joint.facts().nodes.iter().map(move |node| (index, node.0)));
         let nonholonomic: Vec<(usize, usize)> = nonholonomic.collect();
         let gradient: Vec<(usize, usize)> = gradient.collect();
         let state_sizes: Vec<usize> = shape.internal_states.iter().map(|group| group.size).collect();
-        let with_internal_states = || self.readers().map(|(_, element)| ElementReads::of(element));
+        let with_internal_states = || self.readers().map(|(_, element)| ElementReads::of(&element.facts()));
         let reacting = shape.reactions == Reactions::General;
         let reactions = (gradient.iter().map(|&(joint, node)| (node, joint)))
             .chain(with_internal_states().flat_map(|reading| reading.pairs(reading.nodes, reading.joints)))
@@ -576,14 +584,9 @@ impl Index for usize {
 }
 
 impl<'a> ElementReads<'a> {
-    fn of(element: &'a dyn Element) -> Self {
-        let internal_states = element.internal_states();
-        Self {
-            nodes: element.nodes(),
-            internal_states,
-            rated: &internal_states[..element.rate_count()],
-            joints: element.joints(),
-        }
+    fn of(facts: &ElementFacts<'a>) -> Self {
+        let ElementFacts { nodes, internal_states, joints, rate_count, .. } = *facts;
+        Self { nodes, internal_states, rated: &internal_states[..rate_count], joints }
     }
 
     /// Every pair of two lists, the first one outside.
@@ -593,18 +596,19 @@ impl<'a> ElementReads<'a> {
 }
 
 /// What ties an element to states and to the multipliers of joints.
-fn links(element: &dyn Element, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
-    let reading = ElementReads::of(element);
+fn links(facts: &ElementFacts, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
+    let reading = ElementReads::of(facts);
     if reading.internal_states.is_empty() && reading.joints.is_empty() {
         return None;
     }
-    let (multipliers, joints) = multipliers_of(element, joint_rows);
+    let (multipliers, joints) = multipliers_of(reading.joints, joint_rows);
     let find = |pattern: &BlockPattern, pairs: Vec<(usize, usize)>| -> Vec<BlockId> {
         let place = |(row, column)| pattern.find(row, column).expect("the pair is in the pattern");
         pairs.into_iter().map(place).collect()
     };
     Some(Box::new(Links {
         internal_states: reading.internal_states.iter().map(|state| state.0).collect(),
+        rate_count: reading.rated.len(),
         force_state: find(&couplings.force_state, reading.pairs(reading.nodes, reading.internal_states)),
         force_joint: find(&couplings.force_constraint, reading.pairs(reading.nodes, reading.joints)),
         rate_node: find(&couplings.state_node, reading.pairs(reading.rated, reading.nodes)),
@@ -622,12 +626,13 @@ fn multiplier_weights(shape: &Shape, joints: &[SystemJoint]) -> Vec<f64> {
     let weight = |is_torque: bool| if is_torque { 1.0 / shape.scales.length } else { 1.0 };
     let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
     for entry in joints {
+        let facts = entry.joint.facts();
         for (row, out) in weights[entry.rows.clone()].iter_mut().enumerate() {
-            *out = weight(entry.joint.is_torque(row));
+            *out = weight(facts.torques[row]);
         }
         let nonholonomic = &mut weights[first_nonholonomic..][entry.nonholonomic.clone()];
         for (row, out) in nonholonomic.iter_mut().enumerate() {
-            *out = weight(entry.joint.is_nonholonomic_torque(row));
+            *out = weight(facts.nonholonomic_torques[row]);
         }
     }
     weights

@@ -11,10 +11,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::assembly::LocalPart;
 use super::{SwitchId, System};
 use crate::dae::{Couplings, Point, Tangent, TangentWeights};
-use crate::element::Element;
 use crate::element::contact::{Contact, ContactGroup, Member};
-use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, Power};
-use crate::lie::Vector3;
+use crate::element::{Element, Forces};
+use crate::kinematics::{Energies, LocalTangent, MAX_NODES, Motion, Power};
+use crate::lie::{Vector3, Vector6};
 use crate::solve::block::{BlockId, BlockPattern};
 
 /// A contact group with its name and its place in the memory.
@@ -57,6 +57,15 @@ struct PairEntry {
     members: (usize, usize),
     /// Block (i, j) of the local nodes, at `i · n + j`.
     blocks: Vec<BlockId>,
+}
+
+impl PairEntry {
+    fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
+        let mut wrenches = [Vector6::zeros(); MAX_NODES];
+        let mut asked = Forces { wrenches: Some(&mut wrenches), ..Forces::default() };
+        self.contact.evaluate(motion, &mut asked);
+        wrenches
+    }
 }
 
 impl System {
@@ -182,9 +191,7 @@ impl System {
 
     pub(super) fn add_contact_group_forces(&self, at: &Point, out: &mut [f64]) {
         self.with_pairs(at, |pair, motion| {
-            let mut forces = LocalForces::zeros();
-            pair.contact.residual(motion, &mut forces);
-            self.add_forces(pair.contact.nodes(), motion.nodes, &forces.wrenches, out);
+            self.add_forces(pair.contact.nodes(), motion.nodes, &pair.wrenches(motion), out);
         });
     }
 
@@ -206,26 +213,32 @@ impl System {
             };
             let Some(blocks) = (if own { Some(&pair.blocks) } else { searched.as_ref() }) else { return };
             tangent.reset(nodes.len());
-            pair.contact.tangent(motion, weights, &mut tangent);
-            let residual = || {
-                let mut forces = LocalForces::zeros();
-                pair.contact.residual(motion, &mut forces);
-                forces.wrenches
-            };
+            pair.contact
+                .evaluate(motion, &mut Forces { weights, tangent: Some(&mut tangent), ..Forces::default() });
             let part = LocalPart { nodes, motions: motion.nodes, blocks, places: None };
-            self.add_tangent(&part, &tangent, residual, weights, out);
+            self.add_tangent(&part, &tangent, || pair.wrenches(motion), weights, out);
         });
     }
 
     pub(super) fn contact_group_energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
-        self.with_pairs(at, |pair, motion| sum += pair.contact.energies(motion));
+        self.with_pairs(at, |pair, motion| {
+            let mut energies = Energies::default();
+            let mut asked = Forces { energies: Some(&mut energies), ..Forces::default() };
+            pair.contact.evaluate(motion, &mut asked);
+            sum += energies;
+        });
         sum
     }
 
     pub(super) fn contact_group_power(&self, at: &Point) -> Power {
         let mut sum = Power::default();
-        self.with_pairs(at, |pair, motion| sum += pair.contact.power(motion));
+        self.with_pairs(at, |pair, motion| {
+            let mut power = Power::default();
+            let mut asked = Forces { power: Some(&mut power), ..Forces::default() };
+            pair.contact.evaluate(motion, &mut asked);
+            sum += power;
+        });
         sum
     }
 
@@ -257,7 +270,8 @@ impl System {
             if !is_of(pair) {
                 return;
             }
-            if let Some(contact) = pair.contact.contact(motion).filter(|contact| contact.depth > 0.0) {
+            let contact = pair.contact.contact(motion);
+            if contact.depth > 0.0 {
                 all.touching += 1;
                 all.normal_force += contact.normal_force;
                 all.depth = all.depth.max(contact.depth);

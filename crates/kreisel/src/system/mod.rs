@@ -26,11 +26,12 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
-use crate::element::Element;
-use crate::joint::Joint;
+use crate::element::contact::ContactResult;
+use crate::element::{Element, Forces};
+use crate::joint::{Joint, RowValues};
 use crate::kinematics::{
-    Energies, LocalForces, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join,
-    split, twist_between,
+    Energies, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join, split,
+    twist_between,
 };
 use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -70,6 +71,8 @@ struct SystemElement {
     /// Index of the version that acts at the start; its own without versions.
     original: usize,
     memory: Range<usize>,
+    /// Whether what it remembers moves on within a step.
+    follows: bool,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: SmallVec<[BlockId; 4]>,
     /// What ties it to states and to multipliers of joints, if anything does.
@@ -84,6 +87,8 @@ struct SystemJoint {
     switch: Option<SwitchId>,
     memory: Range<usize>,
     rows: Range<usize>,
+    /// Whether these depend on time.
+    time_dependent: bool,
     /// Block (i, j) of the local nodes in the pattern of forces, at `i · n + j`.
     blocks: SmallVec<[BlockId; 4]>,
     /// Block of each local node in the pattern of the gradient.
@@ -192,7 +197,10 @@ impl System {
     pub fn energies(&self, at: &Point) -> Energies {
         let mut sum = Energies::default();
         for entry in self.active_elements(at) {
-            sum += self.with_element(entry, at, |motion| entry.element.energies(motion));
+            let mut energies = Energies::default();
+            let asked = Forces { energies: Some(&mut energies), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            sum += energies;
         }
         sum += self.contact_group_energies(at);
         sum
@@ -202,19 +210,21 @@ impl System {
     pub fn power(&self, at: &Point) -> Power {
         let mut sum = self.contact_group_power(at);
         for entry in self.active_elements(at) {
-            sum += self.with_element(entry, at, |motion| entry.element.power(motion));
+            let mut power = Power::default();
+            let asked = Forces { power: Some(&mut power), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            sum += power;
         }
-        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self
-                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
+        for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
+            let rates =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
             // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
             let multipliers = &at.multipliers[entry.rows.clone()];
             sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
         for entry in self.active_joints(at).filter(|entry| !entry.nonholonomic.is_empty()) {
-            let (targets, _) = self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-                entry.joint.nonholonomic_targets(motion)
-            });
+            let (_, [targets, _]) =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.nonholonomic_parts(motion));
             // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
             let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
             sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
@@ -240,21 +250,22 @@ impl System {
             return Vector6::zeros();
         }
         self.with_element(entry, at, |motion| {
-            let mut forces = LocalForces::zeros();
-            entry.element.residual(motion, &mut forces);
-            let (torque, force) = split(&forces.wrenches[0]);
+            let (torque, force) = split(&entry.wrenches(motion)[0]);
             let rotation = motion.nodes[0].rotation;
             -join(&(rotation * torque), &(rotation * force))
         })
     }
 
     /// What a contact does; nothing for other elements and where it is switched off.
-    pub fn contact(&self, element: usize, at: &Point) -> Option<crate::element::contact::ContactResult> {
+    pub fn contact(&self, element: usize, at: &Point) -> Option<ContactResult> {
         let entry = &self.elements[element];
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return None;
         }
-        self.with_element(entry, at, |motion| entry.element.contact(motion))
+        let offered = entry.element.facts().signals;
+        let signal = offered.iter().position(|signal| *signal == ContactResult::SIGNAL)?;
+        let element = entry.element.as_ref();
+        Some(self.with_element(entry, at, |motion| ContactResult::measured(element, motion, signal)))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
@@ -272,12 +283,16 @@ impl System {
     fn joint_residuals(&self, entry: &SystemJoint, at: &Point) -> [f64; 2] {
         let mut squares = [0.0; 2];
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-            let mut violation = [0.0; MAX_ROWS];
-            let rows = entry.rows.len();
-            entry.joint.violation(motion, &mut violation[..rows]);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.gradient(motion, &mut gradient);
-            let (rates, _) = entry.joint.time_derivatives(motion);
+            let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
+            let (rows, mut gradient) = (entry.rows.len(), LocalGradient::zeros());
+            let asked = RowValues {
+                violation: Some(&mut violation[..rows]),
+                gradient: Some(&mut gradient),
+                by_time: Some(&mut by_time),
+                ..RowValues::default()
+            };
+            entry.joint.ask_holonomic(motion, asked);
+            let [rates, _] = by_time;
             for row in 0..rows {
                 let twists = gradient.rows[row].iter().zip(motion.nodes);
                 let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
@@ -323,7 +338,8 @@ impl SystemJoint {
     /// Wrench on the second body at the joint's point, in world axes.
     fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
         let mut gradient = LocalGradient::zeros();
-        self.joint.gradient(motion, &mut gradient);
+        let asked = RowValues { gradient: Some(&mut gradient), ..RowValues::default() };
+        self.joint.ask_holonomic(motion, asked);
         let mut wrenches =
             assembly::reaction(&gradient, &at.multipliers[self.rows.clone()], motion.nodes.len());
         if !self.nonholonomic.is_empty() {
@@ -334,7 +350,7 @@ impl SystemJoint {
                 .for_each(|(wrench, nonholonomic)| *wrench += nonholonomic);
         }
         let on_node = |node: usize| -> Vector6 { -wrenches[node] };
-        match self.joint.reaction_frame() {
+        match self.joint.facts().reaction_frame {
             (Some(node), offset) => {
                 let (torque, force) = split(&on_node(node));
                 // From the body's origin to the joint's point.
@@ -400,16 +416,17 @@ impl Dae for System {
             let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
-                entry.joint.gradient(motion, &mut gradient);
-                self.write_rows(&entry.holonomic_rows(motion.nodes), &gradient, out);
+                let asked = RowValues { gradient: Some(&mut gradient), ..RowValues::default() };
+                entry.joint.ask_holonomic(motion, asked);
+                self.write_rows(&entry.holonomic_blocks(motion.nodes), &gradient, out);
             });
         }
     }
 
     fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.active_joints(at).filter(|entry| entry.joint.is_rheonomic()) {
-            let (rates, _) = self
-                .with_motion(&entry.nodes, at, &entry.memory, |motion| entry.joint.time_derivatives(motion));
+        for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
+            let rates =
+                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
             let rows = entry.rows.clone();
             out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
         }
@@ -440,9 +457,7 @@ impl Dae for System {
         for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
-                let mut forces = LocalForces::zeros();
-                entry.element.load(motion, &mut forces);
-                self.add_forces(nodes, motion.nodes, &forces.wrenches, out);
+                self.add_forces(nodes, motion.nodes, &entry.load(motion), out);
             });
         }
     }
@@ -456,7 +471,7 @@ impl Dae for System {
         let acts = |entry: &&SystemElement| self.is_version_of(entry, at.memory);
         for entry in self.elements.iter().filter(|entry| !entry.memory.is_empty()).filter(acts) {
             let own = &mut memory[entry.memory.clone()];
-            self.with_element(entry, at, |motion| entry.element.remember(motion, own));
+            self.with_element(entry, at, |motion| entry.element.remember(motion, None, own));
         }
         for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
@@ -467,7 +482,7 @@ impl Dae for System {
     }
 
     fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
-        for entry in self.active_elements(at).filter(|entry| !entry.memory.is_empty()) {
+        for entry in self.active_elements(at).filter(|entry| entry.follows) {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, before, |before| {
                 self.with_element(entry, at, |motion| {
@@ -479,7 +494,8 @@ impl Dae for System {
                         let Some(twist) = twist_between(group, old, new) else { return };
                         moves[index] = twist;
                     }
-                    entry.element.follow(before, &moves[..motion.nodes.len()], own);
+                    let since = Some((before, &moves[..motion.nodes.len()]));
+                    entry.element.remember(motion, since, own);
                 });
             });
         }

@@ -1,8 +1,9 @@
 //! Nonholonomic equations of joints: values, reactions and derivatives.
 
-use super::assembly::{LocalPart, Rows, reaction};
+use super::assembly::{LocalPart, RateChange, RowBlocks, reaction};
 use super::{System, SystemJoint};
 use crate::dae::{Equations, Point, Tangent, TangentWeights};
+use crate::joint::RowValues;
 use crate::kinematics::{
     LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
 };
@@ -10,8 +11,8 @@ use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
 
 impl SystemJoint {
-    fn nonholonomic_rows<'a>(&'a self, motions: &'a [NodeMotion]) -> Rows<'a> {
-        Rows {
+    fn nonholonomic_row_blocks<'a>(&'a self, motions: &'a [NodeMotion]) -> RowBlocks<'a> {
+        RowBlocks {
             nodes: &self.nodes,
             motions,
             blocks: &self.nonholonomic_blocks,
@@ -19,21 +20,25 @@ impl SystemJoint {
         }
     }
 
-    /// κ = A V + b.
+    /// A, b and ḃ of κ = A V + b.
+    pub(super) fn nonholonomic_parts(&self, motion: &Motion) -> (LocalGradient, [[f64; MAX_ROWS]; 2]) {
+        let (mut gradient, mut by_time) = (LocalGradient::zeros(), [[0.0; MAX_ROWS]; 2]);
+        let (asked, times) = (Some(&mut gradient), Some(&mut by_time));
+        let values = RowValues { gradient: asked, by_time: times, ..RowValues::default() };
+        self.joint.ask_nonholonomic(motion, values);
+        (gradient, by_time)
+    }
+
+    /// κ.
     pub(super) fn nonholonomic_values(&self, motion: &Motion) -> [f64; MAX_ROWS] {
-        let mut gradient = LocalGradient::zeros();
-        self.joint.nonholonomic_gradient(motion, &mut gradient);
-        let (mut values, _) = self.joint.nonholonomic_targets(motion);
-        for (value, row) in values.iter_mut().zip(&gradient.rows) {
-            *value += row.iter().zip(motion.nodes).map(|(row, node)| row.dot(&node.velocity)).sum::<f64>();
-        }
+        let (gradient, [mut values, _]) = self.nonholonomic_parts(motion);
+        gradient.multiply_add(motion.nodes, &mut values);
         values
     }
 
     /// Aᵀ ψ.
     pub(super) fn nonholonomic_wrenches(&self, motion: &Motion, at: &Point) -> [Vector6; MAX_NODES] {
-        let mut gradient = LocalGradient::zeros();
-        self.joint.nonholonomic_gradient(motion, &mut gradient);
+        let (gradient, _) = self.nonholonomic_parts(motion);
         reaction(&gradient, &at.nonholonomic_multipliers[self.nonholonomic.clone()], motion.nodes.len())
     }
 }
@@ -49,9 +54,12 @@ impl System {
     /// κ, and Aᵀψ in the equations of motion.
     pub(super) fn evaluate_nonholonomic(&self, at: &Point, out: &mut Equations) {
         self.for_nonholonomic(at, |entry, motion| {
-            let values = entry.nonholonomic_values(motion);
-            out.nonholonomic[entry.nonholonomic.clone()].copy_from_slice(&values[..entry.nonholonomic.len()]);
-            let wrenches = entry.nonholonomic_wrenches(motion, at);
+            let (gradient, [targets, _]) = entry.nonholonomic_parts(motion);
+            let values = &mut out.nonholonomic[entry.nonholonomic.clone()];
+            values.copy_from_slice(&targets[..values.len()]);
+            gradient.multiply_add(motion.nodes, values);
+            let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
+            let wrenches = reaction(&gradient, multipliers, motion.nodes.len());
             self.add_forces(&entry.nodes, motion.nodes, &wrenches, out.equilibrium);
         });
     }
@@ -59,27 +67,17 @@ impl System {
     /// A = ∂κ/∂v.
     pub(super) fn write_nonholonomic_gradients(&self, at: &Point, out: &mut BlockMatrix) {
         self.for_nonholonomic(at, |entry, motion| {
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.nonholonomic_gradient(motion, &mut gradient);
-            self.write_rows(&entry.nonholonomic_rows(motion.nodes), &gradient, out);
+            let (gradient, _) = entry.nonholonomic_parts(motion);
+            self.write_rows(&entry.nonholonomic_row_blocks(motion.nodes), &gradient, out);
         });
     }
 
     /// dκ/dt − A v̇.
     pub(super) fn write_nonholonomic_curvatures(&self, at: &Point, out: &mut [f64]) {
         self.for_nonholonomic(at, |entry, motion| {
-            let (mut rate_gradient, mut gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-            entry.joint.nonholonomic_rate_gradient(motion, &mut rate_gradient);
-            entry.joint.nonholonomic_gradient(motion, &mut gradient);
-            let (_, target_rates) = entry.joint.nonholonomic_targets(motion);
-            for (r, out) in out[entry.nonholonomic.clone()].iter_mut().enumerate() {
-                *out = target_rates[r];
-                for (n, &node) in entry.nodes.iter().enumerate() {
-                    *out += rate_gradient.rows[r][n].dot(&motion.nodes[n].velocity);
-                    // V̇ at v̇ = 0 is not zero where twists depend on the rotation.
-                    *out += gradient.rows[r][n].dot(&self.twist_rate_at_rest(node, at));
-                }
-            }
+            let change = RateChange::of(|values| entry.joint.ask_nonholonomic(motion, values));
+            let out = &mut out[entry.nonholonomic.clone()];
+            self.write_curvature(&change, &entry.nodes, motion, at, out);
         });
     }
 
@@ -94,22 +92,23 @@ impl System {
     ) {
         self.for_nonholonomic(at, |entry, motion| {
             let nodes = &entry.nodes[..];
-            let rows = entry.nonholonomic_rows(motion.nodes);
-            let mut gradient = LocalGradient::zeros();
-            entry.joint.nonholonomic_gradient(motion, &mut gradient);
-            self.write_rows(&rows, &gradient, &mut out.nonholonomic);
-            if !weights.stiffness {
-                return;
-            }
             let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
-            tangent.reset(nodes.len());
-            entry.joint.add_nonholonomic_reaction_stiffness(motion, multipliers, tangent);
-            let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-            let reaction = || reaction(&gradient, multipliers, nodes.len());
-            self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
-            let mut rate = LocalGradient::zeros();
-            entry.joint.nonholonomic_rate_gradient(motion, &mut rate);
-            self.add_rate_gradient(&rows, [&gradient, &rate], &mut out.nonholonomic_stiffness);
+            let (mut gradient, mut rate) = (LocalGradient::zeros(), LocalGradient::zeros());
+            let mut asked = RowValues { multipliers, gradient: Some(&mut gradient), ..RowValues::default() };
+            if weights.stiffness {
+                tangent.reset(nodes.len());
+                asked.stiffness = Some(&mut *tangent);
+                asked.rate_gradient = Some(&mut rate);
+            }
+            entry.joint.ask_nonholonomic(motion, asked);
+            let rows = entry.nonholonomic_row_blocks(motion.nodes);
+            self.write_rows(&rows, &gradient, &mut out.nonholonomic);
+            if weights.stiffness {
+                let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
+                let reaction = || reaction(&gradient, multipliers, nodes.len());
+                self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
+                self.add_rate_gradient(&rows, [&gradient, &rate], &mut out.nonholonomic_stiffness);
+            }
         });
     }
 }

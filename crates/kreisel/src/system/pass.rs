@@ -8,7 +8,10 @@ use std::ops::Range;
 use super::assembly::{LocalPart, reaction};
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
-use crate::kinematics::{LocalForces, LocalGradient, LocalTangent, Motion, STIFFNESS_ONLY};
+use crate::element::Forces;
+use crate::joint::RowValues;
+use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY};
+use crate::lie::Vector6;
 use crate::solve::block::BlockId;
 
 /// Elements and joints that fit into the second-level cache with their blocks of an iteration matrix.
@@ -61,6 +64,7 @@ struct Derivatives<'w> {
     /// is to copy.
     tangent: &'w mut LocalTangent,
     gradient: &'w mut LocalGradient,
+    rate_gradient: &'w mut LocalGradient,
     /// End of the nodes whose columns are clear, in a matrix that is folded into.
     cleared: usize,
 }
@@ -95,9 +99,9 @@ impl System {
         };
         let found = self.candidate_pairs(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
-        let (tangent, gradient) = (&mut LocalTangent::zeros(0), &mut LocalGradient::zeros());
-        let places = places.as_deref();
-        let derivatives = Derivatives { weights, out, places, tangent, gradient, cleared: 0 };
+        let (gradient, rate_gradient) = (&mut LocalGradient::zeros(), &mut LocalGradient::zeros());
+        let (places, tangent) = (places.as_deref(), &mut LocalTangent::zeros(0));
+        let derivatives = Derivatives { weights, out, places, tangent, gradient, rate_gradient, cleared: 0 };
         self.pass(at, equations, rates, Some(derivatives));
     }
 
@@ -144,44 +148,56 @@ impl System {
         equations: Option<&mut Equations>,
         derivatives: Option<&mut Derivatives>,
     ) {
+        let nodes = &entry.nodes[..];
         self.with_element(entry, at, |motion| {
-            let forces = equations.map(|out| {
-                let mut forces = LocalForces::zeros();
-                entry.element.residual(motion, &mut forces);
-                self.add_forces(&entry.nodes, motion.nodes, &forces.wrenches, out.equilibrium);
-                self.add_rates(entry, motion, out.internal_rates);
-                forces
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
+            let derivatives = match derivatives {
+                None => {
+                    let asked = Forces { wrenches: Some(&mut wrenches[..nodes.len()]), ..Forces::default() };
+                    entry.element.ask(motion, asked);
+                    None
+                }
+                Some(derivatives) => {
+                    self.add_element_tangent(entry, motion, equations.is_some(), &mut wrenches, derivatives);
+                    Some((derivatives.weights, &mut *derivatives.out))
+                }
+            };
+            let internal_rates = equations.map(|out| {
+                self.add_forces(nodes, motion.nodes, &wrenches, out.equilibrium);
+                &mut *out.internal_rates
             });
-            if let Some(derivatives) = derivatives {
-                self.add_element_tangent(entry, motion, forces.as_ref(), derivatives);
+            if let Some(links) = &entry.links {
+                self.add_internal(entry, links, motion, internal_rates, derivatives);
             }
         });
     }
 
-    /// Adds an element's derivatives; its forces may be known.
+    /// Adds an element's derivatives, and finds its wrenches if they are wanted.
     fn add_element_tangent(
         &self,
         entry: &SystemElement,
         motion: &Motion,
-        forces: Option<&LocalForces>,
+        wrenches_wanted: bool,
+        wrenches: &mut [Vector6; MAX_NODES],
         derivatives: &mut Derivatives,
     ) {
         let Derivatives { weights, out, places, tangent, .. } = derivatives;
-        tangent.reset(entry.nodes.len());
-        entry.element.tangent(motion, *weights, tangent);
-        let residual = || {
-            let mut found = LocalForces::zeros();
-            match forces {
-                _ if weights.remembered_forces => entry.element.remembered_residual(motion, &mut found),
-                Some(forces) => return forces.wrenches,
-                None => entry.element.residual(motion, &mut found),
-            }
-            found.wrenches
-        };
         let nodes = &entry.nodes[..];
+        tangent.reset(nodes.len());
+        let mut remembered = [Vector6::zeros(); MAX_NODES];
+        let mut asked = Forces { weights: *weights, tangent: Some(&mut *tangent), ..Forces::default() };
+        // Wrenches turn with the coordinates of other groups.
+        let turned = !self.all_on_se3(nodes);
+        if wrenches_wanted || (turned && !weights.remembered_forces) {
+            asked.wrenches = Some(&mut wrenches[..nodes.len()]);
+        }
+        if turned && weights.remembered_forces {
+            asked.remembered_wrenches = Some(&mut remembered[..nodes.len()]);
+        }
+        entry.element.ask(motion, asked);
+        let meant = if weights.remembered_forces { &remembered } else { &*wrenches };
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
-        self.add_tangent(&part, tangent, residual, *weights, out);
-        self.add_state_tangent(entry, motion, *weights, out);
+        self.add_tangent(&part, tangent, || *meant, *weights, out);
     }
 
     #[inline]
@@ -193,74 +209,78 @@ impl System {
         rates: Option<&mut [f64]>,
         derivatives: Option<&mut Derivatives>,
     ) {
+        if entry.rows.is_empty() {
+            return;
+        }
         let nodes = &entry.nodes[..];
         self.with_motion(nodes, at, &entry.memory, |motion| {
             let multipliers = &at.multipliers[entry.rows.clone()];
             let rates = rates.map(|rates| &mut rates[entry.rows.clone()]);
-            let Some(derivatives) = derivatives else {
-                if let Some(out) = equations {
-                    let mut forces = LocalForces::zeros();
-                    let wrenches = &mut forces.wrenches[..nodes.len()];
-                    let violation = &mut out.violation[entry.rows.clone()];
-                    entry.joint.evaluate(motion, multipliers, violation, wrenches);
-                    self.add_forces(nodes, motion.nodes, wrenches, out.equilibrium);
-                }
-                if let Some(rates) = rates {
-                    entry.write_time_rates(motion, rates);
-                    entry.joint.add_rates(motion, rates);
-                }
-                return;
+            let (violation, equilibrium) = match equations {
+                Some(out) => (Some(&mut out.violation[entry.rows.clone()]), Some(&mut *out.equilibrium)),
+                None => (None, None),
             };
-            let Some(out) = equations else {
-                return self.add_joint_tangent(entry, motion, multipliers, None, derivatives);
-            };
-            let violation = &mut out.violation[entry.rows.clone()];
-            self.add_joint_tangent(entry, motion, multipliers, Some(violation), derivatives);
-            // The gradient is at hand: reactions and rates are products with it.
-            let wrenches = reaction(derivatives.gradient, multipliers, nodes.len());
-            self.add_forces(nodes, motion.nodes, &wrenches, out.equilibrium);
-            if let Some(rates) = rates {
-                entry.write_time_rates(motion, rates);
-                derivatives.gradient.multiply_add(motion.nodes, rates);
+            let asked = RowValues { multipliers, violation, rates, ..RowValues::default() };
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
+            let wrenches = &mut wrenches[..nodes.len()];
+            match derivatives {
+                None => {
+                    entry.joint.ask_holonomic(motion, RowValues { wrenches: Some(&mut *wrenches), ..asked })
+                }
+                Some(derivatives) => {
+                    self.add_joint_tangent(entry, motion, asked, derivatives);
+                    if equilibrium.is_some() {
+                        derivatives.gradient.transpose_multiply_add(multipliers, wrenches);
+                    }
+                }
+            }
+            if let Some(equilibrium) = equilibrium {
+                self.add_forces(nodes, motion.nodes, wrenches, equilibrium);
             }
         });
     }
 
-    /// Adds a joint's derivatives and writes its violation if that is wanted.
+    /// Adds a joint's derivatives, and answers what else is asked; rates are products with the gradient.
     fn add_joint_tangent(
         &self,
         entry: &SystemJoint,
         motion: &Motion,
-        multipliers: &[f64],
-        violation: Option<&mut [f64]>,
+        asked: RowValues,
         derivatives: &mut Derivatives,
     ) {
-        let Derivatives { weights, out, places, tangent, gradient, .. } = derivatives;
+        let Derivatives { weights, out, places, tangent, gradient, rate_gradient, .. } = derivatives;
+        let RowValues { multipliers, violation, rates, .. } = asked;
         let nodes = &entry.nodes[..];
-        let rows = entry.holonomic_rows(motion.nodes);
+        let rate_gradient_wanted = weights.stiffness && out.gradient_rate_wanted;
+        let mut by_time = [[0.0; MAX_ROWS]; 2];
         gradient.reset(entry.rows.len(), nodes.len());
-        if !weights.stiffness {
-            if let Some(violation) = violation {
-                entry.joint.violation(motion, violation);
-            }
-            entry.joint.gradient(motion, gradient);
-            return self.write_gradient(&rows, gradient, out);
+        let mut asked =
+            RowValues { multipliers, violation, gradient: Some(&mut *gradient), ..RowValues::default() };
+        if weights.stiffness {
+            tangent.reset(nodes.len());
+            asked.stiffness = Some(&mut *tangent);
         }
-        tangent.reset(nodes.len());
-        match violation {
-            None => entry.joint.linearize(motion, multipliers, gradient, tangent),
-            Some(violation) => {
-                entry.joint.linearize_with_violation(motion, multipliers, violation, gradient, tangent);
-            }
+        if rate_gradient_wanted {
+            rate_gradient.reset(entry.rows.len(), nodes.len());
+            asked.rate_gradient = Some(&mut *rate_gradient);
         }
+        if rates.is_some() && entry.time_dependent {
+            asked.by_time = Some(&mut by_time);
+        }
+        entry.joint.ask_holonomic(motion, asked);
+        if let Some(rates) = rates {
+            rates.copy_from_slice(&by_time[0][..rates.len()]);
+            gradient.multiply_add(motion.nodes, rates);
+        }
+        let rows = entry.holonomic_blocks(motion.nodes);
         self.write_gradient(&rows, gradient, out);
-        let reaction = || reaction(gradient, multipliers, nodes.len());
-        let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
-        self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
-        if out.gradient_rate_wanted {
-            let mut rate = LocalGradient::zeros();
-            entry.joint.rate_gradient(motion, &mut rate);
-            self.add_rate_gradient(&rows, [gradient, &rate], &mut out.gradient_rate);
+        if weights.stiffness {
+            let reaction = || reaction(gradient, multipliers, nodes.len());
+            let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
+            self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
+        }
+        if rate_gradient_wanted {
+            self.add_rate_gradient(&rows, [gradient, rate_gradient], &mut out.gradient_rate);
         }
     }
 }

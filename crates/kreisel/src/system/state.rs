@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{System, SystemElement};
 use crate::dae::{Point, Tangent, TangentWeights};
-use crate::element::{Element, LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES};
+use crate::element::{Forces, LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES};
 use crate::kinematics::{Motion, TwistDerivatives, add_force};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockMatrix};
@@ -12,6 +12,8 @@ use crate::solve::block::{BlockId, BlockMatrix};
 /// What ties an element to states and to the multipliers of joints.
 pub(super) struct Links {
     pub internal_states: Vec<usize>,
+    /// To how many of these states, from the first on, the element gives rates.
+    pub rate_count: usize,
     /// Rows of the multipliers among all constraints, joint after joint.
     pub multipliers: Vec<usize>,
     /// Local multipliers of each joint.
@@ -54,28 +56,40 @@ impl System {
         })
     }
 
-    /// Adds the rates that an element gives its states.
-    pub(super) fn add_rates(&self, entry: &SystemElement, motion: &Motion, out: &mut [f64]) {
-        let Some(links) = &entry.links else { return };
-        let mut rates = [0.0; MAX_STATES];
-        let count = entry.element.rate_count();
-        entry.element.rates(motion, &mut rates[..count]);
-        for (&state, rate) in links.internal_states.iter().zip(&rates[..count]) {
-            out[state] += rate;
+    /// Adds the rates that an element gives its states, and its derivatives of and by states and multipliers.
+    pub(super) fn add_internal(
+        &self,
+        entry: &SystemElement,
+        links: &Links,
+        motion: &Motion,
+        rates: Option<&mut [f64]>,
+        derivatives: Option<(TangentWeights, &mut Tangent)>,
+    ) {
+        let mut found = [0.0; MAX_STATES];
+        let found = &mut found[..links.rate_count];
+        let asked = Forces { rates: rates.is_some().then_some(&mut *found), ..Forces::default() };
+        match derivatives {
+            None => entry.element.ask(motion, asked),
+            Some((weights, out)) => {
+                self.add_internal_tangent(entry, links, motion, Forces { weights, ..asked }, out);
+            }
+        }
+        if let Some(rates) = rates {
+            links.internal_states.iter().zip(found).for_each(|(&state, rate)| rates[state] += *rate);
         }
     }
 
-    /// Adds an element's derivatives of and by states and multipliers.
-    pub(super) fn add_state_tangent(
+    /// Adds an element's derivatives of and by states and multipliers, and answers what else is asked.
+    fn add_internal_tangent(
         &self,
         entry: &SystemElement,
+        links: &Links,
         motion: &Motion,
-        weights: TangentWeights,
+        asked: Forces,
         out: &mut Tangent,
     ) {
-        let Some(links) = &entry.links else { return };
         let mut local = LocalStateTangent::zeros();
-        entry.element.state_tangent(motion, weights, &mut local);
+        entry.element.ask(motion, Forces { internal_tangent: Some(&mut local), ..asked });
         let (internal_states, joints) = (links.internal_states.len(), links.joints.len());
         for (i, node) in entry.nodes.iter().enumerate() {
             let group = self.nodes[node.0].group;
@@ -95,7 +109,7 @@ impl System {
                 }
             }
         }
-        for rate in 0..entry.element.rate_count() {
+        for rate in 0..links.rate_count {
             self.add_rate_tangent(entry, links, motion, &local, rate, out);
         }
     }
@@ -172,12 +186,9 @@ impl System {
 }
 
 /// The multipliers that an element reads, joint after joint, given the rows of all joints.
-pub(super) fn multipliers_of(
-    element: &dyn Element,
-    rows: &[Range<usize>],
-) -> (Vec<usize>, Vec<Range<usize>>) {
+pub(super) fn multipliers_of(read: &[usize], rows: &[Range<usize>]) -> (Vec<usize>, Vec<Range<usize>>) {
     let (mut multipliers, mut joints) = (Vec::new(), Vec::new());
-    for &joint in element.joints() {
+    for &joint in read {
         let first = multipliers.len();
         multipliers.extend(rows[joint].clone());
         joints.push(first..multipliers.len());

@@ -1,13 +1,13 @@
 //! Friction in joints: forces, bristles and their derivatives are those of dual numbers, by the motion, by
 //! bristles and by λ.
 
-use kreisel::dae::TangentWeights;
 use kreisel::element::contact::{CoulombFriction, Friction, LuGreFriction};
-use kreisel::element::{Bearing, Element, JointFriction, LocalStateTangent, SlidingMotion, StateId};
-use kreisel::kinematics::{Coordinate, LocalForces, LocalTangent, Motion, NodeId, NodeMotion};
+use kreisel::element::{Bearing, JointFriction, SlidingMotion, StateId};
+use kreisel::kinematics::{Coordinate, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Pose, Vector6};
 use num_dual::Dual64;
 
+use super::answers::{ALL, Answers, answers};
 use super::numbers::{Between, Node, Number, V3, matrix, product, times, transposed};
 use super::pairs::Numbers;
 
@@ -158,25 +158,18 @@ fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3],
     let element = JointFriction::new(nodes, oracle.offsets, 0, oracle.sliding_motion, oracle.bearing.clone())
         .with_bristles((0..count).map(StateId).collect());
     let at = Motion { internal_states: &states[..count], multipliers, ..Motion::new(0.0, motions) };
-    let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
-    let mut tangent = LocalTangent::zeros(2);
-    element.tangent(&at, weights, &mut tangent);
-    let mut by_states = Box::new(LocalStateTangent::zeros());
-    element.state_tangent(&at, weights, &mut by_states);
+    let Answers { wrenches: forces, tangent, rates: found, internal_tangent: by_states, .. } =
+        answers(&element, &at, ALL);
 
     let bent: V3<Dual64> = std::array::from_fn(|i| Dual64::from_re(if i < count { states[i] } else { 0.0 }));
     let constant: Vec<Node<Dual64>> = motions.iter().map(Node::constant).collect();
     let pressed: Vec<Dual64> = multipliers.iter().copied().map(Dual64::from_re).collect();
-    let mut forces = LocalForces::zeros();
-    element.residual(&at, &mut forces);
     let (plain, rates) = oracle.evaluate(&constant, &bent, &pressed);
-    let size = 10.0 * forces.wrenches.iter().map(Vector6::amax).fold(1.0, f64::max);
-    for (found, expected) in forces.wrenches.iter().zip(&plain) {
+    let size = 10.0 * forces.iter().map(Vector6::amax).fold(1.0, f64::max);
+    for (found, expected) in forces.iter().zip(&plain) {
         let expected = Vector6::from_fn(|i, _| expected[i].re);
         assert!((found - expected).amax() < 1e-10 * size, "{name}: force");
     }
-    let mut found = [0.0; 3];
-    element.rates(&at, &mut found[..count]);
     (0..count).for_each(|i| assert!((found[i] - rates[i].re).abs() < 1e-10, "{name}: rate of bristles"));
 
     for (j, k) in (0..12).map(|index| (index / 6, index % 6)) {

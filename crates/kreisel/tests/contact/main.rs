@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+#[path = "../elements/answers.rs"]
+mod answers;
 mod contact_groups;
 mod friction;
 mod heaps;

@@ -1,12 +1,12 @@
 //! Every pair of shapes with every law: tangents, balance of forces, turned worlds, energy.
 
-use kreisel::dae::TangentWeights;
+use kreisel::element::StateId;
 use kreisel::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface};
-use kreisel::element::{Element, LocalStateTangent, StateId};
-use kreisel::kinematics::{LocalForces, LocalTangent, Motion, NodeId, NodeMotion, split};
+use kreisel::kinematics::{Motion, NodeId, NodeMotion, split};
 use kreisel::lie::{Pose, UnitQuaternion, Vector3, Vector6, se3};
 use num_dual::Dual64;
 
+use super::answers::{ALL, Answers, answers};
 use super::numbers::Node;
 use super::oracle::ContactOracle;
 
@@ -102,7 +102,7 @@ fn sample(shapes: [Surface; 2], law: NormalLaw, friction: Friction, seed: u64, g
     let contact = make();
     let depth = |distance: f64| {
         let motions = at(distance);
-        contact.contact(&Motion::new(0.0, &motions)).unwrap().depth
+        contact.contact(&Motion::new(0.0, &motions)).depth
     };
     let (mut near, mut far) = (1e-3, 3.0);
     for _ in 0..60 {
@@ -146,10 +146,8 @@ impl Sample {
     }
 
     fn residual(&self, motions: &[NodeMotion]) -> Vec<Vector6> {
-        let mut forces = LocalForces::zeros();
         let memory = self.memory();
-        self.contact.residual(&Motion { memory: &memory, ..Motion::new(0.0, motions) }, &mut forces);
-        forces.wrenches[..motions.len()].to_vec()
+        answers(&self.contact, &Motion { memory: &memory, ..Motion::new(0.0, motions) }, ALL).wrenches
     }
 
     /// Tangent by dual numbers: derivative of wrench i by direction k of node j's configuration or velocity.
@@ -181,9 +179,7 @@ fn the_tangent_is_the_derivative_of_the_force_for_every_pair_and_law() {
             // Rounding of some hundred operations.
             assert!((own - Vector6::from(other)).amax() < 1e-10 * size.max(1.0), "{}", sample.name);
         }
-        let mut tangent = LocalTangent::zeros(n);
-        let weights = TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
-        sample.contact.tangent(&motion, weights, &mut tangent);
+        let tangent = answers(&sample.contact, &motion, ALL).tangent;
         let largest = (0..n * n).map(|b| tangent.block(b / n, b % n).2.amax()).fold(1.0, f64::max);
         for j in 0..n {
             for k in 0..6 {
@@ -250,8 +246,9 @@ fn without_losses_the_force_is_the_gradient_of_the_stored_energy() {
         for (j, second) in SHAPES.iter().enumerate().filter(|(j, _)| *j != i) {
             for law in lossless {
                 let sample = sample([*first, *second], law, Friction::None, 7 + (6 * i + j) as u64, false);
-                let energy =
-                    |motions: &[NodeMotion]| sample.contact.energies(&Motion::new(0.0, motions)).strain;
+                let energy = |motions: &[NodeMotion]| {
+                    answers(&sample.contact, &Motion::new(0.0, motions), ALL).energies.strain
+                };
                 let residual = sample.residual(&sample.motions);
                 for (node, wrench) in residual.iter().enumerate() {
                     for k in 0..6 {
@@ -300,31 +297,24 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
             let memory = [MEETING_SPEED];
             let motion =
                 Motion { memory: &memory, internal_states: &bent, ..Motion::new(0.0, &sample.motions) };
-            let mut forces = LocalForces::zeros();
-            contact.residual(&motion, &mut forces);
-            if forces.wrenches[0].amax() == 0.0 {
+            let found = answers(&contact, &motion, ALL);
+            if found.wrenches[0].amax() == 0.0 {
                 continue;
             }
             touched += 1;
             let nodes: Vec<Node<f64>> = sample.motions.iter().map(Node::constant).collect();
             let (wrenches, rate) = sample.oracle.with_bristles(&nodes, &bent);
-            let mut rates = [0.0; 3];
-            contact.rates(&motion, &mut rates);
-            let scale = forces.wrenches[0].amax().max(1.0);
+            let scale = found.wrenches[0].amax().max(1.0);
             for (i, wrench) in wrenches.iter().enumerate() {
                 // Rounding, as above.
                 assert!(
-                    (forces.wrenches[i] - Vector6::from(*wrench)).amax() < 1e-10 * scale,
+                    (found.wrenches[i] - Vector6::from(*wrench)).amax() < 1e-10 * scale,
                     "{}",
                     sample.name
                 );
             }
-            assert!((0..3).all(|i| (rates[i] - rate[i]).abs() < 1e-10), "{}", sample.name);
-            let weights =
-                TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false };
-            let (mut tangent, mut state_tangent) = (LocalTangent::zeros(2), LocalStateTangent::zeros());
-            contact.tangent(&motion, weights, &mut tangent);
-            contact.state_tangent(&motion, weights, &mut state_tangent);
+            assert!((0..3).all(|i| (found.rates[i] - rate[i]).abs() < 1e-10), "{}", sample.name);
+            let Answers { tangent, internal_tangent: state_tangent, .. } = found;
             let constant: Vec<Node<Dual64>> = sample.motions.iter().map(Node::constant).collect();
             let fixed = bent.map(Dual64::from_re);
             let tolerance = 1e-9 * (0..4).map(|b| tangent.block(b / 2, b % 2).2.amax()).fold(1.0, f64::max);
@@ -379,7 +369,7 @@ fn capsule_on(surface: Surface, capsule: Pose) -> kreisel::element::contact::Con
     let shapes = [surface, Surface::Capsule { radius: 0.1, half_length: 0.5 }];
     let offsets = [Pose::identity(), Pose::identity()];
     let contact = Contact::new([None, Some(NodeId(0))], offsets, shapes, law, Friction::None);
-    contact.contact(&Motion::new(0.0, &[NodeMotion::at_rest(capsule)])).unwrap()
+    contact.contact(&Motion::new(0.0, &[NodeMotion::at_rest(capsule)]))
 }
 
 #[test]

@@ -3,21 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod answers;
 mod oracle;
 mod quadratic;
 mod states;
 
 use std::sync::Arc;
 
+use answers::{ALL, answers};
 use kreisel::dae::TangentWeights;
 use kreisel::element::beam::{Beam, BeamEnd, Half, Section, Segment, SegmentLoad, Span, mass_about};
 use kreisel::element::{
     Axes, Body, Bushing, CoordinateForce, Element, EndStop, ForceLaw, JointForce, LinearSpring, MarkerForce,
     MotionSignal, Quantity, RegularizedFriction, Signal, SignalFunction,
 };
-use kreisel::kinematics::{
-    Coordinate, Frame, FramePair, LocalForces, LocalTangent, Motion, NodeId, NodeMotion,
-};
+use kreisel::kinematics::{Coordinate, Frame, FramePair, LocalTangent, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
 use num_dual::Dual64;
 use oracle::{BeamOracle, Between, Law, Node, Oracle, mixed};
@@ -272,10 +272,8 @@ fn node_strategy() -> impl Strategy<Value = [NodeMotion; 3]> {
 }
 
 fn residual(element: &dyn Element, nodes: &[NodeMotion]) -> Vec<Vector6> {
-    let mut forces = LocalForces::zeros();
-    let count = element.nodes().len();
-    element.residual(&Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) }, &mut forces);
-    forces.wrenches[..count].to_vec()
+    let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..element.facts().nodes.len()]) };
+    answers(element, &at, ALL).wrenches
 }
 
 /// Size of the numbers in a residual's derivatives, by which roundings are judged.
@@ -300,14 +298,9 @@ fn seeded(node: &NodeMotion, what: usize, k: usize) -> Node<Dual64> {
 /// Compares the tangents of all samples with dual numbers.
 fn compare_tangents(nodes: &[NodeMotion; 3]) -> Result<(), TestCaseError> {
     for Sample { name, element, oracle } in samples(&Pose::identity()) {
-        let count = element.nodes().len();
-        let mut tangent = LocalTangent::zeros(count);
+        let count = element.facts().nodes.len();
         let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
-        element.tangent(
-            &at,
-            TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false },
-            &mut tangent,
-        );
+        let tangent = answers(&*element, &at, ALL).tangent;
         let size = scale(&tangent);
         for j in 0..count {
             for (what, k) in (0..18).map(|index| (index / 6, index % 6)) {
@@ -389,10 +382,10 @@ proptest! {
             if matches!(oracle, Oracle::Push { .. } | Oracle::Actuator { .. } | Oracle::Load { .. }) {
                 continue;
             }
-            let count = element.nodes().len();
+            let count = element.facts().nodes.len();
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &resting[..count]) };
             let plain: Vec<Node<f64>> = resting[..count].iter().map(Node::constant).collect();
-            let stored = element.energies(&at).total();
+            let stored = answers(&*element, &at, ALL).energies.total();
             prop_assert!((stored - oracle.energy(&plain)).abs() < 1e-12 * (1.0 + stored.abs()), "{name}: energy");
             let wrenches = residual(&*element, &resting);
             for (j, wrench) in wrenches.iter().enumerate() {
@@ -411,7 +404,7 @@ proptest! {
     #[test]
     fn power_is_stored_lost_or_applied(nodes in node_strategy()) {
         for Sample { name, element, oracle } in samples(&Pose::identity()) {
-            let count = element.nodes().len();
+            let count = element.facts().nodes.len();
             // Along the motion: the pose moves with the twist, the twist with its rate.
             let duals: Vec<Node<Dual64>> = (nodes[..count].iter())
                 .map(|node| {
@@ -422,7 +415,7 @@ proptest! {
                 .collect();
             let storing = oracle.energy(&duals).eps;
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
-            let power = element.power(&at);
+            let power = answers(&*element, &at, ALL).power;
             let wrenches = residual(&*element, &nodes);
             let taken: f64 = wrenches.iter().zip(&nodes).map(|(wrench, node)| wrench.dot(&node.velocity)).sum();
             let size: f64 = 1.0 + wrenches.iter().zip(&nodes).map(|(w, n)| w.norm() * n.velocity.norm()).sum::<f64>();
@@ -435,10 +428,9 @@ proptest! {
     #[test]
     fn masses_are_symmetric_and_not_negative(nodes in node_strategy()) {
         for Sample { name, element, .. } in samples(&Pose::identity()) {
-            let count = element.nodes().len();
+            let count = element.facts().nodes.len();
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &nodes[..count]) };
-            let mut tangent = LocalTangent::zeros(count);
-            element.tangent(&at, TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false }, &mut tangent);
+            let tangent = answers(&*element, &at, TangentWeights { damping: 0.0, stiffness: false, ..ALL }).tangent;
             for i in 0..count {
                 for j in 0..count {
                     let difference = tangent.block(i, j).0 - tangent.block(j, i).0.transpose();
@@ -511,7 +503,7 @@ proptest! {
             let after = Motion::new(0.0, &moved);
             let mut followed = [0.0; 6];
             let moves = moves.map(|twist| size * Vector6::from(twist));
-            beam.follow(&before, &moves, &mut followed);
+            beam.remember(&after, Some((&before, &moves)), &mut followed);
             (Vector6::from(followed) - beam.strain(&after).force).norm()
         };
         let [coarse, fine] = [1e-2, 1e-3].map(error);

@@ -104,8 +104,8 @@ proptest! {
             let after = Motion::new(0.0, &moved);
             let (mut followed, mut exact) = ([0.0; 12], [0.0; 12]);
             let moves = moves.map(|twist| size * Vector6::from(twist));
-            beam.follow(&before, &moves, &mut followed);
-            beam.remember(&after, &mut exact);
+            beam.remember(&after, Some((&before, &moves)), &mut followed);
+            beam.remember(&after, None, &mut exact);
             followed.iter().zip(&exact).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         };
         let [coarse, fine] = [1e-2, 1e-3].map(error);

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use kreisel::dae::TangentWeights;
 use kreisel::element::{
     Axes, Element, JointForce, LocalStateTangent, MarkerForce, Quantity, Signal, SignalFunction,
     StateEquations, StateId,
 };
-use kreisel::kinematics::{Coordinate, Frame, FramePair, LocalForces, Motion, NodeId, NodeMotion};
+use kreisel::kinematics::{Coordinate, Frame, FramePair, Motion, NodeId, NodeMotion};
 use kreisel::lie::{Pose, Vector6};
 use num_dual::Dual64;
 use proptest::prelude::*;
 
+use super::answers::{ALL, answers};
 use super::oracle::{Between, Node, Number, measured};
 use super::{first_offset, node_strategy, second_offset, seeded, signals};
 
@@ -56,13 +56,7 @@ fn rates<T: Number>(between: &[(Between, bool)], nodes: &[Node<T>], states: &[T]
 }
 
 fn tangent(element: &dyn Element, at: &Motion) -> Box<LocalStateTangent> {
-    let mut tangent = Box::new(LocalStateTangent::zeros());
-    element.state_tangent(
-        at,
-        TangentWeights { mass: 1.0, damping: 1.0, stiffness: true, remembered_forces: false },
-        &mut tangent,
-    );
-    tangent
+    answers(element, at, ALL).internal_tangent
 }
 
 proptest! {
@@ -103,8 +97,7 @@ proptest! {
                 }
             }
         }
-        let mut values = [0.0; 3];
-        element.rates(&at, &mut values);
+        let values = answers(&element, &at, ALL).rates;
         let plain: Vec<Node<f64>> = nodes.iter().map(Node::constant).collect();
         for (found, expected) in values.iter().zip(rates(&between, &plain, &states)) {
             prop_assert!(near(*found, expected));
@@ -132,8 +125,7 @@ proptest! {
         let at = Motion { memory: &[0.0; 4], internal_states: &states, ..Motion::new(0.0, &nodes) };
         for make in make {
             // Wrenches are the force times those of a force of one.
-            let mut unit = LocalForces::zeros();
-            make(Quantity::Constant(1.0)).residual(&at, &mut unit);
+            let unit = answers(&*make(Quantity::Constant(1.0)), &at, ALL);
             let found = tangent(&*make(Quantity::Function(Arc::new(OneLaw(1)))), &at);
             for j in 0..2 {
                 let mut values = measured(&constant(&nodes), &between);

@@ -1,6 +1,6 @@
 //! The sections to which an element is tied, and the nodes that carry them.
 
-use crate::kinematics::{LocalForces, Motion, NodeId};
+use crate::kinematics::{Motion, NodeId};
 use crate::lie::{Matrix6, Pose, Vector6, se3};
 
 /// Where an end of an element is: on a node, on a body some way off its node, or on the ground.
@@ -75,12 +75,12 @@ impl<const N: usize> Carriers<N> {
     }
 
     /// Hands wrenches on the sections to their nodes.
-    pub fn add_wrenches(&self, wrenches: &[Vector6; N], out: &mut LocalForces) {
+    pub fn add_wrenches(&self, wrenches: &[Vector6; N], out: &mut [Vector6]) {
         for (section, wrench) in self.sections.iter().zip(wrenches) {
             match (section.local, &section.carried) {
                 (None, _) => {}
-                (Some(local), None) => out.wrenches[local] += wrench,
-                (Some(local), Some(carried)) => out.wrenches[local] += carried.tr_mul(wrench),
+                (Some(local), None) => out[local] += wrench,
+                (Some(local), Some(carried)) => out[local] += carried.tr_mul(wrench),
             }
         }
     }

@@ -17,8 +17,8 @@
 use super::carrier::Carriers;
 use super::{BeamEnd, Section, Span};
 use crate::dae::TangentWeights;
-use crate::element::Element;
-use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power, join, split};
+use crate::element::{Element, ElementFacts, Forces};
+use crate::kinematics::{LocalTangent, Motion, join, split};
 use crate::lie::{Matrix3, Matrix6, Pose, Vector6, se3, skew, so3};
 
 /// Strain of an element and the forces in its sections, in section axes.
@@ -108,7 +108,7 @@ impl Beam {
     }
 
     /// Adds what section forces n do to the nodes.
-    fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut LocalForces) {
+    fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut [Vector6]) {
         let second = shape.operator.transpose_multiply(force);
         let first = bracket_transpose(&shape.twist, force) - second;
         self.carriers.add_wrenches(&[first, second], out);
@@ -116,21 +116,54 @@ impl Beam {
 }
 
 impl Element for Beam {
-    fn nodes(&self) -> &[NodeId] {
-        self.carriers.nodes()
+    fn facts(&self) -> ElementFacts<'_> {
+        let nodes = self.carriers.nodes();
+        ElementFacts { memory: 6, follows: true, costly_tangent: true, ..ElementFacts::on(nodes) }
     }
 
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let shape = self.shape(at);
-        self.add_wrenches(&shape, &self.force(&shape), out);
+        if let Some(wrenches) = out.wrenches.take() {
+            self.add_wrenches(&shape, &self.force(&shape), wrenches);
+        }
+        if let Some(wrenches) = out.remembered_wrenches.take() {
+            self.add_wrenches(&shape, &Vector6::from_column_slice(at.memory), wrenches);
+        }
+        if let Some(tangent) = out.tangent.take() {
+            self.add_tangent(&shape, at, out.weights, tangent);
+        }
+        if let Some(energies) = out.energies.take() {
+            let stretch = shape.twist - self.reference;
+            energies.strain = 0.5 * stretch.dot(&(self.stiffness * stretch));
+        }
+        if let Some(power) = out.power.take() {
+            power.dissipated = self.damping_time * shape.rate.dot(&(self.stiffness * shape.rate));
+        }
     }
 
-    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
-        self.add_wrenches(&self.shape(at), &Vector6::from_column_slice(at.memory), out);
+    fn remember(&self, at: &Motion, since: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
+        let force = match since {
+            None => self.force(&self.shape(at)),
+            Some((before, moves)) => {
+                let (shape, [first, second]) = (self.shape(before), self.carriers.moved(moves));
+                // δd = G δh_B + (d̂ − G) δh_A.
+                let change =
+                    shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
+                self.force(&shape) + self.stiffness * change
+            }
+        };
+        memory.copy_from_slice(force.as_slice());
     }
+}
 
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let shape = self.shape(at);
+impl Beam {
+    fn add_tangent(
+        &self,
+        shape: &ElementShape,
+        at: &Motion,
+        weights: TangentWeights,
+        out: &mut LocalTangent,
+    ) {
         let gradient = shape.operator.matrix();
         let bracket = se3::hat(&shape.twist);
         let damped = self.damping_time != 0.0;
@@ -149,7 +182,7 @@ impl Element for Beam {
         if weights.stiffness {
             let force = match weights.remembered_forces {
                 true => Vector6::from_column_slice(at.memory),
-                false => self.force(&shape),
+                false => self.force(shape),
             };
             let mut matrix = self.stiffness;
             if damped {
@@ -166,38 +199,6 @@ impl Element for Beam {
         }
     }
 
-    fn energies(&self, at: &Motion) -> Energies {
-        let stretch = self.shape(at).twist - self.reference;
-        Energies { strain: 0.5 * stretch.dot(&(self.stiffness * stretch)), ..Energies::default() }
-    }
-
-    fn memory_count(&self) -> usize {
-        6
-    }
-
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
-        memory.copy_from_slice(self.force(&self.shape(at)).as_slice());
-    }
-
-    fn has_costly_tangent(&self) -> bool {
-        true
-    }
-
-    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
-        let (shape, [first, second]) = (self.shape(before), self.carriers.moved(moves));
-        // δd = G δh_B + (d̂ − G) δh_A.
-        let change = shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
-        let force = self.force(&shape) + self.stiffness * change;
-        memory.copy_from_slice(force.as_slice());
-    }
-
-    fn power(&self, at: &Motion) -> Power {
-        let rate = self.shape(at).rate;
-        Power { applied: 0.0, dissipated: self.damping_time * rate.dot(&(self.stiffness * rate)) }
-    }
-}
-
-impl Beam {
     /// Adds the blocks of rows X (second end) and Y − X (first end) times (d̂ − G, G) of the columns.
     fn add_products(
         &self,

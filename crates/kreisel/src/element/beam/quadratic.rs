@@ -22,8 +22,8 @@ use super::element::{bracket_transpose, bracket_transpose_derivative, screw};
 use super::quadratic_span::Weights;
 use super::{BeamEnd, BeamStrain, QuadraticSpan, Section};
 use crate::dae::TangentWeights;
-use crate::element::Element;
-use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power};
+use crate::element::{Element, ElementFacts, Forces};
+use crate::kinematics::{LocalTangent, Motion};
 use crate::lie::{Matrix6, Vector6, se3};
 
 /// 1/√3: Gauss's two points, each of weight 1, are at ∓ this.
@@ -136,19 +136,18 @@ impl QuadraticBeam {
         point.stiffness * (place.strain + self.damping_time * place.rate)
     }
 
-    /// Adds what section forces n do to the nodes.
+    /// Adds what section forces n at the points of Gauss do to the nodes.
     fn add_wrenches(
         &self,
         shape: &QuadraticShape,
-        force: impl Fn(usize, &GaussPoint, &GaussKinematics) -> Vector6,
-        out: &mut LocalForces,
+        places: &[GaussKinematics; 2],
+        forces: &[Vector6; 2],
+        out: &mut [Vector6],
     ) {
         let mut on_arms = [Vector6::zeros(); 2];
-        for (index, point) in self.points.iter().enumerate() {
-            let place = self.place(point, shape);
-            let force = force(index, point, &place);
+        for (place, force) in places.iter().zip(forces) {
             for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
-                *sum += gradient.tr_mul(&force);
+                *sum += gradient.tr_mul(force);
             }
         }
         let mut wrenches = [Vector6::zeros(); 3];
@@ -248,11 +247,55 @@ impl QuadraticBeam {
             }
         }
     }
+
+    /// Adds the derivatives of what section forces n do, with given n in the geometric stiffness.
+    fn add_tangent(
+        &self,
+        shape: &QuadraticShape,
+        places: &[GaussKinematics; 2],
+        forces: &[Vector6; 2],
+        weights: TangentWeights,
+        out: &mut LocalTangent,
+    ) {
+        let mut stiffness: ArmBlocks = [[Matrix6::zeros(); 2]; 2];
+        let mut damping = stiffness;
+        let mut on_arms = [Vector6::zeros(); 2];
+        for ((point, place), force) in self.points.iter().zip(places).zip(forces) {
+            if self.damped() {
+                for (row, blocks) in damping.iter_mut().enumerate() {
+                    let left = self.damping_time * place.gradients[row].tr_mul(&point.stiffness);
+                    for (column, block) in blocks.iter_mut().enumerate() {
+                        *block += left * place.gradients[column];
+                    }
+                }
+            }
+            if weights.stiffness {
+                self.add_stiffness(point, shape, place, force, &mut stiffness);
+                for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
+                    *sum += gradient.tr_mul(force);
+                }
+            }
+        }
+        if self.damped() {
+            self.add_products(shape, &damping, None, |i, j, block| *out.damping(i, j) += block);
+        }
+        if weights.stiffness {
+            let own = [0, 1].map(|arm| {
+                [
+                    shape.operators[arm].transpose_derivative(&on_arms[arm]),
+                    bracket_transpose_derivative(&on_arms[arm]),
+                ]
+            });
+            self.add_products(shape, &stiffness, Some(&own), |i, j, block| {
+                *out.stiffness(i, j) += block;
+            });
+        }
+    }
 }
 
-/// Remembered forces of a Gauss point.
-fn remembered(at: &Motion, index: usize) -> Vector6 {
-    Vector6::from_column_slice(&at.memory[6 * index..6 * index + 6])
+/// Remembered forces of both Gauss points.
+fn remembered(at: &Motion) -> [Vector6; 2] {
+    [0, 1].map(|index| Vector6::from_column_slice(&at.memory[6 * index..6 * index + 6]))
 }
 
 /// δd = G δh_X + (d̂ − G) δh_M of both arms.
@@ -268,102 +311,52 @@ fn arm_changes(
 }
 
 impl Element for QuadraticBeam {
-    fn nodes(&self) -> &[NodeId] {
-        self.carriers.nodes()
+    fn facts(&self) -> ElementFacts<'_> {
+        let nodes = self.carriers.nodes();
+        ElementFacts { memory: 12, follows: true, costly_tangent: true, ..ElementFacts::on(nodes) }
     }
 
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let shape = self.shape(at);
-        self.add_wrenches(&shape, |_, point, place| self.force(point, place), out);
-    }
-
-    fn remembered_residual(&self, at: &Motion, out: &mut LocalForces) {
-        self.add_wrenches(&self.shape(at), |index, _, _| remembered(at, index), out);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let shape = self.shape(at);
-        let mut stiffness: ArmBlocks = [[Matrix6::zeros(); 2]; 2];
-        let mut damping = stiffness;
-        let mut on_arms = [Vector6::zeros(); 2];
-        for (index, point) in self.points.iter().enumerate() {
-            let place = self.place(point, &shape);
-            if self.damped() {
-                for (row, blocks) in damping.iter_mut().enumerate() {
-                    let left = self.damping_time * place.gradients[row].tr_mul(&point.stiffness);
-                    for (column, block) in blocks.iter_mut().enumerate() {
-                        *block += left * place.gradients[column];
-                    }
-                }
-            }
-            if weights.stiffness {
-                let force = match weights.remembered_forces {
-                    true => remembered(at, index),
-                    false => self.force(point, &place),
-                };
-                self.add_stiffness(point, &shape, &place, &force, &mut stiffness);
-                for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
-                    *sum += gradient.tr_mul(&force);
-                }
-            }
+        let places = self.points.each_ref().map(|point| self.place(point, &shape));
+        let forces = || [0, 1].map(|index| self.force(&self.points[index], &places[index]));
+        if let Some(wrenches) = out.wrenches.take() {
+            self.add_wrenches(&shape, &places, &forces(), wrenches);
         }
-        if self.damped() {
-            self.add_products(&shape, &damping, None, |i, j, block| *out.damping(i, j) += block);
+        if let Some(wrenches) = out.remembered_wrenches.take() {
+            self.add_wrenches(&shape, &places, &remembered(at), wrenches);
         }
-        if weights.stiffness {
-            let own = [0, 1].map(|arm| {
-                [
-                    shape.operators[arm].transpose_derivative(&on_arms[arm]),
-                    bracket_transpose_derivative(&on_arms[arm]),
-                ]
-            });
-            self.add_products(&shape, &stiffness, Some(&own), |i, j, block| {
-                *out.stiffness(i, j) += block;
-            });
+        if let Some(tangent) = out.tangent.take() {
+            let forces = if out.weights.remembered_forces { remembered(at) } else { forces() };
+            self.add_tangent(&shape, &places, &forces, out.weights, tangent);
+        }
+        let points = self.points.iter().zip(&places);
+        if let Some(energies) = out.energies.take() {
+            let stored = |(point, place): (&GaussPoint, &GaussKinematics)| {
+                0.5 * place.strain.dot(&(point.stiffness * place.strain))
+            };
+            energies.strain = points.clone().map(stored).sum();
+        }
+        if let Some(power) = out.power.take() {
+            let lost = |(point, place): (&GaussPoint, &GaussKinematics)| {
+                self.damping_time * place.rate.dot(&(point.stiffness * place.rate))
+            };
+            power.dissipated = points.map(lost).sum();
         }
     }
 
-    fn energies(&self, at: &Motion) -> Energies {
-        let shape = self.shape(at);
-        let stored = |point: &GaussPoint| {
-            let strain = self.place(point, &shape).strain;
-            0.5 * strain.dot(&(point.stiffness * strain))
-        };
-        Energies { strain: self.points.iter().map(stored).sum(), ..Energies::default() }
-    }
-
-    fn memory_count(&self) -> usize {
-        12
-    }
-
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
-        let shape = self.shape(at);
-        for (point, memory) in self.points.iter().zip(memory.chunks_exact_mut(6)) {
-            memory.copy_from_slice(self.force(point, &self.place(point, &shape)).as_slice());
-        }
-    }
-
-    fn has_costly_tangent(&self) -> bool {
-        true
-    }
-
-    fn follow(&self, before: &Motion, moves: &[Vector6], memory: &mut [f64]) {
-        let (shape, moves) = (self.shape(before), self.carriers.moved(moves));
-        let changes = arm_changes(&shape.arms, &shape.operators, &moves);
+    fn remember(&self, at: &Motion, since: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
+        let shape = self.shape(since.map_or(at, |(before, _)| before));
+        let changes =
+            since.map(|(_, moves)| arm_changes(&shape.arms, &shape.operators, &self.carriers.moved(moves)));
         for (point, memory) in self.points.iter().zip(memory.chunks_exact_mut(6)) {
             let place = self.place(point, &shape);
-            let change = place.gradients[0] * changes[0] + place.gradients[1] * changes[1];
-            let force = self.force(point, &place) + point.stiffness * change;
+            let mut force = self.force(point, &place);
+            if let Some(changes) = &changes {
+                let change = place.gradients[0] * changes[0] + place.gradients[1] * changes[1];
+                force += point.stiffness * change;
+            }
             memory.copy_from_slice(force.as_slice());
         }
-    }
-
-    fn power(&self, at: &Motion) -> Power {
-        let shape = self.shape(at);
-        let lost = |point: &GaussPoint| {
-            let rate = self.place(point, &shape).rate;
-            self.damping_time * rate.dot(&(point.stiffness * rate))
-        };
-        Power { applied: 0.0, dissipated: self.points.iter().map(lost).sum() }
     }
 }

@@ -9,9 +9,8 @@
 //! the rate of the momentum M V seen from the moving node, the weight, and a damping in proportion to the
 //! mass.
 
-use crate::dae::TangentWeights;
-use crate::element::{Axes, Element, MAX_SIGNALS, Quantity};
-use crate::kinematics::{Energies, LocalForces, LocalTangent, Motion, NodeId, Power, join, split};
+use crate::element::{Axes, Element, ElementFacts, Forces, MAX_SIGNALS, Quantity};
+use crate::kinematics::{LocalTangent, Motion, NodeId, join, split};
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
 
 /// A rigid piece of a beam around a node.
@@ -36,9 +35,24 @@ impl Segment {
         join(&(omega.cross(&spin) + u.cross(&push)), &omega.cross(&push))
     }
 
+    /// Derivative of −V̂ᵀ M V + α M V by the twist.
+    fn add_damping(&self, velocity: &Vector6, momentum: &Vector6, out: &mut Matrix6) {
+        let ((omega, u), (spin, push)) = (split(velocity), split(momentum));
+        let (omega, u, spin, push) = (skew(&omega), skew(&u), skew(&spin), skew(&push));
+        let mass = |i: usize, j: usize| self.mass.fixed_view::<3, 3>(i, j);
+        let mut add = |i: usize, j: usize, part: Matrix3| {
+            let mut block = out.fixed_view_mut::<3, 3>(i, j);
+            block += part + self.damping * mass(i, j);
+        };
+        add(0, 0, omega * mass(0, 0) + u * mass(3, 0) - spin);
+        add(0, 3, omega * mass(0, 3) + u * mass(3, 3) - push);
+        add(3, 0, omega * mass(3, 0) - push);
+        add(3, 3, omega * mass(3, 3));
+    }
+
     /// The weight seen from the node turns against it: δ(Rᵀγ) = (Rᵀγ)~ δΘ.
-    fn add_weight_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        let turned = skew(&at.nodes[0].rotation.tr_mul(&self.gravity));
+    fn add_weight_stiffness(&self, weight: &Vector3, out: &mut LocalTangent) {
+        let turned = skew(weight);
         for row in [0, 3] {
             let mut block = out.stiffness(0, 0).fixed_view_mut::<3, 3>(row, 0);
             block -= self.mass.fixed_view::<3, 3>(row, 3) * turned;
@@ -47,65 +61,41 @@ impl Segment {
 }
 
 impl Element for Segment {
-    fn nodes(&self) -> &[NodeId] {
-        &self.node
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts::on(&self.node)
     }
 
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let node = &at.nodes[0];
-        let momentum = self.mass * node.velocity;
-        let weight = node.rotation.tr_mul(&self.gravity);
-        let rate = node.acceleration - join(&Vector3::zeros(), &weight);
-        out.wrenches[0] +=
-            self.mass * rate + Self::carried(&node.velocity, &momentum) + self.damping * momentum;
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        let node = &at.nodes[0];
-        *out.mass(0, 0) += self.mass;
-        let (omega, u) = split(&node.velocity);
-        let (spin, push) = split(&(self.mass * node.velocity));
-        let (omega, u, spin, push) = (skew(&omega), skew(&u), skew(&spin), skew(&push));
-        let mass = |i: usize, j: usize| self.mass.fixed_view::<3, 3>(i, j);
-        let damping = out.damping(0, 0);
-        let mut add = |i: usize, j: usize, part: Matrix3| {
-            let mut block = damping.fixed_view_mut::<3, 3>(i, j);
-            block += part + self.damping * mass(i, j);
-        };
-        add(0, 0, omega * mass(0, 0) + u * mass(3, 0) - spin);
-        add(0, 3, omega * mass(0, 3) + u * mass(3, 3) - push);
-        add(3, 0, omega * mass(3, 0) - push);
-        add(3, 3, omega * mass(3, 3));
-        if weights.stiffness {
-            self.add_weight_stiffness(at, out);
+        let (momentum, weight) = (self.mass * node.velocity, node.rotation.tr_mul(&self.gravity));
+        if let Some(wrenches) = out.wrenches.take() {
+            let rate = node.acceleration - join(&Vector3::zeros(), &weight);
+            wrenches[0] +=
+                self.mass * rate + Self::carried(&node.velocity, &momentum) + self.damping * momentum;
         }
-    }
-
-    fn load(&self, at: &Motion, out: &mut LocalForces) {
-        let weight = at.nodes[0].rotation.tr_mul(&self.gravity);
-        out.wrenches[0] -= self.mass * join(&Vector3::zeros(), &weight);
-    }
-
-    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        self.add_weight_stiffness(at, out);
-    }
-
-    fn energies(&self, at: &Motion) -> Energies {
-        let node = &at.nodes[0];
-        let weight = node.rotation.tr_mul(&self.gravity);
-        let whole = self.mass.fixed_view::<3, 3>(3, 3) * weight;
-        // The lower left block is −s̃ with the first moment s.
-        let moment = Vector3::new(self.mass[(4, 2)], self.mass[(5, 0)], self.mass[(3, 1)]);
-        Energies {
-            kinetic: 0.5 * node.velocity.dot(&(self.mass * node.velocity)),
-            potential: -(node.rotation * whole).dot(&node.pose.position) - moment.dot(&weight),
-            strain: 0.0,
+        if let Some(tangent) = out.tangent.take() {
+            *tangent.mass(0, 0) += self.mass;
+            self.add_damping(&node.velocity, &momentum, tangent.damping(0, 0));
+            if out.weights.stiffness {
+                self.add_weight_stiffness(&weight, tangent);
+            }
         }
-    }
-
-    fn power(&self, at: &Motion) -> Power {
-        let velocity = &at.nodes[0].velocity;
-        Power { applied: 0.0, dissipated: self.damping * velocity.dot(&(self.mass * velocity)) }
+        if let Some(load) = out.load.take() {
+            load[0] -= self.mass * join(&Vector3::zeros(), &weight);
+        }
+        if let Some(stiffness) = out.load_stiffness.take() {
+            self.add_weight_stiffness(&weight, stiffness);
+        }
+        if let Some(energies) = out.energies.take() {
+            let whole = self.mass.fixed_view::<3, 3>(3, 3) * weight;
+            // The lower left block is −s̃ with the first moment s.
+            let moment = Vector3::new(self.mass[(4, 2)], self.mass[(5, 0)], self.mass[(3, 1)]);
+            energies.kinetic = 0.5 * node.velocity.dot(&momentum);
+            energies.potential = -(node.rotation * whole).dot(&node.pose.position) - moment.dot(&weight);
+        }
+        if let Some(power) = out.power.take() {
+            power.dissipated = self.damping * node.velocity.dot(&momentum);
+        }
     }
 }
 
@@ -165,51 +155,43 @@ impl SegmentLoad {
         let to_body = at.nodes[0].rotation.tr_mul(&self.world_from_given);
         join(&(to_body * torque), &(to_body * force))
     }
-}
 
-impl Element for SegmentLoad {
-    fn nodes(&self) -> &[NodeId] {
-        &self.node
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        out.wrenches[0] -= self.wrench * self.per_length(at);
-    }
-
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
-        if !weights.stiffness || self.axes == Axes::Marker {
+    /// A dead load turns against the node: δ(Rᵀf) = (Rᵀf)~ δΘ.
+    fn add_stiffness(&self, per_length: &Vector6, out: &mut Matrix6) {
+        if self.axes == Axes::Marker {
             return;
         }
-        // δ(Rᵀf) = (Rᵀf)~ δΘ.
-        let (torque, force) = split(&self.per_length(at));
+        let (torque, force) = split(per_length);
         let (torque, force) = (skew(&torque), skew(&force));
         for row in [0, 3] {
             let part = self.wrench.fixed_view::<3, 3>(row, 0) * torque
                 + self.wrench.fixed_view::<3, 3>(row, 3) * force;
-            let mut block = out.stiffness(0, 0).fixed_view_mut::<3, 3>(row, 0);
+            let mut block = out.fixed_view_mut::<3, 3>(row, 0);
             block -= part;
         }
     }
+}
 
-    fn load(&self, at: &Motion, out: &mut LocalForces) {
-        self.residual(at, out);
+impl Element for SegmentLoad {
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts { memory: self.inputs.len(), ..ElementFacts::on(&self.node) }
     }
 
-    fn load_stiffness(&self, at: &Motion, out: &mut LocalTangent) {
-        let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
-        self.tangent(at, weights, out);
-    }
-
-    fn power(&self, at: &Motion) -> Power {
-        let wrench = self.wrench * self.per_length(at);
-        Power { applied: wrench.dot(&at.nodes[0].velocity), dissipated: 0.0 }
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let per_length = self.per_length(at);
+        for wrenches in [out.wrenches.take(), out.load.take()].into_iter().flatten() {
+            wrenches[0] -= self.wrench * per_length;
+        }
+        let tangent = out.tangent.take().filter(|_| out.weights.stiffness);
+        for stiffness in [tangent, out.load_stiffness.take()].into_iter().flatten() {
+            self.add_stiffness(&per_length, stiffness.stiffness(0, 0));
+        }
+        if let Some(power) = out.power.take() {
+            power.applied = (self.wrench * per_length).dot(&at.nodes[0].velocity);
+        }
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         self.components.iter().flat_map(|component| component.corners(from, to)).collect()
-    }
-
-    fn memory_count(&self) -> usize {
-        self.inputs.len()
     }
 }

@@ -17,12 +17,9 @@ pub(crate) use law::FrictionForce;
 pub use law::{CoulombFriction, Friction, LuGreFriction, MIN_RESTITUTION, NormalForce, NormalLaw};
 pub use shape::{Couple, Feature, Surface, couples};
 
-use super::{Element, LocalStateTangent, StateId};
-use crate::dae::TangentWeights;
-use crate::kinematics::{
-    Energies, FramePair, LocalForces, LocalTangent, Motion, NodeId, Power, Relative, pair_between,
-};
-use crate::lie::{Pose, Vector3};
+use super::{Element, ElementFacts, Forces, LocalStateTangent, OfferedSignal, StateId};
+use crate::kinematics::{FramePair, Motion, NodeId, Relative, pair_between};
+use crate::lie::{Pose, Vector3, Vector6};
 use force::{History, Touching};
 
 /// What a contact does at a moment, summed over its couples.
@@ -36,6 +33,26 @@ pub struct ContactResult {
     pub force: Vector3,
     /// Where the deepest couple touches, in the world.
     pub point: Vector3,
+}
+
+impl ContactResult {
+    /// How a contact offers it to sensors.
+    pub(crate) const SIGNAL: OfferedSignal = OfferedSignal { name: "contact", size: Self::SIZE };
+
+    const SIZE: usize = 8;
+
+    fn numbers(&self) -> [f64; Self::SIZE] {
+        let (force, point) = (&self.force, &self.point);
+        [self.depth, self.normal_force, force.x, force.y, force.z, point.x, point.y, point.z]
+    }
+
+    /// What an element measures by the place of this signal.
+    pub(crate) fn measured(element: &dyn Element, at: &Motion, signal: usize) -> Self {
+        let mut numbers = [0.0; Self::SIZE];
+        element.measure(at, signal, &mut numbers);
+        let [depth, normal_force, force @ .., x, y, z] = numbers;
+        Self { depth, normal_force, force: force.into(), point: Vector3::new(x, y, z) }
+    }
 }
 
 /// Two shapes that push each other where they overlap.
@@ -85,6 +102,11 @@ impl Contact {
         self.couples.iter().enumerate().map(single).collect()
     }
 
+    /// The nodes that it pushes.
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
     /// The couples of features and surfaces.
     pub fn couples(&self) -> &[Couple] {
         &self.couples
@@ -126,76 +148,51 @@ fn history(at: &Motion, couple: usize) -> History {
 }
 
 impl Element for Contact {
-    fn nodes(&self) -> &[NodeId] {
-        &self.nodes
-    }
-
-    fn residual(&self, at: &Motion, out: &mut LocalForces) {
-        for (pair, relative, touching) in self.touching(at) {
-            pair.add_to_nodes(1.0, &touching.residual(&relative), &mut out.wrenches);
+    fn facts(&self) -> ElementFacts<'_> {
+        ElementFacts {
+            internal_states: &self.bristles,
+            rate_count: self.bristles.len(),
+            memory: if self.law.needs_speed() { self.couples.len() } else { 0 },
+            signals: &[ContactResult::SIGNAL],
+            ..ElementFacts::on(&self.nodes)
         }
     }
 
-    fn tangent(&self, at: &Motion, weights: TangentWeights, out: &mut LocalTangent) {
+    fn evaluate(&self, at: &Motion, out: &mut Forces) {
+        let (mut wrenches, mut tangent) = (out.wrenches.take(), out.tangent.take());
+        let (mut energies, mut power) = (out.energies.take(), out.power.take());
         for (pair, relative, touching) in self.touching(at) {
-            let (stiffness, damping) = touching.tangent(&relative);
-            pair.add_blocks(&damping, |i, j, block| *out.damping(i, j) += block);
-            if weights.stiffness {
-                pair.add_to_blocks(&stiffness, out);
+            if let Some(wrenches) = &mut wrenches {
+                pair.add_to_nodes(1.0, &touching.residual(&relative), wrenches);
+            }
+            if let Some(tangent) = &mut tangent {
+                let (stiffness, damping) = touching.tangent(&relative);
+                pair.add_blocks(&damping, |i, j, block| *tangent.damping(i, j) += block);
+                if out.weights.stiffness {
+                    pair.add_to_blocks(&stiffness, tangent);
+                }
+            }
+            if let Some(energies) = &mut energies {
+                energies.strain += touching.normal.energy;
+            }
+            if let Some(power) = &mut power {
+                power.dissipated += touching.dissipated();
             }
         }
-    }
-
-    fn internal_states(&self) -> &[StateId] {
-        &self.bristles
-    }
-
-    fn rate_count(&self) -> usize {
-        self.bristles.len()
-    }
-
-    fn rates(&self, at: &Motion, out: &mut [f64]) {
-        let rate = match self.touching(at).next() {
-            Some((_, _, touching)) => touching.bristle_rate(),
-            None => Friction::straightening() * history(at, 0).bristles,
-        };
-        out.iter_mut().zip(rate.iter()).for_each(|(out, rate)| *out += rate);
-    }
-
-    fn state_tangent(&self, at: &Motion, _: TangentWeights, out: &mut LocalStateTangent) {
-        let Some((pair, relative, touching)) = self.touching(at).next() else {
-            (0..self.bristles.len()).for_each(|i| out.rate_by_state[i][i] = Friction::straightening());
-            return;
-        };
-        let by_bristles = touching.bristle_rate_by_bristles();
-        let (by_configuration, by_velocity) = touching.bristle_rate_by_twists(&relative);
-        for i in 0..self.bristles.len() {
-            let by_bristle = touching.residual_by_bristle(&relative, i);
-            pair.add_to_nodes(1.0, &by_bristle, &mut out.force_by_state[i]);
-            (0..3).for_each(|j| out.rate_by_state[i][j] = by_bristles[(i, j)]);
-            let row = by_configuration.row(i).transpose();
-            pair.add_to_nodes(1.0, &row, &mut out.rate_by_configuration[i]);
-            let row = by_velocity.row(i).transpose();
-            pair.add_to_nodes(1.0, &row, &mut out.rate_by_velocity[i]);
+        if let Some(rates) = out.rates.take() {
+            self.add_bristle_rates(at, rates);
+        }
+        if let Some(tangent) = out.internal_tangent.take() {
+            self.add_bristle_tangent(at, tangent);
         }
     }
 
-    fn energies(&self, at: &Motion) -> Energies {
-        let strain = self.touching(at).map(|(_, _, touching)| touching.normal.energy).sum();
-        Energies { strain, ..Energies::default() }
-    }
-
-    fn power(&self, at: &Motion) -> Power {
-        let dissipated = self.touching(at).map(|(_, _, touching)| touching.dissipated()).sum();
-        Power { dissipated, ..Power::default() }
-    }
-
-    fn memory_count(&self) -> usize {
-        if self.law.needs_speed() { self.couples.len() } else { 0 }
+    fn measure(&self, at: &Motion, _: usize, out: &mut [f64]) {
+        out.copy_from_slice(&self.contact(at).numbers());
     }
 
     /// The speed at which a couple comes closer counts until it touches.
-    fn remember(&self, at: &Motion, memory: &mut [f64]) {
+    fn remember(&self, at: &Motion, _: Option<(&Motion, &[Vector6])>, memory: &mut [f64]) {
         let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
         for (couple, speed) in self.couples.iter().zip(memory) {
             if let Some((nearest, _, velocity)) = couple.meet(&relatives[1 - couple.side])
@@ -205,8 +202,11 @@ impl Element for Contact {
             }
         }
     }
+}
 
-    fn contact(&self, at: &Motion) -> Option<ContactResult> {
+impl Contact {
+    /// What the contact does: depth, forces, place.
+    pub fn contact(&self, at: &Motion) -> ContactResult {
         let relatives = [self.pairs[0].relative(at), self.pairs[1].relative(at)];
         let mut sum = ContactResult::default();
         let mut deepest = f64::NEG_INFINITY;
@@ -225,11 +225,36 @@ impl Element for Contact {
                 sum.force += sign * (frame.rotation * touching.force);
             }
         }
-        Some(sum)
+        sum
     }
-}
 
-impl Contact {
+    /// Adds the rates of the bristles of a single couple.
+    fn add_bristle_rates(&self, at: &Motion, out: &mut [f64]) {
+        let rate = match self.touching(at).next() {
+            Some((_, _, touching)) => touching.bristle_rate(),
+            None => Friction::straightening() * history(at, 0).bristles,
+        };
+        out.iter_mut().zip(rate.iter()).for_each(|(out, rate)| *out += rate);
+    }
+
+    fn add_bristle_tangent(&self, at: &Motion, out: &mut LocalStateTangent) {
+        let Some((pair, relative, touching)) = self.touching(at).next() else {
+            (0..self.bristles.len()).for_each(|i| out.rate_by_state[i][i] = Friction::straightening());
+            return;
+        };
+        let by_bristles = touching.bristle_rate_by_bristles();
+        let (by_configuration, by_velocity) = touching.bristle_rate_by_twists(&relative);
+        for i in 0..self.bristles.len() {
+            let by_bristle = touching.residual_by_bristle(&relative, i);
+            pair.add_to_nodes(1.0, &by_bristle, &mut out.force_by_state[i]);
+            (0..3).for_each(|j| out.rate_by_state[i][j] = by_bristles[(i, j)]);
+            let row = by_configuration.row(i).transpose();
+            pair.add_to_nodes(1.0, &row, &mut out.rate_by_configuration[i]);
+            let row = by_velocity.row(i).transpose();
+            pair.add_to_nodes(1.0, &row, &mut out.rate_by_velocity[i]);
+        }
+    }
+
     /// Pose in the world of the frame of a couple's surface.
     fn world_frame(&self, couple: &Couple, at: &Motion) -> Pose {
         let pair = self.pair(couple);

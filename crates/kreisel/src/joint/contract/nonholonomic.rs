@@ -2,7 +2,7 @@
 //! velocities that are written here once more.
 
 use super::*;
-use crate::joint::{KnifeEdge, Rate, RateTerm, Rolling, VelocityCoupling, Wheel};
+use crate::joint::{JointFacts, KnifeEdge, Rate, RateTerm, Rolling, Rows, VelocityCoupling, Wheel};
 
 /// κ of a wheel that rolls, written down without the derivatives: velocities of the two points that touch.
 fn rolling_nonholonomic(wheel: Wheel, radius: f64, two: &Two, direction: usize, b: usize) -> HyperDual64 {
@@ -95,7 +95,8 @@ proptest! {
         // Differences of the gradient are what the derivatives are compared with here: rates have no simpler
         // form.
         check_nonholonomic_by_differences(&joint, &at)?;
-        let (values, rates) = joint.nonholonomic_targets(&at);
+        let found = Answers::of(|values| (&joint as &dyn Joint).ask_nonholonomic(&at, values), &[0.0]);
+        let [values, rates] = found.by_time;
         let exact = law.value(time());
         prop_assert!(close(values[0], -exact.re) && close(rates[0], -exact.v1));
     }
@@ -124,19 +125,17 @@ impl Two {
 /// κ is the derivative by ε₂ of `exact`, ∂κ/∂q along direction b the mixed one; A is κ's derivative by the
 /// twists, on which κ depends linearly, and the stiffness belongs to A.
 fn check_nonholonomic(
-    joint: &impl Joint,
+    joint: &dyn Joint,
     at: &Motion,
     exact: impl Fn(usize, usize) -> HyperDual64,
 ) -> Result<(), TestCaseError> {
-    let (mut gradient, mut rate_gradient) = (LocalGradient::zeros(), LocalGradient::zeros());
-    joint.nonholonomic_gradient(at, &mut gradient);
-    joint.nonholonomic_rate_gradient(at, &mut rate_gradient);
-    for row in 0..joint.nonholonomic_count() {
-        let nonholonomic: f64 =
-            gradient.rows[row].iter().zip(at.nodes).map(|(part, node)| part.dot(&node.velocity)).sum();
+    let count = joint.facts().nonholonomic_rows;
+    let Answers { rates, rate_gradient, .. } =
+        Answers::of(|values| joint.ask_nonholonomic(at, values), &MULTIPLIERS[..count]);
+    for (row, nonholonomic) in rates[..count].iter().enumerate() {
         for b in 0..12 {
             let exact = exact(row, b);
-            prop_assert!(close(nonholonomic, exact.eps2), "row {row}: {nonholonomic}, {exact}");
+            prop_assert!(close(*nonholonomic, exact.eps2), "row {row}: {nonholonomic}, {exact}");
             let found = rate_gradient.rows[row][b / 6][b % 6];
             prop_assert!(close(found, exact.eps1eps2), "row {row}, {b}: {found}, {exact}");
         }
@@ -144,41 +143,45 @@ fn check_nonholonomic(
     check_nonholonomic_by_differences(joint, at)
 }
 
+/// Multipliers of as many equations as there may be.
+const MULTIPLIERS: [f64; MAX_ROWS] = [0.8, -1.7, 0.3, 0.1, 0.2, 0.5];
+
+/// A joint that answers no more than it has to.
+struct GradientOnly<'j>(&'j dyn Joint);
+
+impl Joint for GradientOnly<'_> {
+    fn facts(&self) -> JointFacts<'_> {
+        self.0.facts()
+    }
+
+    fn evaluate(&self, at: &Motion, out: &mut Rows) {
+        let (gradient, by_time) = (out.nonholonomic.gradient.take(), out.nonholonomic.by_time.take());
+        let nonholonomic = RowValues { gradient, by_time, ..RowValues::default() };
+        self.0.evaluate(at, &mut Rows { nonholonomic, ..Rows::default() });
+    }
+}
+
 /// Hand-written stiffness and rate gradient against the trait's own differences, good to about eight digits.
-fn check_nonholonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
-    struct Plain<'j, J>(&'j J);
-    impl<J: Joint> Joint for Plain<'_, J> {
-        fn nodes(&self) -> &[NodeId] {
-            self.0.nodes()
-        }
-        fn size(&self) -> usize {
-            0
-        }
-        fn violation(&self, _: &Motion, _: &mut [f64]) {}
-        fn gradient(&self, _: &Motion, _: &mut LocalGradient) {}
-        fn nonholonomic_count(&self) -> usize {
-            self.0.nonholonomic_count()
-        }
-        fn nonholonomic_gradient(&self, at: &Motion, out: &mut LocalGradient) {
-            self.0.nonholonomic_gradient(at, out);
+fn check_nonholonomic_by_differences(joint: &dyn Joint, at: &Motion) -> Result<(), TestCaseError> {
+    let count = joint.facts().nonholonomic_rows;
+    let ask =
+        |joint: &dyn Joint| Answers::of(|values| joint.ask_nonholonomic(at, values), &MULTIPLIERS[..count]);
+    let (mut exact, mut differenced) = (ask(joint), ask(&GradientOnly(joint)));
+    for i in 0..2 {
+        for k in 0..6 {
+            let (exact, product) = (exact.wrenches[i][k], differenced.wrenches[i][k]);
+            prop_assert!(close(exact, product), "{exact} {product}");
         }
     }
-    let multipliers = [0.8, -1.7, 0.3, 0.1, 0.2, 0.5];
-    let multipliers = &multipliers[..joint.nonholonomic_count()];
-    let (mut exact, mut differenced) = (LocalTangent::zeros(2), LocalTangent::zeros(2));
-    joint.add_nonholonomic_reaction_stiffness(at, multipliers, &mut exact);
-    Plain(joint).add_nonholonomic_reaction_stiffness(at, multipliers, &mut differenced);
-    let (mut rate, mut differenced_rate) = (LocalGradient::zeros(), LocalGradient::zeros());
-    joint.nonholonomic_rate_gradient(at, &mut rate);
-    Plain(joint).nonholonomic_rate_gradient(at, &mut differenced_rate);
     for i in 0..2 {
         for j in 0..2 {
-            let (exact, differenced) = (*exact.stiffness(i, j), *differenced.stiffness(i, j));
+            let [exact, differenced] =
+                [&mut exact, &mut differenced].map(|found| *found.stiffness.stiffness(i, j));
             let size = 1.0 + exact.norm();
             prop_assert!((exact - differenced).norm() < 1e-6 * size, "{exact} {differenced}");
         }
-        for row in 0..joint.nonholonomic_count() {
-            let (exact, differenced) = (rate.rows[row][i], differenced_rate.rows[row][i]);
+        for row in 0..count {
+            let [exact, differenced] = [&exact, &differenced].map(|found| found.rate_gradient.rows[row][i]);
             prop_assert!((exact - differenced).norm() < 1e-6 * (1.0 + exact.norm()), "{exact} {differenced}");
         }
     }
@@ -186,23 +189,16 @@ fn check_nonholonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<
 }
 
 /// Gradient, stiffness and rate gradient of Φ against differences, good to about eight digits.
-fn check_holonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(), TestCaseError> {
+fn check_holonomic_by_differences(joint: &dyn Joint, at: &Motion) -> Result<(), TestCaseError> {
     const STEP: f64 = 6e-6;
-    let mut gradient = LocalGradient::zeros();
-    joint.gradient(at, &mut gradient);
-    let mut stiffness = LocalTangent::zeros(2);
-    joint.add_reaction_stiffness(at, &[1.0], &mut stiffness);
-    let mut rate = LocalGradient::zeros();
-    joint.rate_gradient(at, &mut rate);
+    let ask = |at: &Motion| Answers::of(|values| joint.ask_holonomic(at, values), &[1.0]);
+    let Answers { gradient, mut stiffness, rate_gradient, .. } = ask(at);
     for b in 0..12 {
         let moved = |distance: f64| {
             let mut nodes = [at.nodes[0], at.nodes[1]];
             crate::kinematics::shift_pose(&mut nodes[b / 6], b % 6, distance);
-            let at = Motion { nodes: &nodes, ..*at };
-            let (mut violation, mut gradient) = ([0.0], LocalGradient::zeros());
-            joint.violation(&at, &mut violation);
-            joint.gradient(&at, &mut gradient);
-            (violation[0], gradient)
+            let found = ask(&Motion { nodes: &nodes, ..*at });
+            (found.violation[0], found.gradient)
         };
         let ((forth, forth_gradient), (back, back_gradient)) = (moved(STEP), moved(-STEP));
         let slope = (forth - back) / (2.0 * STEP);
@@ -217,7 +213,7 @@ fn check_holonomic_by_differences(joint: &impl Joint, at: &Motion) -> Result<(),
             rate_slope += change * at.nodes[a / 6].velocity[a % 6];
             size += change.abs();
         }
-        let found = rate.rows[0][b / 6][b % 6];
+        let found = rate_gradient.rows[0][b / 6][b % 6];
         prop_assert!((found - rate_slope).abs() < 1e-6 * size, "{b}: rate {found} {rate_slope}");
     }
     Ok(())

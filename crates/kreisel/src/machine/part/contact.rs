@@ -1,7 +1,6 @@
 //! `[[contact]]`: two shapes that touch, with friction.
 
 use super::contact_law::{self, Laws};
-use crate::element::Element;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
@@ -277,7 +276,7 @@ fn check_depth(
     let poses = surfaces.iter().filter(|surface| surface.at.node.is_some());
     let motions: Vec<NodeMotion> = poses.map(|surface| NodeMotion::at_rest(surface.at.body)).collect();
     let motion = Motion::new(0.0, &motions);
-    let depth = contact.contact(&motion).map_or(0.0, |contact| contact.depth);
+    let depth = contact.contact(&motion).depth;
     if depth <= MAX_PENETRATION_PART * smallest {
         return Ok(());
     }

@@ -2,7 +2,6 @@
 
 use super::contact::own_shape;
 use super::contact_law::{self, Laws};
-use crate::element::Element;
 use crate::element::contact::{ContactGroup, Member, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
@@ -130,8 +129,7 @@ fn check_depths(
         let motions: Vec<NodeMotion> =
             pair.iter().filter_map(|member| pose(member)).map(NodeMotion::at_rest).collect();
         let smallest = pair.iter().map(|member| member.surface.extent()).fold(f64::INFINITY, f64::min);
-        let contact = contact_group.contact((i, j)).contact(&Motion::new(0.0, &motions));
-        let depth = contact.map_or(0.0, |contact| contact.depth);
+        let depth = contact_group.contact((i, j)).contact(&Motion::new(0.0, &motions)).depth;
         if depth > MAX_PENETRATION_PART * smallest {
             let name = |member: &Member| {
                 let body = member.node.and_then(|node| builder.body_of(node));

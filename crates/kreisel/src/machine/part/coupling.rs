@@ -130,7 +130,7 @@ fn couple(
     }
     let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
     let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
-    let count = joint.nodes().len();
+    let count = joint.facts().nodes.len();
     if count > MAX_NODES {
         let requirement = format!("those of at most {MAX_NODES} bodies");
         return Err(reader.unsuitable("joints", &requirement, count).into());

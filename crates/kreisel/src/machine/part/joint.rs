@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nalgebra::Rotation3;
 
 use crate::dae::{Note, NoteKind};
-use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
+use crate::joint::{CoordinateJoint, Joint, Row, RowValues, Rows, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
@@ -270,12 +270,13 @@ const MISFIT: f64 = 1e-6;
 /// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they
 /// do.
 pub(super) fn warn_of_misfit(builder: &mut MachineBuilder, name: &str, joint: &impl Joint) {
-    let nodes: Vec<NodeMotion> =
-        (joint.nodes().iter()).map(|node| NodeMotion::at_rest(initial_pose(builder, Some(*node)))).collect();
-    let time = builder.settings.start_time;
-    let memory = vec![0.0; joint.memory_count()];
-    let mut violation = vec![0.0; joint.size()];
-    joint.violation(&Motion { memory: &memory, ..Motion::new(time, &nodes) }, &mut violation);
+    let facts = joint.facts();
+    let at_start = |node: &NodeId| NodeMotion::at_rest(initial_pose(builder, Some(*node)));
+    let nodes: Vec<NodeMotion> = facts.nodes.iter().map(at_start).collect();
+    let (memory, mut violation) = (vec![0.0; facts.memory], vec![0.0; facts.rows]);
+    let motion = Motion { memory: &memory, ..Motion::new(builder.settings.start_time, &nodes) };
+    let asked = RowValues { violation: Some(&mut violation), ..RowValues::default() };
+    joint.evaluate(&motion, &mut Rows { holonomic: asked, ..Rows::default() });
     let largest = violation.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > MISFIT {
         let text = format!(

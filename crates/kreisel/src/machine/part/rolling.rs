@@ -1,7 +1,7 @@
 //! `[[rolling]]`: a disc or sphere that rolls on a plane without slipping.
 
 use super::joint::{BODIES, refuse_point_masses, turn_z_to};
-use crate::joint::{Joint, Rolling, Wheel};
+use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::builder::placement;
@@ -135,8 +135,9 @@ fn refuse_gap(
     }
     let moving = sides.iter().filter(|side| side.node.is_some());
     let nodes: Vec<NodeMotion> = moving.map(|side| NodeMotion::at_rest(side.body)).collect();
-    let mut gap = [0.0];
-    joint.violation(&Motion::new(0.0, &nodes), &mut gap);
+    let mut gap = [0.0_f64];
+    let asked = RowValues { violation: Some(&mut gap), ..RowValues::default() };
+    joint.evaluate(&Motion::new(0.0, &nodes), &mut Rows { holonomic: asked, ..Rows::default() });
     let [gap] = gap;
     if gap.abs() <= ROUNDING * radius {
         return Ok(());

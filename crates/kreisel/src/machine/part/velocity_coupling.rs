@@ -70,7 +70,7 @@ pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
         terms.push(RateTerm { factor, ..term(builder, reference, own_axes)? });
     }
     let joint = VelocityCoupling::new(&terms, Arc::new(target));
-    let count = joint.nodes().len();
+    let count = joint.facts().nodes.len();
     if count > MAX_NODES {
         let requirement = format!("those of at most {MAX_NODES} bodies");
         return Err(reader.unsuitable("rates", &requirement, count).into());
