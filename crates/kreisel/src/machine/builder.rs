@@ -57,7 +57,7 @@ pub struct MachineBuilder {
     states: Vec<StateSignal>,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
-    /// Lengths of the machine that no joint or marker shows, such as radii of wheels.
+    /// Lengths of the machine that no joint or marker shows, such as lengths of rods and radii of wheels.
     pub(super) lengths: Vec<f64>,
     pub(super) assumptions: Vec<String>,
     pub(super) warnings: Vec<String>,
@@ -102,7 +102,7 @@ impl MachineBuilder {
     /// All parts of a document; `outside` are its functions.
     pub(super) fn read(document: &Document, outside: Functions) -> Result<Self, ModelErrors> {
         let mut builder = Self { outside, ..Self::new() };
-        for entry in part::PARTS {
+        for entry in part::parts() {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 let added = (entry.add)(part, &mut builder);
@@ -257,21 +257,10 @@ impl MachineBuilder {
     }
 
     /// Adds a joint of a kind with its frames and free coordinates.
-    pub fn add_joint(
-        &mut self,
-        joint: impl Joint + 'static,
-        entry: impl FnOnce(usize) -> JointEntry,
-        name: &str,
-    ) {
-        let index = self.system_builder.joint(name, joint);
-        let entry = entry(index);
+    pub fn add_joint(&mut self, joint: impl Joint + 'static, entry: JointEntry) {
+        let index = self.system_builder.joint(&entry.name, joint);
         self.joints_by_name.insert(entry.name.clone(), self.joints.len());
-        self.joints.push(entry);
-    }
-
-    /// Adds equations that belong to no joint of their own (drives, couplings).
-    pub fn add_constraint(&mut self, name: &str, joint: impl Joint + 'static) -> usize {
-        self.system_builder.joint(name, joint)
+        self.joints.push(JointEntry { index, ..entry });
     }
 
     /// Adds a marker to a body or, without one, to the ground; the pose is in body axes or in the world.
@@ -642,14 +631,9 @@ impl MachineBuilder {
             .map(|(_, offset)| offset.position.norm());
         let markers =
             self.bodies.iter().flat_map(|body| body.markers.iter().map(|(_, pose)| pose.position.norm()));
-        let rods = self.joints.iter().filter(|joint| joint.kind == "distance").map(|joint| {
-            let poses = joint.nodes.map(|node| super::part::joint::initial_pose(self, node));
-            let end = |side: usize| poses[side].transform_point(&joint.offsets[side].position);
-            (end(1) - end(0)).norm()
-        });
         let beams = self.beams.iter().map(BeamEntry::length);
         let lengths = self.lengths.iter().copied();
-        let largest = arms.chain(markers).chain(rods).chain(beams).chain(lengths).fold(0.0, f64::max);
+        let largest = arms.chain(markers).chain(beams).chain(lengths).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 }
@@ -668,7 +652,7 @@ fn sources(document: &Document) -> Vec<ModelIdentity> {
 
 /// Where a document says each part.
 fn places(document: &Document) -> HashMap<String, Place> {
-    let parts = part::PARTS.iter().flat_map(|entry| document.parts_of(entry.kind.name));
+    let parts = part::parts().flat_map(|entry| document.parts_of(entry.kind.name));
     parts.map(|part| (part.name().to_string(), part.entries().place().clone())).collect()
 }
 

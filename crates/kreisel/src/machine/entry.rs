@@ -1,14 +1,15 @@
 //! What a machine knows of its parts by name: for those who measure, draw and explain them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::sensor::SensorFrame;
 use super::shape::Solid;
-use crate::element::{SignalFunction, StateId};
+use crate::element::{SignalFunction, SlidingMotion, StateId};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
-use crate::model::{Place, Reference};
+use crate::model::{Part, Place, Reference};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -48,6 +49,37 @@ pub struct JointEntry {
     pub offsets: [Pose; 2],
     /// Free coordinates that can be measured, driven and coupled: name and coordinate.
     pub coordinates: &'static [(&'static str, Coordinate)],
+    /// How friction follows from what it transmits, if it does.
+    pub friction: Option<&'static FrictionForm>,
+    /// Whether it is a drive.
+    pub is_drive: bool,
+}
+
+impl JointEntry {
+    /// A joint without coordinates; its index is known when it is added.
+    pub fn new(part: &Part, nodes: [Option<NodeId>; 2], offsets: [Pose; 2]) -> Self {
+        Self {
+            name: part.name().to_string(),
+            kind: part.kind().name,
+            index: 0,
+            nodes,
+            offsets,
+            coordinates: &[],
+            friction: None,
+            is_drive: false,
+        }
+    }
+}
+
+/// How friction in a joint follows from what the joint transmits.
+#[derive(Clone, Debug)]
+pub struct FrictionForm {
+    /// What slides.
+    pub motion: SlidingMotion,
+    /// Multipliers that are forces.
+    pub forces: Range<usize>,
+    /// Multipliers that are moments.
+    pub moments: Range<usize>,
 }
 
 /// A spring, damper or bushing between two points, for those who draw it.

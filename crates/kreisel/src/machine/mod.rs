@@ -24,8 +24,8 @@ pub(crate) mod variant;
 pub use balance::EnergyBalance;
 pub use builder::MachineBuilder;
 pub use entry::{
-    Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, SpringEntry,
+    Attachment, BodyEntry, ContactEntry, ForceEntry, FrictionForm, FunctionEntry, Functions, InputEntry,
+    JointEntry, MeasuredCoordinate, SpringEntry,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use mobility::Mobility;

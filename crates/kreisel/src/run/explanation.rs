@@ -141,8 +141,7 @@ impl Machine {
                 names.join(", ")
             ));
         }
-        let is_drive =
-            |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.kind == "drive");
+        let is_drive = |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.is_drive);
         let drives = mobility.shared.iter().filter(|(joint, _)| is_drive(*joint));
         let names: Vec<String> =
             drives.map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint))).collect();

@@ -1,5 +1,6 @@
 //! `[[bushing]]`: an elastic, damped connection of two frames.
 
+use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::builder::placement;
@@ -79,13 +80,8 @@ pub static KIND: PartKind = PartKind {
 /// Adds a bushing.
 pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let references = reader.references("bodies")?;
-    let attachments = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
+    let (_, attachments) = two_bodies(&reader, builder)?;
     let nodes = attachments.map(|attachment| attachment.node);
-    if nodes[0] == nodes[1] {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
-    }
     let stiffness = matrix(&reader, "stiffness")?;
     let damping = matrix(&reader, "damping")?;
     if stiffness.amax() == 0.0 && damping.amax() == 0.0 {

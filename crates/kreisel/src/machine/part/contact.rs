@@ -1,6 +1,7 @@
 //! `[[contact]]`: two shapes that touch, with friction.
 
 use super::contact_law::{self, Laws};
+use super::joint::same_body;
 use crate::element::Element;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeMotion};
@@ -129,8 +130,7 @@ pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
         }
     }
     if elements.is_empty() {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
+        return Err(same_body(&reader, &references).into());
     }
     let extents = first.iter().chain(&second).map(|surface| surface.surface.extent());
     builder.lengths.extend(extents.filter(|extent| extent.is_finite()));

@@ -137,8 +137,6 @@ fn couple(
     }
     warn_of_misfit(builder, part.name(), &joint);
     let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
-    let (name, kind) = (part.name().to_string(), part.kind().name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
     Ok(())
 }

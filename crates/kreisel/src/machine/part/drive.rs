@@ -125,9 +125,7 @@ fn keep(
     offsets: [Pose; 2],
 ) {
     warn_of_misfit(builder, part.name(), &joint);
-    let (name, kind) = (part.name().to_string(), part.kind().name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, JointEntry { is_drive: true, ..JointEntry::new(part, nodes, offsets) });
 }
 
 fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

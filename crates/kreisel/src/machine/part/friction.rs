@@ -6,8 +6,7 @@ use super::contact_law;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
-use crate::kinematics::Coordinate;
-use crate::machine::MachineBuilder;
+use crate::machine::{FrictionForm, MachineBuilder};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -105,17 +104,12 @@ fn add_by_reaction(
     builder: &mut MachineBuilder,
 ) -> Result<(), ModelErrors> {
     let joint = builder.joint(&reader.reference("joint")?)?.clone();
-    let (sliding_motion, forces, moments) = match joint.kind {
-        "prismatic" => (SlidingMotion::Along(Coordinate::Translation(2)), 0..2, 2..5),
-        "revolute" => (SlidingMotion::Along(Coordinate::Angle), 0..3, 3..5),
-        "spherical" => (SlidingMotion::AllAround, 0..3, 0..0),
-        other => {
-            let found = format!("a {other} joint");
-            let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
-            return Err(error.with_hint("give a `force` or a `torque` instead").into());
-        }
+    let Some(FrictionForm { motion, forces, moments }) = joint.friction else {
+        let found = format!("a {} joint", joint.kind);
+        let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
+        return Err(error.with_hint("give a `force` or a `torque` instead").into());
     };
-    let sliding = joint.kind == "prismatic";
+    let sliding = matches!(motion, SlidingMotion::Along(coordinate) if !coordinate.is_angle());
     let arm = if sliding { 1.0 } else { reader.positive("radius")? };
     let friction = contact_law::read_friction(reader, || match sliding {
         true => reader.positive("transition-speed"),
@@ -125,10 +119,10 @@ fn add_by_reaction(
         true => Some(reader.positive("bearing-length")?),
         false => None,
     };
-    let bearing = Bearing { friction, arm, length, forces, moments };
-    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, sliding_motion, bearing);
+    let bearing = Bearing { friction, arm, length, forces: forces.clone(), moments: moments.clone() };
+    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, *motion, bearing);
     let bristles = match friction {
-        Friction::LuGre(law) => (0..sliding_motion.dimension())
+        Friction::LuGre(law) => (0..motion.dimension())
             .map(|axis| {
                 let name = format!("{} (bristle {axis})", part.name());
                 builder.system_builder.fading_state(name, 0.0, contact_law::bristle_scale(&law))

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use nalgebra::Rotation3;
 
+use crate::element::SlidingMotion;
 use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::builder::placement;
-use crate::machine::{Attachment, JointEntry, MachineBuilder};
+use crate::machine::part::PartEntry;
+use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -93,107 +95,169 @@ const LENGTH: Key = key(
     "Distance of the points, constant or by a law of time; that of the initial configuration if not given.",
 );
 
+/// A joint made of rows: all that is to be said of it.
+pub struct JointKind {
+    /// Its name, its words and its keys.
+    pub part: PartKind,
+    /// Free coordinates by name.
+    pub coordinates: &'static [(&'static str, Coordinate)],
+    /// Whether it holds rotations, which a point mass does not have.
+    pub holds_rotation: bool,
+    /// How friction follows from what it transmits.
+    pub friction: Option<FrictionForm>,
+    /// Its equations between frames that stand like this at the initial configuration.
+    pub rows: fn(&PartReader, &Relative) -> Result<Vec<Row>, ModelErrors>,
+}
+
 const fn kind(name: &'static str, doc: &'static str, keys: &'static [Key]) -> PartKind {
     PartKind { name, doc, occurrence: Occurrence::Many, keys }
 }
 
-/// Keys of `[[fixed]]`.
-pub static FIXED: PartKind =
-    kind("fixed", "No relative motion: the second body is welded to the first.", &[BODIES, REACTION_POINT]);
-/// Keys of `[[revolute]]`.
-pub static REVOLUTE: PartKind = kind(
-    "revolute",
-    "Rotation about the joint's z axis; measures `angle`, full turns counted.",
-    &[BODIES, POINT, AXIS, X_AXIS],
-);
-/// Keys of `[[prismatic]]`.
-pub static PRISMATIC: PartKind = kind(
-    "prismatic",
-    "Displacement along the joint's z axis without rotation; measures `displacement`.",
-    &[BODIES, REACTION_POINT, AXIS, X_AXIS],
-);
-/// Keys of `[[cylindrical]]`.
-pub static CYLINDRICAL: PartKind = kind(
-    "cylindrical",
-    "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.",
-    &[BODIES, POINT, AXIS, X_AXIS],
-);
-/// Keys of `[[spherical]]`.
-pub static SPHERICAL: PartKind = kind("spherical", "Rotation about a point.", &[BODIES, POINT]);
-/// Keys of `[[universal]]`.
-pub static UNIVERSAL: PartKind = kind(
-    "universal",
-    "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.",
-    &[BODIES, POINT, FIRST_AXIS, SECOND_AXIS],
-);
-/// Keys of `[[planar]]`.
-pub static PLANAR: PartKind = kind(
-    "planar",
-    "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.",
-    &[BODIES, REACTION_POINT, NORMAL, X_AXIS],
-);
-/// Keys of `[[screw]]`.
-pub static SCREW: PartKind = kind(
-    "screw",
-    "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.",
-    &[BODIES, POINT, AXIS, X_AXIS, LEAD],
-);
-/// Keys of `[[distance]]`.
-pub static DISTANCE: PartKind = kind(
-    "distance",
-    "Keeps the distance of two points, like a massless rod between ball joints; measures `length`.",
-    &[ENDS, POINTS, LENGTH],
-);
-/// Keys of `[[point-on-line]]`.
-pub static POINT_ON_LINE: PartKind = kind(
-    "point-on-line",
-    "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.",
-    &[BODIES, POINT, AXIS, X_AXIS],
-);
-/// Keys of `[[point-on-plane]]`.
-pub static POINT_ON_PLANE: PartKind = kind(
-    "point-on-plane",
-    "Keeps a point of the second body in a plane of the first; measures `x` and `y`.",
-    &[BODIES, POINT, NORMAL, X_AXIS],
-);
+/// Every joint made of rows.
+pub static JOINTS: [JointKind; 11] = [
+    JointKind {
+        part: kind(
+            "fixed",
+            "No relative motion: the second body is welded to the first.",
+            &[BODIES, REACTION_POINT],
+        ),
+        coordinates: &[],
+        holds_rotation: true,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::fixed()),
+    },
+    JointKind {
+        part: kind(
+            "revolute",
+            "Rotation about the joint's z axis; measures `angle`, full turns counted.",
+            &[BODIES, POINT, AXIS, X_AXIS],
+        ),
+        coordinates: &[("angle", Angle)],
+        holds_rotation: true,
+        friction: Some(FrictionForm { motion: SlidingMotion::Along(Angle), forces: 0..3, moments: 3..5 }),
+        rows: |_, _| Ok(lower_pair::revolute()),
+    },
+    JointKind {
+        part: kind(
+            "prismatic",
+            "Displacement along the joint's z axis without rotation; measures `displacement`.",
+            &[BODIES, REACTION_POINT, AXIS, X_AXIS],
+        ),
+        coordinates: &[("displacement", Translation(2))],
+        holds_rotation: true,
+        friction: Some(FrictionForm {
+            motion: SlidingMotion::Along(Translation(2)),
+            forces: 0..2,
+            moments: 2..5,
+        }),
+        rows: |_, _| Ok(lower_pair::prismatic()),
+    },
+    JointKind {
+        part: kind(
+            "cylindrical",
+            "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.",
+            &[BODIES, POINT, AXIS, X_AXIS],
+        ),
+        coordinates: &[("angle", Angle), ("displacement", Translation(2))],
+        holds_rotation: true,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::cylindrical()),
+    },
+    JointKind {
+        part: kind("spherical", "Rotation about a point.", &[BODIES, POINT]),
+        coordinates: &[],
+        holds_rotation: false,
+        friction: Some(FrictionForm { motion: SlidingMotion::AllAround, forces: 0..3, moments: 0..0 }),
+        rows: |_, _| Ok(lower_pair::spherical()),
+    },
+    JointKind {
+        part: kind(
+            "universal",
+            "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.",
+            &[BODIES, POINT, FIRST_AXIS, SECOND_AXIS],
+        ),
+        coordinates: &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
+        holds_rotation: true,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::universal()),
+    },
+    JointKind {
+        part: kind(
+            "planar",
+            "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.",
+            &[BODIES, REACTION_POINT, NORMAL, X_AXIS],
+        ),
+        coordinates: &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
+        holds_rotation: true,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::planar()),
+    },
+    JointKind {
+        part: kind(
+            "screw",
+            "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.",
+            &[BODIES, POINT, AXIS, X_AXIS, LEAD],
+        ),
+        coordinates: &[("angle", Angle), ("displacement", Translation(2))],
+        holds_rotation: true,
+        friction: None,
+        rows: screw_rows,
+    },
+    JointKind {
+        part: kind(
+            "distance",
+            "Keeps the distance of two points, like a massless rod between ball joints; measures `length`.",
+            &[ENDS, POINTS, LENGTH],
+        ),
+        coordinates: &[("length", Distance)],
+        holds_rotation: false,
+        friction: None,
+        rows: distance_rows,
+    },
+    JointKind {
+        part: kind(
+            "point-on-line",
+            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.",
+            &[BODIES, POINT, AXIS, X_AXIS],
+        ),
+        coordinates: &[("displacement", Translation(2))],
+        holds_rotation: false,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::point_on_line()),
+    },
+    JointKind {
+        part: kind(
+            "point-on-plane",
+            "Keeps a point of the second body in a plane of the first; measures `x` and `y`.",
+            &[BODIES, POINT, NORMAL, X_AXIS],
+        ),
+        coordinates: &[("x", Translation(0)), ("y", Translation(1))],
+        holds_rotation: false,
+        friction: None,
+        rows: |_, _| Ok(lower_pair::point_on_plane()),
+    },
+];
 
-/// Free coordinates of a kind by name.
-fn coordinates(kind: &str) -> &'static [(&'static str, Coordinate)] {
-    match kind {
-        "revolute" => &[("angle", Angle)],
-        "prismatic" | "point-on-line" => &[("displacement", Translation(2))],
-        "cylindrical" | "screw" => &[("angle", Angle), ("displacement", Translation(2))],
-        "universal" => &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
-        "planar" => &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
-        "point-on-plane" => &[("x", Translation(0)), ("y", Translation(1))],
-        "distance" => &[("length", Distance)],
-        _ => &[],
+/// The joints of [`JOINTS`] as parts.
+pub static PARTS: [PartEntry; JOINTS.len()] = {
+    let mut parts = [PartEntry { kind: &JOINTS[0].part, add: add_row_joint }; JOINTS.len()];
+    let mut index = 1;
+    while index < parts.len() {
+        parts[index].kind = &JOINTS[index].part;
+        index += 1;
     }
-}
+    parts
+};
 
-/// Equations of a kind between frames that stand like this at the initial configuration.
-fn rows(reader: &PartReader, kind: &str, initial: &Relative) -> Result<Vec<Row>, ModelErrors> {
-    Ok(match kind {
-        "fixed" => lower_pair::fixed(),
-        "revolute" => lower_pair::revolute(),
-        "prismatic" => lower_pair::prismatic(),
-        "cylindrical" => lower_pair::cylindrical(),
-        "spherical" => lower_pair::spherical(),
-        "universal" => lower_pair::universal(),
-        "planar" => lower_pair::planar(),
-        "point-on-line" => lower_pair::point_on_line(),
-        "point-on-plane" => lower_pair::point_on_plane(),
-        "screw" => {
-            let start = [Translation(2), Angle].map(|coordinate| coordinate.value(initial, 0.0));
-            let lead = reader.number("lead")?;
-            if lead == 0.0 {
-                let error = reader.unsuitable("lead", "another number", lead);
-                return Err(error.with_hint("a `[[revolute]]` turns without advancing").into());
-            }
-            lower_pair::screw(lead, start)
-        }
-        _ => distance_rows(reader, initial)?,
-    })
+/// The displacement of a screw follows its angle from where both begin.
+fn screw_rows(reader: &PartReader, initial: &Relative) -> Result<Vec<Row>, ModelErrors> {
+    let start = [Translation(2), Angle].map(|coordinate| coordinate.value(initial, 0.0));
+    let lead = reader.number("lead")?;
+    if lead == 0.0 {
+        let error = reader.unsuitable("lead", "another number", lead);
+        return Err(error.with_hint("a `[[revolute]]` turns without advancing").into());
+    }
+    Ok(lower_pair::screw(lead, start))
 }
 
 /// The distance of the initial configuration, or the given one.
@@ -214,43 +278,63 @@ fn distance_rows(reader: &PartReader, initial: &Relative) -> Result<Vec<Row>, Mo
     }
 }
 
-/// Adds a joint.
-pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+fn add_row_joint(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let kind = JOINTS.iter().find(|kind| kind.part.name == part.kind().name);
+    add(kind.expect("only parts of the table are added so"), part, builder)
+}
+
+/// Adds a joint of a kind.
+pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let (kind, name) = (part.kind().name, part.name());
+    let (references, sides) = two_bodies(&reader, builder)?;
+    if kind.holds_rotation {
+        refuse_point_masses(&reader, builder, &references, &sides)?;
+    }
+    let nodes = sides.map(|side| side.node);
+    let offsets = if kind.part.keys.contains(&POINTS) {
+        let offsets = ends(&reader, &references, &sides)?;
+        let [first, second] = [0, 1].map(|side| sides[side].body.transform_point(&offsets[side].position));
+        builder.lengths.push((second - first).norm());
+        offsets
+    } else {
+        frames(&reader, &kind.part, &sides)?
+    };
+    let initial = initial_relative(sides.map(|side| side.body), offsets);
+    let mut joint = CoordinateJoint::between(nodes, offsets, (kind.rows)(&reader, &initial)?);
+    builder.known_rows.share(&mut joint);
+    warn_of_misfit(builder, part.name(), &joint);
+    let entry = JointEntry::new(part, nodes, offsets);
+    let friction = kind.friction.as_ref();
+    builder.add_joint(joint, JointEntry { coordinates: kind.coordinates, friction, ..entry });
+    reader.finish()
+}
+
+/// The two different bodies of `bodies`, or what stands for them.
+pub(super) fn two_bodies(
+    reader: &PartReader,
+    builder: &MachineBuilder,
+) -> Result<(Vec<Reference>, [Attachment; 2]), ModelErrors> {
     let references = reader.references("bodies")?;
     let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
     if sides[0].node == sides[1].node {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
+        return Err(same_body(reader, &references).into());
     }
-    refuse_point_masses(&reader, builder, kind, &references, &sides)?;
-    let nodes = sides.map(|side| side.node);
-    let offsets = match kind {
-        "distance" => ends(&reader, &references, &sides)?,
-        _ => frames(&reader, part.kind(), &sides)?,
-    };
-    let initial = initial_relative(sides.map(|side| side.body), offsets);
-    let mut joint = CoordinateJoint::between(nodes, offsets, rows(&reader, kind, &initial)?);
-    builder.known_rows.share(&mut joint);
-    warn_of_misfit(builder, name, &joint);
-    let coordinates = coordinates(kind);
-    let entry = |index| JointEntry { name: name.to_string(), kind, index, nodes, offsets, coordinates };
-    builder.add_joint(joint, entry, name);
-    reader.finish()
+    Ok((references, sides))
+}
+
+/// The error of what would act between a body and itself.
+pub(super) fn same_body(reader: &PartReader, references: &[Reference]) -> ModelError {
+    let found = format!("`{}` and `{}`", references[0].name, references[1].name);
+    reader.unsuitable("bodies", "two different bodies", found)
 }
 
 /// A point mass cannot turn, so that a joint that holds rotations has nothing to hold.
 pub(super) fn refuse_point_masses(
     reader: &PartReader,
     builder: &MachineBuilder,
-    kind: &str,
     references: &[Reference],
     sides: &[Attachment; 2],
 ) -> Result<(), ModelErrors> {
-    if matches!(kind, "spherical" | "distance" | "point-on-line" | "point-on-plane") {
-        return Ok(());
-    }
     let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| builder.is_point_mass(node));
     match references.iter().zip(sides).find(|(_, side)| cannot_turn(side)) {
         None => Ok(()),

@@ -101,8 +101,10 @@ fn unsuitable(
         found: format!("a {} joint, which has {has}", joint.kind),
     };
     let error = ModelError::new(mistake, reference.place.clone());
-    match joint.kind {
-        "distance" => error.with_hint("the `length` of a distance joint may itself be a law of time"),
+    match joint.coordinates {
+        [(_, Coordinate::Distance)] => {
+            error.with_hint("the `length` of a distance joint may itself be a law of time")
+        }
         _ => error,
     }
 }

@@ -1,6 +1,6 @@
 //! `[[knife-edge]]`: a blade that does not move sideways.
 
-use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses};
+use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses, two_bodies};
 use crate::joint::KnifeEdge;
 use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::kind::key;
@@ -27,17 +27,10 @@ pub static KIND: PartKind = PartKind {
 /// Adds a blade.
 pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let references = reader.references("bodies")?;
-    let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
-    if sides[0].node == sides[1].node {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
-    }
-    refuse_point_masses(&reader, builder, KIND.name, &references, &sides)?;
+    let (references, sides) = two_bodies(&reader, builder)?;
+    refuse_point_masses(&reader, builder, &references, &sides)?;
     let nodes = sides.map(|side| side.node);
     let offsets = frames(&reader, part.kind(), &sides)?;
-    let (name, kind) = (part.name().to_string(), KIND.name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(KnifeEdge::new(nodes, offsets), entry, part.name());
+    builder.add_joint(KnifeEdge::new(nodes, offsets), JointEntry::new(part, nodes, offsets));
     reader.finish()
 }

@@ -19,8 +19,6 @@ pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
     let held = joint_coordinate::read(&reader, builder, CoordinateChoice::Any)?;
     let (nodes, offsets) = (held.nodes, held.offsets);
     let lock = Lock::new(nodes, offsets, held.coordinate, builder.initial_value(&held));
-    let (name, kind) = (part.name().to_string(), part.kind().name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(lock, entry, part.name());
+    builder.add_joint(lock, JointEntry::new(part, nodes, offsets));
     reader.finish()
 }

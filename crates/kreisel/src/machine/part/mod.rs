@@ -35,6 +35,7 @@ use super::MachineBuilder;
 use crate::model::{ModelErrors, Part, PartKind};
 
 /// A kind of part and how it is added to a machine.
+#[derive(Clone, Copy)]
 pub struct PartEntry {
     /// Its keys.
     pub kind: &'static PartKind,
@@ -43,7 +44,10 @@ pub struct PartEntry {
 }
 
 /// Every kind, in the order in which parts are read: each refers only to kinds before it.
-pub static PARTS: &[PartEntry] = &[
+pub static PARTS: &[&[PartEntry]] = &[BEFORE_JOINTS, &joint::PARTS, AFTER_JOINTS];
+
+/// Kinds that joints refer to.
+static BEFORE_JOINTS: &[PartEntry] = &[
     PartEntry { kind: &simulation::KIND, add: simulation::add },
     PartEntry { kind: &gravity::KIND, add: gravity::add },
     PartEntry { kind: &input::KIND, add: input::add },
@@ -51,17 +55,10 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &point_mass::KIND, add: point_mass::add },
     PartEntry { kind: &marker::KIND, add: marker::add },
     PartEntry { kind: &beam::KIND, add: beam::add },
-    PartEntry { kind: &joint::FIXED, add: joint::add },
-    PartEntry { kind: &joint::REVOLUTE, add: joint::add },
-    PartEntry { kind: &joint::PRISMATIC, add: joint::add },
-    PartEntry { kind: &joint::CYLINDRICAL, add: joint::add },
-    PartEntry { kind: &joint::SPHERICAL, add: joint::add },
-    PartEntry { kind: &joint::UNIVERSAL, add: joint::add },
-    PartEntry { kind: &joint::PLANAR, add: joint::add },
-    PartEntry { kind: &joint::SCREW, add: joint::add },
-    PartEntry { kind: &joint::DISTANCE, add: joint::add },
-    PartEntry { kind: &joint::POINT_ON_LINE, add: joint::add },
-    PartEntry { kind: &joint::POINT_ON_PLANE, add: joint::add },
+];
+
+/// Kinds that refer to joints.
+static AFTER_JOINTS: &[PartEntry] = &[
     PartEntry { kind: &rolling::KIND, add: rolling::add },
     PartEntry { kind: &knife_edge::KIND, add: knife_edge::add },
     PartEntry { kind: &coupling::GEAR, add: coupling::add_gear },
@@ -89,9 +86,14 @@ pub static PARTS: &[PartEntry] = &[
     PartEntry { kind: &event::KIND, add: event::add },
 ];
 
+/// Every kind, in the order in which parts are read.
+pub fn parts() -> impl Iterator<Item = &'static PartEntry> {
+    PARTS.iter().copied().flatten()
+}
+
 /// Every kind, for the document layer.
 pub fn kinds() -> Vec<&'static PartKind> {
-    PARTS.iter().map(|entry| entry.kind).collect()
+    parts().map(|entry| entry.kind).collect()
 }
 
 #[cfg(test)]

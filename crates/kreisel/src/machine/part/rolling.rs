@@ -1,6 +1,6 @@
 //! `[[rolling]]`: a disc or sphere that rolls on a plane without slipping.
 
-use super::joint::{BODIES, refuse_point_masses, turn_z_to};
+use super::joint::{BODIES, refuse_point_masses, turn_z_to, two_bodies};
 use crate::joint::{Joint, Rolling, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
@@ -58,18 +58,13 @@ const FLAT: f64 = 1e-6;
 /// Adds a rolling wheel.
 pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let references = reader.references("bodies")?;
-    let sides = [builder.attachment(&references[0])?, builder.attachment(&references[1])?];
-    if sides[0].node == sides[1].node {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
-    }
+    let (references, sides) = two_bodies(&reader, builder)?;
     if sides[1].node.is_none() {
         let error =
             reader.unsuitable("bodies", "a plane and then a wheel that can move", "the ground second");
         return Err(error.with_hint("name the plane first: bodies = [\"ground\", \"wheel\"]").into());
     }
-    refuse_point_masses(&reader, builder, KIND.name, &references, &sides)?;
+    refuse_point_masses(&reader, builder, &references, &sides)?;
     let radius = reader.positive("radius")?;
     let wheel = if reader.choice("shape")? == "sphere" { Wheel::Sphere } else { Wheel::Disc };
     let frames = [plane(&reader, &sides[0])?, wheel_frame(&reader, wheel, &sides[1])?];
@@ -78,9 +73,7 @@ pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
     let joint = Rolling::new(nodes, offsets, wheel, radius);
     refuse_gap(&reader, &references, &sides, &frames, wheel, &joint, radius)?;
     builder.lengths.push(radius);
-    let (name, kind) = (part.name().to_string(), KIND.name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
     reader.finish()
 }
 

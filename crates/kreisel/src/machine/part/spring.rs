@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::joint::same_body;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, ForceLaw, LinearSpring};
 use crate::kinematics::Coordinate;
@@ -190,8 +191,7 @@ fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<Measu
         unit: "m",
     };
     if first.0 == second.0 {
-        let found = format!("`{}` and `{}`", references[0].name, references[1].name);
-        return Err(reader.unsuitable("bodies", "two different bodies", found).into());
+        return Err(same_body(reader, &references).into());
     }
     // Closer than a millionth of a micrometre the line between the points has no direction.
     if builder.initial_value(&along) < 1e-12 {

@@ -76,9 +76,7 @@ pub fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
         return Err(reader.unsuitable("rates", &requirement, count).into());
     }
     let (nodes, offsets) = (terms[0].nodes, terms[0].offsets);
-    let (name, kind) = (part.name().to_string(), KIND.name);
-    let entry = |index| JointEntry { name, kind, index, nodes, offsets, coordinates: &[] };
-    builder.add_joint(joint, entry, part.name());
+    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
     reader.finish()
 }
 
