@@ -15,6 +15,11 @@ use crate::model::{Document, GivenParameter, Part, PartKind};
 
 /// Kinds of parts that may use such parameters.
 const CHANGEABLE: &[&PartKind] = &[
+    &state::STATE,
+    &state::ALGEBRAIC,
+    &state::TRANSFER_FUNCTION,
+    &state::STATE_SPACE,
+    &state::PID,
     &force::KIND,
     &joint_force::KIND,
     &spring::POINTS,
@@ -23,11 +28,6 @@ const CHANGEABLE: &[&PartKind] = &[
     &friction::KIND,
     &end_stop::DISPLACEMENT,
     &end_stop::ANGLE,
-    &state::STATE,
-    &state::ALGEBRAIC,
-    &state::TRANSFER_FUNCTION,
-    &state::STATE_SPACE,
-    &state::PID,
 ];
 
 /// Most variants of a machine: each takes the memory of the parts that change.
