@@ -4,8 +4,9 @@
 use crate::corpus;
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer, State};
-use kreisel::machine::{Machine, part, stl};
+use kreisel::machine::{Machine, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
+use kreisel::part::{self, MachineReader};
 use kreisel::report::RecordedMotion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
 use kreisel::run::{Checkpoint, Recorder, Sink, Trajectory};
@@ -178,7 +179,7 @@ fn has_large_count(text: &str) -> bool {
 }
 
 fn machine(bytes: &[u8]) -> Option<Machine> {
-    match Machine::assemble(&document(bytes)?) {
+    match MachineReader::new().document(&document(bytes)?) {
         Ok(machine) => Some(machine),
         Err(errors) => {
             let _ = errors.render(false);

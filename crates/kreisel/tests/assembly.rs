@@ -10,6 +10,7 @@ use kreisel::dae::Dae;
 use kreisel::integrate::{GeneralizedAlpha, Method, StartError, StepError};
 use kreisel::lie::{Group, Pose, Vector6};
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::RunError;
 use kreisel::system::SystemBuilder;
 
@@ -241,7 +242,8 @@ fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
         .with("method", method)
         .with("step", format!("{milliseconds} ms"))
         .with("end-time", end.to_string());
-    let machine = Machine::read_with(&path, &[("n", &n.to_string())], &settings);
+    let machine =
+        MachineReader::new().with_parameters(&[("n", &n.to_string())]).with_settings(&settings).read(&path);
     let machine = machine.map_err(|errors| errors.render(false)).unwrap();
     let run = machine.simulate().unwrap_or_else(|error| panic!("n = {n}, {method}: {error}"));
     let energy = run.signal("energy.total").unwrap();

@@ -11,8 +11,7 @@ use kreisel::integrate::{GeneralizedAlpha, Interval, Method, Parameters, Setting
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 use kreisel::solve::block::BlockMatrix;
 use kreisel::system::{System, SystemBuilder};
 
@@ -179,8 +178,7 @@ fn joint_text(kind: &Kind, bodies: [&str; 2], frame: &Pose) -> String {
 }
 
 fn assemble(text: &str) -> Machine {
-    let document = Document::from_text("test", text, &part::kinds(), &[]);
-    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false)).unwrap()
+    Machine::from_text("test", text).map_err(|errors| errors.render(false)).unwrap()
 }
 
 /// Values of a system at rest in given poses.

@@ -10,32 +10,58 @@ use super::entry::{
     MeasuredCoordinate, SpringEntry, StateSignal,
 };
 use super::event::Event;
-use super::part::event::EventDraft;
+use super::event_draft::EventDraft;
 use super::sensor::Sensor;
 use super::settings::{BodyGroup, RunSettings, Words};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
-use super::{Machine, part};
+use super::{Machine, state};
 use crate::dae::Scales;
 use crate::element::{Element, HeldInput, SignalFunction};
-use crate::joint::{Joint, KnownRows};
+use crate::joint::{CoordinateJoint, Joint, KnownRows};
 use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Document, PartReader, Place, Reference, SourceFile};
+use crate::model::{Document, Part, PartKind, PartReader, Place, Reference, SourceFile};
 use crate::results::ModelIdentity;
 use crate::system::{SwitchId, System, SystemBuilder};
 
 /// Why an input may not stand where motion is prescribed, and what to do.
 const INPUTS_JUMP: &str = "it is an input, which may jump: forces, loads of beams, states and events may use it, but not a motion that must be smooth; let a `[[joint-force]]` or a `[[pid]]` follow it";
 
+/// Standard acceleration of gravity in m/s²; it acts along −z when nothing is said.
+const STANDARD_GRAVITY: f64 = 9.80665;
+
+/// A kind of part: its keys, and how it is added to a machine.
+#[derive(Clone, Copy)]
+pub struct PartEntry {
+    /// Its keys.
+    pub kind: &'static PartKind,
+    /// Reads a part of the kind and adds it.
+    pub add: &'static (dyn Fn(&Part, &mut MachineBuilder) -> Result<(), ModelErrors> + Sync),
+    /// Whether it may use parameters that events set: it pushes with finite forces, or gives rates of states.
+    pub changeable: bool,
+    /// The smallest model with such a part.
+    pub sample: &'static str,
+}
+
+/// Builds the machine that a document of some kinds of parts describes; `functions` are those given from
+/// outside for its `[[function]]` parts.
+pub(crate) fn build(
+    document: &Document,
+    parts: &[&'static PartEntry],
+    functions: &Functions,
+) -> Result<Machine, ModelErrors> {
+    MachineBuilder::read(document, parts, functions)?.finish(document, parts)
+}
+
 /// Parts read so far.
 pub struct MachineBuilder {
-    pub(super) system_builder: SystemBuilder,
-    pub(super) settings: RunSettings,
-    pub(super) gravity: Vector3,
-    pub(super) sensors: Vec<Sensor>,
-    pub(super) events: Vec<EventDraft>,
+    system_builder: SystemBuilder,
+    settings: RunSettings,
+    gravity: Vector3,
+    sensors: Vec<Sensor>,
+    events: Vec<EventDraft>,
     bodies: Vec<BodyEntry>,
     bodies_by_name: HashMap<String, usize>,
     ground_markers: Vec<(String, Pose)>,
@@ -43,14 +69,14 @@ pub struct MachineBuilder {
     used_markers: RefCell<HashSet<String>>,
     joints: Vec<JointEntry>,
     joints_by_name: HashMap<String, usize>,
-    pub(super) known_rows: KnownRows,
+    known_rows: KnownRows,
     springs: Vec<SpringEntry>,
     forces: Vec<ForceEntry>,
     inputs: Vec<InputEntry>,
     /// Which elements use which inputs, in the order of the element's own inputs.
     input_users: Vec<(usize, Vec<usize>)>,
     functions: Vec<FunctionEntry>,
-    pub(super) outside: Functions,
+    outside: Functions,
     contacts: Vec<ContactEntry>,
     beams: Vec<BeamEntry>,
     beams_by_name: HashMap<String, usize>,
@@ -58,9 +84,9 @@ pub struct MachineBuilder {
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
     /// Lengths of the machine that no joint or marker shows, such as lengths of rods and radii of wheels.
-    pub(super) lengths: Vec<f64>,
-    pub(super) assumptions: Vec<String>,
-    pub(super) warnings: Vec<String>,
+    lengths: Vec<f64>,
+    assumptions: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// Work that needs all names.
@@ -72,7 +98,7 @@ impl MachineBuilder {
         Self {
             system_builder: SystemBuilder::new(),
             settings: RunSettings::default(),
-            gravity: Vector3::new(0.0, 0.0, -crate::machine::part::gravity::STANDARD),
+            gravity: Vector3::new(0.0, 0.0, -STANDARD_GRAVITY),
             sensors: Vec::new(),
             events: Vec::new(),
             used_markers: RefCell::default(),
@@ -100,9 +126,13 @@ impl MachineBuilder {
     }
 
     /// All parts of a document; `outside` are its functions.
-    pub(super) fn read(document: &Document, outside: Functions) -> Result<Self, ModelErrors> {
-        let mut builder = Self { outside, ..Self::new() };
-        for entry in part::parts() {
+    pub(super) fn read(
+        document: &Document,
+        parts: &[&'static PartEntry],
+        outside: &Functions,
+    ) -> Result<Self, ModelErrors> {
+        let mut builder = Self { outside: outside.clone(), ..Self::new() };
+        for entry in parts {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 let added = (entry.add)(part, &mut builder);
@@ -118,6 +148,81 @@ impl MachineBuilder {
         }
         errors.into_result()?;
         Ok(builder)
+    }
+
+    /// The equations so far.
+    pub fn system(&self) -> &SystemBuilder {
+        &self.system_builder
+    }
+
+    /// The equations so far, to add what has no name of its own: states, groups of contacts.
+    pub fn system_mut(&mut self) -> &mut SystemBuilder {
+        &mut self.system_builder
+    }
+
+    /// How the machine is to be run.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
+    /// Says how the machine is to be run.
+    pub fn set_settings(&mut self, settings: RunSettings) {
+        self.settings = settings;
+    }
+
+    /// Says what gravity is, in m/s².
+    pub fn set_gravity(&mut self, gravity: Vector3) {
+        self.gravity = gravity;
+    }
+
+    /// Tells the user what is assumed because the model does not say it.
+    pub fn assume(&mut self, assumption: String) {
+        self.assumptions.push(assumption);
+    }
+
+    /// Tells the user what looks like a mistake but is none.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// Tells a length of the machine that no joint or marker shows, in m.
+    pub fn add_length(&mut self, length: f64) {
+        self.lengths.push(length);
+    }
+
+    /// Adds a sensor that the model names.
+    pub fn add_sensor(&mut self, sensor: Sensor) {
+        self.sensors.push(sensor);
+    }
+
+    /// Takes the sensors that the model names.
+    pub(super) fn own_sensors(&mut self) -> &mut Vec<Sensor> {
+        &mut self.sensors
+    }
+
+    /// Adds the versions of elements that another builder has for the parts of some names.
+    pub(super) fn add_variant(
+        &mut self,
+        variant: usize,
+        other: Self,
+        is_changed: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
+        self.system_builder.variant(variant, other.system_builder, is_changed)
+    }
+
+    /// Functions given from outside.
+    pub(super) fn outside(&self) -> &Functions {
+        &self.outside
+    }
+
+    /// Adds an event.
+    pub fn add_event(&mut self, event: EventDraft) {
+        self.events.push(event);
+    }
+
+    /// Lets a joint share its rows with earlier ones that have the same.
+    pub(crate) fn share_rows(&mut self, joint: &mut CoordinateJoint) {
+        self.known_rows.share(joint);
     }
 
     /// Acceleration of gravity in m/s².
@@ -493,7 +598,7 @@ impl MachineBuilder {
     }
 
     /// Initial pose of a body's node; the identity for the ground.
-    fn initial_pose(&self, node: Option<NodeId>) -> Pose {
+    pub fn initial_pose(&self, node: Option<NodeId>) -> Pose {
         node.and_then(|node| self.body_of(node)).map_or_else(Pose::identity, |body| body.pose)
     }
 
@@ -545,30 +650,29 @@ impl MachineBuilder {
     }
 
     /// Builds the machine.
-    pub(super) fn finish(mut self, document: &Document) -> Result<Machine, ModelErrors> {
+    fn finish(mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Machine, ModelErrors> {
         let settings = self.settings.clone();
         for marker in self.unused_markers() {
             self.warnings.push(format!("nothing is attached to the marker `{marker}`"));
         }
         if document.parts_of("gravity").next().is_none() {
-            let standard = crate::machine::part::gravity::STANDARD;
-            self.assumptions.push(format!("gravity is {standard} m/s² along −z"));
+            self.assumptions.push(format!("gravity is {STANDARD_GRAVITY} m/s² along −z"));
         }
         if self.bodies.is_empty() {
-            return Err(part::body::none(document).into());
+            return Err(no_body(document).into());
         }
         self.system_builder.scales(self.scales());
-        let sensors = part::sensor::all(&mut self, settings.default_sensors)?;
+        let sensors = super::sensor::all(&mut self, settings.default_sensors)?;
         let variants = Variants::from_events(&self.events, document)?;
         let events = self.finish_events(&sensors, &variants)?;
         // Every expression was read by now, so it is known who uses what.
-        variants.add_versions(&mut self, document)?;
+        variants.add_versions(&mut self, document, parts)?;
         let (mut system, initial) = match std::mem::take(&mut self.system_builder).build(settings.start_time)
         {
             Ok(built) => built,
-            Err(error) => return Err(part::body::not_assembled(document, &error.to_string()).into()),
+            Err(error) => return Err(not_assembled(document, &error.to_string()).into()),
         };
-        part::state::check(&system, &initial, &self.states)?;
+        state::check(&system, &initial, &self.states)?;
         system.set_stiffness_scale(mean_stiffness(&system, &initial));
         self.locate_inputs(&system);
         // The first slot is that of the element that holds it.
@@ -596,8 +700,8 @@ impl MachineBuilder {
             sensors,
             events,
             variants,
-            settings_place: part::simulation::place(document),
-            places: places(document),
+            settings_place: settings_place(document),
+            places: places(document, parts),
             sources: sources(document),
             assumptions: self.assumptions,
             warnings: self.warnings,
@@ -651,13 +755,13 @@ fn sources(document: &Document) -> Vec<ModelIdentity> {
 }
 
 /// Where a document says each part.
-fn places(document: &Document) -> HashMap<String, Place> {
-    let parts = part::parts().flat_map(|entry| document.parts_of(entry.kind.name));
+fn places(document: &Document, parts: &[&PartEntry]) -> HashMap<String, Place> {
+    let parts = parts.iter().flat_map(|entry| document.parts_of(entry.kind.name));
     parts.map(|part| (part.name().to_string(), part.entries().place().clone())).collect()
 }
 
 /// Pose that a part's `position` and `orientation` give, in the world of the model.
-pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
+pub fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
     let position = reader.vector3("position")?;
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
     let placement = placement(reader);
@@ -665,7 +769,38 @@ pub(super) fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
 }
 
 /// Where the world of a part's file lies in the world of the model.
-pub(super) fn placement(reader: &PartReader) -> Pose {
+pub fn placement(reader: &PartReader) -> Pose {
     let placement = reader.placement();
     Pose::new(placement.rotation, placement.translation.vector)
+}
+
+/// Where a model says how it is run, or its beginning.
+fn settings_place(document: &Document) -> Place {
+    let part =
+        document.parts_of(super::settings::KIND.name).next().map(|part| part.entries().place().clone());
+    part.or_else(|| document.sources().first().map(|source| Place::new(source, 0..0))).unwrap_or_default()
+}
+
+/// The error of a model without bodies.
+fn no_body(document: &Document) -> ModelError {
+    let mistake = Mistake::Unsuitable {
+        what: "the model".to_string(),
+        requirement: "made of at least one body".to_string(),
+        found: "none".to_string(),
+    };
+    ModelError::new(mistake, beginning(document)).with_hint("add a `[[body]]` with `mass` and `inertia`")
+}
+
+/// The error of parts that do not fit together.
+fn not_assembled(document: &Document, reason: &str) -> ModelError {
+    let mistake = Mistake::Unsuitable {
+        what: "the model".to_string(),
+        requirement: "assembled".to_string(),
+        found: reason.to_string(),
+    };
+    ModelError::new(mistake, beginning(document))
+}
+
+fn beginning(document: &Document) -> Place {
+    document.sources().first().map(|source| Place::new(source, 0..0)).unwrap_or_default()
 }

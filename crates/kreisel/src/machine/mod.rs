@@ -1,33 +1,36 @@
 //! A machine as its model file describes it: words become nodes, elements, joints and sensors.
 //!
 //! The document layer ([`crate::model`]) knows no mechanics and the [`System`] knows no names; here they
-//! meet. Each kind of part is one file in [`part`]: a table of its keys and a function that adds it to the
-//! [`MachineBuilder`].
+//! meet. What a machine is made of stands in [`crate::part`]: each kind of part is a [`PartEntry`] that adds
+//! to the [`MachineBuilder`].
 
 mod appearance;
 mod balance;
 pub mod beam;
 mod builder;
-mod curve;
+pub(crate) mod curve;
 mod entry;
 pub(crate) mod event;
+mod event_draft;
 mod mobility;
-pub mod part;
 pub mod sensor;
-mod settings;
+pub(crate) mod settings;
 pub mod shape;
 mod signal;
+mod state;
 mod stiffness;
 pub mod stl;
 pub(crate) mod variant;
 
 pub use balance::EnergyBalance;
-pub use builder::MachineBuilder;
+pub(crate) use builder::build;
+pub use builder::{MachineBuilder, PartEntry, placement, read_pose};
 pub use entry::{
     Attachment, BodyEntry, ContactEntry, ForceEntry, FrictionForm, FunctionEntry, Functions, InputEntry,
-    JointEntry, MeasuredCoordinate, SpringEntry,
+    JointEntry, MeasuredCoordinate, SpringEntry, StateSignal,
 };
 pub use event::{Direction, Event, EventRecord};
+pub use event_draft::EventDraft;
 pub use mobility::Mobility;
 pub use settings::{
     BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
@@ -35,14 +38,14 @@ pub use settings::{
 };
 
 pub use sensor::SignalId;
+pub use signal::{Collected, SignalCollector};
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use crate::dae::Initial;
 use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::{Document, ModelErrors, Place};
+use crate::model::{ModelErrors, Place};
 use crate::results::ModelIdentity;
 use crate::system::System;
 use sensor::Sensor;
@@ -102,51 +105,6 @@ impl Machine {
     /// Where the part of a name stands in the model file.
     pub(crate) fn place(&self, name: &str) -> Option<&Place> {
         self.places.get(name)
-    }
-
-    /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
-    pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
-        Self::read_with(path, overrides, &SettingTexts::default())
-    }
-
-    /// Reads a model file; `settings` take the place of those of the model.
-    pub fn read_with(
-        path: &Path,
-        overrides: &[(&str, &str)],
-        settings: &SettingTexts,
-    ) -> Result<Self, ModelErrors> {
-        let kinds = part::kinds();
-        let document = if settings.allows_outside() {
-            Document::read_unconfined(path, &kinds, overrides)?
-        } else {
-            Document::read(path, &kinds, overrides)?
-        };
-        Self::assemble_with(&document, settings)
-    }
-
-    /// Reads a model from a text; `name` stands for the file in messages.
-    pub fn from_text(name: &str, text: &str) -> Result<Self, ModelErrors> {
-        Self::assemble(&Document::from_text(name, text, &part::kinds(), &[])?)
-    }
-
-    /// Builds the machine that a document describes.
-    pub fn assemble(document: &Document) -> Result<Self, ModelErrors> {
-        Self::assemble_with(document, &SettingTexts::default())
-    }
-
-    /// Builds the machine that a document describes; `settings` take the place of those of the model.
-    pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        Self::assemble_from(document, settings, Functions::new())
-    }
-
-    /// The same with functions given from outside for the `[[function]]` parts of the model.
-    pub fn assemble_from(
-        document: &Document,
-        settings: &SettingTexts,
-        functions: Functions,
-    ) -> Result<Self, ModelErrors> {
-        let document = &*settings.laid_over(document);
-        MachineBuilder::read(document, functions)?.finish(document)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.

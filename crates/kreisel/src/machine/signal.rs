@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::MachineBuilder;
 use super::entry::MeasuredCoordinate;
-use crate::element::{ForceLaw, ForceValue, MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
+use crate::element::{MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 use crate::kinematics::{Frame, FramePair, MAX_NODES, NodeId};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::{CornerFinder, TIME};
-use crate::model::{self, Expression, Law, MeasuredExpression, Quantities, Table};
+use crate::model::{self, Expression, Law, MeasuredExpression, Quantities};
 
 /// A law of time as a function of time and signals.
 #[derive(Debug)]
@@ -108,19 +108,19 @@ impl SignalFunction for ExpressionFunction {
 }
 
 /// What the expressions of one force use.
-pub(super) struct Collected {
+pub struct Collected {
     /// The nodes on which it acts, then those of signals.
-    pub(super) nodes: Vec<NodeId>,
+    pub nodes: Vec<NodeId>,
     /// Measured quantities.
-    pub(super) signals: Vec<Signal>,
+    pub signals: Vec<Signal>,
     /// Inputs of the machine, by index.
-    pub(super) inputs: Vec<usize>,
+    pub inputs: Vec<usize>,
     /// Their initial values.
-    pub(super) initial: Vec<f64>,
+    pub initial: Vec<f64>,
 }
 
 /// Collects the nodes and signals that the expressions of one force use.
-pub(super) struct SignalCollector<'a> {
+pub struct SignalCollector<'a> {
     builder: &'a MachineBuilder,
     /// Words for the force in messages.
     description: String,
@@ -132,20 +132,20 @@ pub(super) struct SignalCollector<'a> {
 
 impl<'a> SignalCollector<'a> {
     /// Starts with the nodes on which the force acts.
-    pub(super) fn new(builder: &'a MachineBuilder, description: &str, nodes: Vec<NodeId>) -> Self {
+    pub fn new(builder: &'a MachineBuilder, description: &str, nodes: Vec<NodeId>) -> Self {
         let description = description.to_string();
         Self { builder, description, nodes, signals: Vec::new(), names: Vec::new(), inputs: Vec::new() }
     }
 
     /// Nodes, signals and inputs of all quantities.
-    pub(super) fn finish(self) -> Collected {
+    pub fn finish(self) -> Collected {
         let Self { builder, nodes, signals, inputs, .. } = self;
         let initial = inputs.iter().map(|&input| builder.inputs()[input].value).collect();
         Collected { nodes, signals, inputs, initial }
     }
 
     /// A component of a force from what the model file says.
-    pub(super) fn quantity(&mut self, signal: &model::SignalLaw) -> Result<Quantity, ModelError> {
+    pub fn quantity(&mut self, signal: &model::SignalLaw) -> Result<Quantity, ModelError> {
         match signal {
             model::SignalLaw::Law(Law::Constant(value)) => Ok(Quantity::Constant(*value)),
             model::SignalLaw::Law(law) => Ok(Quantity::Function(Arc::new(LawFunction(law.clone())))),
@@ -277,33 +277,4 @@ fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
     ((is_joint || builder.has_body(part)) && word("acceleration")).then_some(
         "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
     )
-}
-
-/// A spring by a table: f = table(x − x₀).
-#[derive(Debug)]
-pub(super) struct TableSpring {
-    /// Force over the elongation.
-    pub(super) table: Table,
-    /// Value x₀ from which the elongation counts.
-    pub(super) free_value: f64,
-}
-
-impl ForceLaw for TableSpring {
-    fn at(&self, value: f64, _: f64, _: f64) -> ForceValue {
-        let stretch = value - self.free_value;
-        let [force, by_value, _] = self.table.evaluate(stretch);
-        let energy = self.table.integral(stretch) - self.table.integral(0.0);
-        ForceValue { force, by_value, energy, ..ForceValue::default() }
-    }
-}
-
-/// A damper by a table: f = table(ẋ).
-#[derive(Debug)]
-pub(super) struct TableDamper(pub(super) Table);
-
-impl ForceLaw for TableDamper {
-    fn at(&self, _: f64, rate: f64, _: f64) -> ForceValue {
-        let [force, by_rate, _] = self.0.evaluate(rate);
-        ForceValue { force, by_rate, dissipative: force, ..ForceValue::default() }
-    }
 }

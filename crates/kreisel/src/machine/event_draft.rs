@@ -1,0 +1,88 @@
+//! Events as a model gives them, until it is known what their expressions are of.
+
+use super::MachineBuilder;
+use super::event::{Direction, Event, EventInput};
+use super::sensor::{Measurement, Sensor, coordinate};
+use super::variant::Variants;
+use crate::model::expression::TIME;
+use crate::model::{GivenParameter, MeasuredExpression, ModelErrors, Quantities, Reference};
+
+/// An event whose expression waits for the sensors to be known.
+pub struct EventDraft {
+    /// Name.
+    pub name: String,
+    /// The expression.
+    pub expression: MeasuredExpression,
+    /// Which passages count.
+    pub direction: Direction,
+    /// Accuracy of the time in s.
+    pub tolerance: f64,
+    /// Whether the run ends.
+    pub stop: bool,
+    /// Parts that are switched on or off.
+    pub switched: Vec<(Reference, bool)>,
+    /// Parameters that it changes, with their new values.
+    pub set: Vec<GivenParameter>,
+}
+
+impl EventDraft {
+    /// The event, once sensors and parts are known.
+    pub(super) fn finish(
+        self,
+        builder: &mut MachineBuilder,
+        sensors: &[Sensor],
+        variants: &Variants,
+    ) -> Result<Event, ModelErrors> {
+        let known = |name: &str| input(name, builder, sensors).is_some();
+        let candidates = || {
+            let readable = sensors.iter().filter(|sensor| readable(sensor));
+            let signals = readable.flat_map(Sensor::channels).map(|channel| channel.name);
+            signals.chain(builder.measured_names()).collect()
+        };
+        let quantities = Quantities { known: &known, candidates: &candidates };
+        let expression = self.expression.compile(quantities)?;
+        let find = |name: &String| if name == TIME { None } else { input(name, builder, sensors) };
+        let inputs = expression.variables().iter().map(find).collect();
+        let mut errors = ModelErrors::new();
+        let mut switches = Vec::new();
+        for (reference, on) in &self.switched {
+            let switch = errors.keep(builder.switch(reference, true));
+            switches.extend(switch.map(|switch| (switch, *on)));
+        }
+        errors.into_result()?;
+        let settings = variants.settings(&self.set);
+        let Self { name, direction, tolerance, stop, .. } = self;
+        Ok(Event { name, expression, inputs, direction, tolerance, stop, switches, settings })
+    }
+}
+
+/// Whether a sensor shows the motion of a moment and nothing of the past.
+fn readable(sensor: &Sensor) -> bool {
+    matches!(
+        sensor.measurement,
+        Measurement::Frame { .. }
+            | Measurement::Coordinate { .. }
+            | Measurement::Reaction { .. }
+            | Measurement::State { .. }
+    )
+}
+
+/// Where the value of a name comes from.
+fn input(name: &str, builder: &MachineBuilder, sensors: &[Sensor]) -> Option<EventInput> {
+    if let Some(measured) = builder.measured(name) {
+        let sensor = Sensor { name: name.to_string(), measurement: coordinate(&measured) };
+        return Some(EventInput { sensor, component: 0 });
+    }
+    if let Some(state) = builder.state_named(name) {
+        let measurement = Measurement::State { state: state.state, unit: state.unit.clone() };
+        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
+    }
+    if let Some(input) = builder.inputs().iter().find(|input| input.name == name) {
+        let measurement = Measurement::Input { element: input.holder, initial: input.value };
+        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
+    }
+    sensors.iter().filter(|sensor| readable(sensor)).find_map(|sensor| {
+        let component = sensor.channels().iter().position(|channel| channel.name == name)?;
+        Some(EventInput { sensor: sensor.clone(), component })
+    })
+}

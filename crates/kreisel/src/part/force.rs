@@ -1,0 +1,113 @@
+//! `[[force]]`: a force and a torque on a body.
+
+use crate::element::{Axes, MarkerForce, Quantity};
+use crate::lie::{Pose, UnitQuaternion};
+use crate::machine::PartEntry;
+use crate::machine::SignalCollector;
+use crate::machine::placement;
+use crate::machine::{ForceEntry, MachineBuilder};
+use crate::model::error::Mistake;
+use crate::model::kind::key;
+use crate::model::{
+    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
+};
+
+/// Keys of `[[force]]`.
+static KIND: PartKind = PartKind {
+    name: "force",
+    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "body",
+            ValueKind::Reference,
+            Need::Required,
+            "The body on which it acts, at its centre of mass, or a marker (`crank.pin`).",
+        ),
+        key(
+            "point",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Optional,
+            "Where it acts, in the world at the initial configuration, in place of a marker.",
+        ),
+        key("force", ValueKind::Signal3(Dimension::FORCE), Need::Optional, "Force vector."),
+        key("torque", ValueKind::Signal3(Dimension::TORQUE), Need::Optional, "Torque vector."),
+        key(
+            "axes",
+            ValueKind::Choice(&["world", "body"]),
+            Need::Default("\"world\""),
+            "Axes of the vectors: the world's, which keeps their direction, or those of the marker or body, which they follow.",
+        ),
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[PartEntry {
+    kind: &KIND,
+    add: &add,
+    changeable: true,
+    sample: on_body!(
+        r#"[[force]]
+name = "push"
+body = "arm"
+force = [0, 0, 1]
+"#
+    ),
+}];
+
+/// Adds a force.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let reference = reader.reference("body")?;
+    let attachment = builder.attachment(&reference)?;
+    let Some(node) = attachment.node else {
+        return Err(reader.unsuitable("body", "a body that can move", "the ground").into());
+    };
+    let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
+    if force.is_none() && torque.is_none() {
+        let mistake =
+            Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
+        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+    }
+    if torque.is_some() && builder.is_point_mass(node) {
+        return Err(reader
+            .unsuitable("torque", "left out for a point mass, which does not turn", "given")
+            .into());
+    }
+    let axes = if reader.choice("axes")? == "body" { Axes::Marker } else { Axes::World };
+    let marker = match reader.optional_vector3("point")? {
+        None => attachment.marker.unwrap_or_default(),
+        Some(_) if attachment.marker.is_some() => {
+            let found = format!("beside the marker `{}`", reference.name);
+            return Err(reader.unsuitable("point", "given only where no marker is named", found).into());
+        }
+        Some(point) => {
+            let point = placement(&reader).transform_point(&point);
+            let offset = attachment.offset_of(&Pose::new(UnitQuaternion::identity(), point));
+            // A following force keeps to the axes of the body.
+            Pose::new(UnitQuaternion::identity(), offset.position)
+        }
+    };
+    let mut collector = SignalCollector::new(builder, reader.description(), vec![node]);
+    let torque = components(&mut collector, torque)?;
+    let force = components(&mut collector, force)?;
+    let used = collector.finish();
+    let ([a, b, c], [d, e, f]) = (torque, force);
+    let element = MarkerForce::new(used.nodes, marker, axes, [a, b, c, d, e, f], used.signals)
+        .with_inputs(used.initial)
+        .in_axes_turned_by(&placement(&reader).rotation);
+    let (has_force, has_torque) = (reader.has("force"), reader.has("torque"));
+    let (name, point) = (part.name().to_string(), marker.position);
+    let element = builder.add_element(part.name(), element);
+    builder.connect_inputs(element, used.inputs);
+    builder.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
+    reader.finish()
+}
+
+fn components(
+    collector: &mut SignalCollector,
+    signals: Option<[SignalLaw; 3]>,
+) -> Result<[Quantity; 3], ModelErrors> {
+    let Some([x, y, z]) = signals else { return Ok(std::array::from_fn(|_| Quantity::Constant(0.0))) };
+    Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])
+}
