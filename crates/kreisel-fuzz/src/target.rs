@@ -195,7 +195,9 @@ fn model(bytes: &[u8]) {
 
 /// Any model that passes the check runs ten steps or fails with an error.
 fn run(bytes: &[u8]) {
-    let Some(machine) = machine(bytes).filter(|machine| machine.bodies.len() <= MAX_PARTS) else { return };
+    let Some(machine) = machine(bytes).filter(|machine| machine.frames().bodies().len() <= MAX_PARTS) else {
+        return;
+    };
     let Ok(plan) = machine.plan() else { return };
     let mut run = match machine.start(&plan) {
         Ok(run) => run,

@@ -78,7 +78,7 @@ pub fn find_modes(
         dominant.collect(),
         names.clone(),
         matrices,
-        [machine.warnings.clone(), found.warnings.clone()].concat(),
+        [machine.warnings().to_vec(), found.warnings.clone()].concat(),
     ))
 }
 

@@ -199,8 +199,8 @@ pub fn run(
         summary.settings = machine.settings.words(&plan).into();
         summary.statistics = value(&RunStatistics::new(machine, &run, &watch.recorder));
         summary.events = run.events().iter().map(value).collect();
-        summary.warnings = [machine.warnings.clone(), machine.start_warnings(&run)].concat();
-        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
+        summary.warnings = [machine.warnings().to_vec(), machine.start_warnings(&run)].concat();
+        summary.assumptions = [machine.assumptions().to_vec(), plan.assumptions.clone()].concat();
         let PythonObserver { recorder, failure, .. } = watch;
         let kept = recorder.finish(run.integration().values()).map_err(|error| error::write(&error))?;
         Ok((kept, summary, ending, failure))

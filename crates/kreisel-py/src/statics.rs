@@ -75,8 +75,8 @@ pub fn find_equilibrium(
         "largest-displacement": displacement.as_ref().map(|(_, size)| size),
         "most-displaced": displacement.as_ref().map(|(name, _)| name),
     });
-    summary.warnings = machine.warnings.clone();
-    summary.assumptions = machine.assumptions.clone();
+    summary.warnings = machine.warnings().to_vec();
+    summary.assumptions = machine.assumptions().to_vec();
     let reactions = outcome.last.as_ref().map(|at| machine.reactions(at)).unwrap_or_default();
     let reactions = reactions.into_iter().map(|(name, wrench)| (name, wrench.into())).collect();
     Ok((kept.arrays(py, &summary, failure), reactions))

@@ -30,11 +30,11 @@ fn point(state: &Values) -> Point<'_> {
 }
 
 fn joint<'m>(machine: &'m Machine, name: &str) -> &'m JointEntry {
-    machine.joints.iter().find(|joint| joint.name == name).unwrap()
+    machine.frames().joints().iter().find(|joint| joint.name == name).unwrap()
 }
 
 fn motion(machine: &Machine, name: &str, state: &Values) -> NodeMotion {
-    let body = machine.bodies.iter().find(|body| body.name == name).unwrap();
+    let body = machine.frames().bodies().iter().find(|body| body.name == name).unwrap();
     machine.system.motion(body.node, &point(state))
 }
 
@@ -470,13 +470,13 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
 #[test]
 fn a_drive_that_begins_elsewhere_moves_the_machine_there_and_says_so() {
     let machine = crank(r#""30 deg""#);
-    assert!(machine.warnings[0].contains("`motor` does not fit"), "{:?}", machine.warnings);
+    assert!(machine.warnings()[0].contains("`motor` does not fit"), "{:?}", machine.warnings());
     watch(&machine, Method::Index2, 0.01, 0.0, |state| {
         let height = motion(&machine, "crank", state).pose.position.z;
         // Positions are made consistent to 1e-14 of the machine's length.
         close(height, -0.3 * 0.5, 1e-13, "height");
     });
-    assert_eq!(crank("0").warnings, Vec::<String>::new());
+    assert_eq!(crank("0").warnings(), Vec::<String>::new());
 }
 
 #[test]

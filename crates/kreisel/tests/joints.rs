@@ -219,7 +219,7 @@ impl Pair {
         let second = turned([0.9, 0.2, -0.6], [0.7, -0.4, 0.3]);
         let bodies = body_text("base", &first) + &body_text("arm", &second);
         let machine = assemble(&(bodies + &joint_text(kind, ["base", "arm"], &joint_frame())));
-        let frames = machine.joints[0].offsets;
+        let frames = machine.frames().joints()[0].offsets;
         Self { machine, first, frames }
     }
 

@@ -59,7 +59,7 @@ pub const STRUCTS: &[StructLimit] = &[
     fields("integrate", "MatrixPoint", 8, "4, private"),
     fields("integrate", "Settings", 20, "private"),
     fields("machine", "MachineBuilder", 0, "≤ 12, private"),
-    fields("machine", "Machine", 18, "≤ 8, private"),
+    fields("machine", "Machine", 3, "≤ 8, private"),
     fields("machine", "RunSettings", 15, "private"),
 ];
 

@@ -85,8 +85,8 @@ fn rounded(value: f64) -> f64 {
 
 impl Explanation {
     fn new(machine: &Machine) -> Self {
-        let (settings, mut assumptions) = (&machine.settings, machine.assumptions.clone());
-        let mut warnings = machine.warnings.clone();
+        let (settings, mut assumptions) = (&machine.settings, machine.assumptions().to_vec());
+        let mut warnings = machine.warnings().to_vec();
         let step = match settings.plan() {
             Ok(plan) => {
                 assumptions.extend(plan.assumptions);
@@ -113,8 +113,8 @@ impl Explanation {
         };
         warnings.extend(machine.mobility_warnings(&mobility));
         Self {
-            bodies: machine.bodies.len(),
-            mass: machine.bodies.iter().map(|body| body.mass).sum(),
+            bodies: machine.frames().bodies().len(),
+            mass: machine.frames().bodies().iter().map(|body| body.mass).sum(),
             degrees_of_freedom: mobility.degrees_of_freedom(),
             velocity_coordinates: mobility.velocity_coordinates,
             constraint_equations: mobility.equations,
@@ -191,11 +191,7 @@ fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
     let system = &machine.system;
     (0..system.joint_count())
         .map(|index| {
-            let kind = machine
-                .joints
-                .iter()
-                .find(|joint| joint.index == index)
-                .map_or("drive or coupling", |it| it.kind);
+            let kind = machine.frames().joint_at(index).map_or("drive or coupling", |it| it.kind);
             let implied =
                 mobility.implied.iter().find(|(joint, _)| *joint == index).map_or(0, |(_, count)| *count);
             JointLine {

@@ -87,7 +87,7 @@ impl Modes {
             State::Static => About::Static,
         };
         let found = machine.modes(about, ModeSettings { count: self.count, ..ModeSettings::default() })?;
-        let mut warnings = [machine.warnings.clone(), found.warnings.clone()].concat();
+        let mut warnings = [machine.warnings().to_vec(), found.warnings.clone()].concat();
         let lines: Vec<ModeLine> = found.modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
         let mut paths = Vec::new();
         if let Some(matrices) = &self.matrices {

@@ -186,7 +186,7 @@ impl Run {
         let warning_count = warnings.len();
         summary.events = run.events().iter().map(value).collect();
         summary.warnings.clone_from(warnings);
-        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
+        summary.assumptions = [machine.assumptions().to_vec(), plan.assumptions.clone()].concat();
         let paths = files.finish(&mut summary, !self.no_report)?;
         self.say_warnings(&summary.warnings[warning_count..]);
         summary.files = file_names(&paths);
@@ -199,7 +199,7 @@ impl Run {
 
     /// Tells what looks like a mistake but is none.
     fn warn(&self, machine: &Machine, run: &MachineRun) -> Vec<String> {
-        let warnings = [machine.warnings.clone(), machine.start_warnings(run)].concat();
+        let warnings = [machine.warnings().to_vec(), machine.start_warnings(run)].concat();
         self.say_warnings(&warnings);
         warnings
     }
@@ -426,7 +426,7 @@ fn text_summary(
     if events.len() > shown {
         line("events", format!("{} more, see run.json", events.len() - shown));
     }
-    for assumption in machine.assumptions.iter().chain(&plan.assumptions) {
+    for assumption in machine.assumptions().iter().chain(&plan.assumptions) {
         line("assumed", assumption.clone());
     }
     let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));

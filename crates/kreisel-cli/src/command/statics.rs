@@ -141,7 +141,7 @@ impl Static {
     }
 
     fn warnings(&self, machine: &Machine, outcome: &StaticOutcome) -> Vec<String> {
-        let mut warnings = machine.warnings.clone();
+        let mut warnings = machine.warnings().to_vec();
         if let Ok(solution) = &outcome.solution {
             warnings.extend(machine.consistency_warnings(&solution.start_report));
             let mobility = Mobility::from_redundancy(&machine.system, &solution.redundancy);

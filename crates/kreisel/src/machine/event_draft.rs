@@ -2,7 +2,7 @@
 
 use super::MachineBuilder;
 use super::event::{Direction, Event, EventInput};
-use super::sensor::{Measurement, Sensor, coordinate};
+use super::sensor::{InputSensor, NamedSensor};
 use super::variant::Variants;
 use crate::model::expression::TIME;
 use crate::model::{GivenParameter, MeasuredExpression, ModelErrors, Quantities, Reference};
@@ -30,18 +30,17 @@ impl EventDraft {
     pub(super) fn finish(
         self,
         builder: &mut MachineBuilder,
-        sensors: &[Sensor],
         variants: &Variants,
     ) -> Result<Event, ModelErrors> {
-        let known = |name: &str| input(name, builder, sensors).is_some();
+        let known = |name: &str| input(name, builder).is_some();
         let candidates = || {
-            let readable = sensors.iter().filter(|sensor| readable(sensor));
-            let signals = readable.flat_map(Sensor::channels).map(|channel| channel.name);
+            let readable = builder.signals().recorded().iter().filter(|sensor| sensor.of_moment);
+            let signals = readable.flat_map(NamedSensor::channels).map(|channel| channel.name);
             signals.chain(builder.measured_names()).collect()
         };
         let quantities = Quantities { known: &known, candidates: &candidates };
         let expression = self.expression.compile(quantities)?;
-        let find = |name: &String| if name == TIME { None } else { input(name, builder, sensors) };
+        let find = |name: &String| if name == TIME { None } else { input(name, builder) };
         let inputs = expression.variables().iter().map(find).collect();
         let mut errors = ModelErrors::new();
         let mut switches = Vec::new();
@@ -56,33 +55,22 @@ impl EventDraft {
     }
 }
 
-/// Whether a sensor shows the motion of a moment and nothing of the past.
-fn readable(sensor: &Sensor) -> bool {
-    matches!(
-        sensor.measurement,
-        Measurement::Frame { .. }
-            | Measurement::Coordinate { .. }
-            | Measurement::Reaction { .. }
-            | Measurement::State { .. }
-    )
-}
-
 /// Where the value of a name comes from.
-fn input(name: &str, builder: &MachineBuilder, sensors: &[Sensor]) -> Option<EventInput> {
+fn input(name: &str, builder: &MachineBuilder) -> Option<EventInput> {
+    let number = |sensor: NamedSensor| EventInput { sensor, component: 0, holder: None };
     if let Some(measured) = builder.measured(name) {
-        let sensor = Sensor { name: name.to_string(), measurement: coordinate(&measured) };
-        return Some(EventInput { sensor, component: 0 });
+        return Some(number(NamedSensor::of_coordinate(name, measured)));
     }
-    if let Some(state) = builder.state_named(name) {
-        let measurement = Measurement::State { state: state.state, unit: state.unit.clone() };
-        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
+    let signals = builder.signals();
+    if let Some(state) = signals.state_named(name) {
+        return Some(number(state.sensor()));
     }
-    if let Some(input) = builder.inputs().iter().find(|input| input.name == name) {
-        let measurement = Measurement::Input { element: input.holder, initial: input.value };
-        return Some(EventInput { sensor: Sensor { name: name.to_string(), measurement }, component: 0 });
+    if let Some(input) = signals.inputs().iter().find(|input| input.name == name) {
+        let sensor = InputSensor { element: input.holder, initial: input.value };
+        return Some(EventInput { holder: Some(input.holder), ..number(NamedSensor::new(name, sensor)) });
     }
-    sensors.iter().filter(|sensor| readable(sensor)).find_map(|sensor| {
+    signals.recorded().iter().filter(|sensor| sensor.of_moment).find_map(|sensor| {
         let component = sensor.channels().iter().position(|channel| channel.name == name)?;
-        Some(EventInput { sensor: sensor.clone(), component })
+        Some(EventInput { sensor: sensor.clone(), component, holder: None })
     })
 }

@@ -140,7 +140,7 @@ impl<'a> SignalCollector<'a> {
     /// Nodes, signals and inputs of all quantities.
     pub fn finish(self) -> Collected {
         let Self { builder, nodes, signals, inputs, .. } = self;
-        let initial = inputs.iter().map(|&input| builder.inputs()[input].value).collect();
+        let initial = inputs.iter().map(|&input| builder.signals().inputs()[input].value).collect();
         Collected { nodes, signals, inputs, initial }
     }
 
@@ -157,8 +157,8 @@ impl<'a> SignalCollector<'a> {
         let builder = self.builder;
         let known = |name: &str| {
             builder.measured(name).is_some()
-                || builder.is_outside_quantity(name)
-                || builder.state_named(name).is_some()
+                || builder.signals().is_outside_quantity(name)
+                || builder.signals().state_named(name).is_some()
                 || refusal(builder, name).is_some()
         };
         let candidates = || builder.measured_names();
@@ -179,10 +179,10 @@ impl<'a> SignalCollector<'a> {
         if name == TIME {
             return Ok(VariableSource::Time);
         }
-        if let Some(input) = self.builder.inputs().iter().position(|input| input.name == name) {
+        if let Some(input) = self.builder.signals().inputs().iter().position(|input| input.name == name) {
             return Ok(VariableSource::Signal(self.input(input, expression)?));
         }
-        let Some(entry) = self.builder.function_named(name) else {
+        let Some(entry) = self.builder.signals().function_named(name) else {
             return Ok(VariableSource::Signal(self.signal(name, expression)?));
         };
         let arguments = entry
@@ -198,7 +198,7 @@ impl<'a> SignalCollector<'a> {
         let index = match self.inputs.iter().position(|known| *known == input) {
             Some(index) => index,
             None => {
-                self.check_room(&self.builder.inputs()[input].name, expression)?;
+                self.check_room(&self.builder.signals().inputs()[input].name, expression)?;
                 self.inputs.push(input);
                 self.inputs.len() - 1
             }
@@ -226,7 +226,7 @@ impl<'a> SignalCollector<'a> {
             return Ok(index);
         }
         self.check_room(name, expression)?;
-        if let Some(state) = self.builder.state_named(name) {
+        if let Some(state) = self.builder.signals().state_named(name) {
             self.signals.push(Signal::State(state.state));
             self.names.push(name.to_string());
             return Ok(self.signals.len() - 1);
@@ -265,7 +265,7 @@ impl<'a> SignalCollector<'a> {
 /// Why a quantity that a sensor could show cannot be used in a force, and what can.
 fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
     let (part, quantity) = name.split_once('.')?;
-    let is_joint = builder.has_joint(part);
+    let is_joint = builder.frames().joint_named(part).is_some();
     let word =
         |word: &str| quantity.split('.').any(|part| part == word || part.ends_with(&format!("-{word}")));
     if is_joint && (word("force") || word("torque")) {
@@ -274,7 +274,7 @@ fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
              expression of positions and velocities",
         );
     }
-    ((is_joint || builder.has_body(part)) && word("acceleration")).then_some(
+    ((is_joint || builder.frames().has_body(part)) && word("acceleration")).then_some(
         "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
     )
 }

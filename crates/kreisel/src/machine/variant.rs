@@ -94,7 +94,8 @@ impl Variants {
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
             let names = self.changed_parts(document, &other, parts)?;
-            let other = MachineBuilder::read(&other, parts, builder.outside()).map_err(blame)?;
+            let other =
+                MachineBuilder::read(&other, parts, &builder.signals().outside().clone()).map_err(blame)?;
             let versions = builder.add_variant(variant, other, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;
         }

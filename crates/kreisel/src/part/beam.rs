@@ -6,13 +6,13 @@ use crate::element::beam::{
 };
 use crate::element::{Axes, Quantity};
 use crate::kinematics::join;
-use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
-use crate::machine::PartEntry;
-use crate::machine::SignalCollector;
+use crate::lie::{Group, Matrix6, Pose, Vector3, se3};
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
-use crate::machine::placement;
-use crate::machine::{Attachment, BodyEntry, BodyGroup, MachineBuilder, Words};
+use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
+use crate::machine::{
+    Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, Words, placement,
+};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{
@@ -209,9 +209,24 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     if let Some(load) = reader.table("load")? {
         plan.add_load(builder, &stations, load)?;
     }
-    builder.add_beam(plan.entry(&stations));
+    let entry = plan.entry(&stations);
+    offer_ends(builder, &entry);
+    builder.frames_mut().add_beam(entry);
     plan.add_elements(builder);
     reader.finish()
+}
+
+/// Lets the ends be measured that something carries.
+fn offer_ends(builder: &mut MachineBuilder, beam: &BeamEntry) {
+    let ends = [("start", beam.node(0)), ("end", beam.node(beam.node_count() - 1))];
+    for (word, end) in ends.into_iter().filter_map(|(word, end)| Some((word, end?))) {
+        if end.node.is_some() {
+            let of = SensorFrame { node: end.node, offset: end.offset };
+            let name = format!("{}.{word}.position", beam.name);
+            let position = NamedSensor::new(name, FrameSensor::position(of));
+            builder.signals_mut().offer(Rank::Place, position);
+        }
+    }
 }
 
 /// What an end is clamped to.
@@ -230,7 +245,7 @@ impl Clamp {
 fn clamp(reader: &PartReader, builder: &MachineBuilder, end: &str) -> Result<Option<Clamp>, ModelErrors> {
     let Some(reference) = reader.optional_reference(end)? else { return Ok(None) };
     let attachment = builder.attachment(&reference)?;
-    if attachment.node.is_some_and(|node| builder.is_point_mass(node)) {
+    if attachment.node.is_some_and(|node| builder.frames().is_point_mass(node)) {
         let found = format!("the point mass `{}`, which has no orientation", reference.name);
         let error = reader.unsuitable(end, "a body that can turn", found);
         return Err(error.with_hint("leave the end free and join it by a `[[spherical]]`").into());
@@ -478,18 +493,7 @@ impl BeamPlan<'_> {
         let to_body = |vector: Vector3| pose.rotation.inverse_transform_vector(&vector);
         let twist = join(&to_body(angular), &to_body(velocity + angular.cross(&arm)));
         let (name, group) = (format!("{}.node-{index}", self.name), self.group);
-        let entry = |node| BodyEntry {
-            name: name.clone(),
-            node,
-            group,
-            mass: 0.0,
-            inertia: Matrix3::zeros(),
-            shape: None,
-            pose,
-            markers: Vec::new(),
-            beam_node: true,
-        };
-        builder.add_body(entry, group, pose, twist, &name)
+        builder.add_body(BodyEntry::new(&name, group, pose), twist)
     }
 
     /// What of its elements each node carries, with the section at which it does.
@@ -530,7 +534,8 @@ impl BeamPlan<'_> {
         for (index, mass) in masses.iter().enumerate() {
             let Some(node) = carrier(stations, index) else { continue };
             let name = format!("{}.node-{index}", self.name);
-            builder.add_beam_mass(&name, mass[(3, 3)], mass.fixed_view::<3, 3>(0, 0).into());
+            let inertia = mass.fixed_view::<3, 3>(0, 0).into();
+            builder.frames_mut().add_beam_mass(&name, mass[(3, 3)], inertia);
             builder.add_element(&name, Segment::new(node, *mass, gravity, self.damping_rate));
         }
     }
@@ -582,7 +587,7 @@ impl BeamPlan<'_> {
             let load = SegmentLoad::new(node, axes, components.clone(), *wrench).in_axes_turned_by(turn);
             let load = load.with_inputs(used.initial.clone());
             let element = builder.add_element(&format!("{}.load", self.name), load);
-            builder.connect_inputs(element, used.inputs.clone());
+            builder.signals_mut().connect_inputs(element, used.inputs.clone());
         }
         reader.finish()
     }
@@ -618,7 +623,7 @@ impl BeamPlan<'_> {
     }
 
     fn add_elements(&self, builder: &mut MachineBuilder) {
-        let Some(entry) = builder.beams().last() else { return };
+        let Some(entry) = builder.frames().beams().last() else { return };
         for (index, element) in entry.elements.clone().into_iter().enumerate() {
             let name = format!("{}.element-{index}", self.name);
             match element {

@@ -1,12 +1,11 @@
 //! `[[body]]`: a rigid body.
 
 use crate::element::Body;
-use crate::kinematics::join;
+use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::PartEntry;
+use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
-use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, Words};
-use crate::machine::{placement, read_pose};
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement, read_pose};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -115,19 +114,9 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let group = builder.group(&reader)?;
     let name = part.name();
     let twist = join(&angular, &linear);
-    let entry = |node| BodyEntry {
-        name: name.to_string(),
-        node,
-        group,
-        mass,
-        inertia,
-        pose,
-        shape,
-        markers: Vec::new(),
-        beam_node: false,
-    };
-    let node = builder.add_body(entry, group, pose, twist, name);
+    let node = builder.add_body(BodyEntry { mass, inertia, ..BodyEntry::new(name, group, pose) }, twist);
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    show(builder, name, node, shape);
     if reader.boolean("fixed")? {
         builder.fix(node);
     }
@@ -137,10 +126,23 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
             .map_err(|mistake| ModelError::new(mistake, marker_name.place().clone()))?;
         let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
         let frame = Pose::new(rotation, marker.vector3("position")?);
-        builder.add_marker(Some(name), marker_name.content().to_string(), frame, marker_name.place())?;
+        builder.frames_mut().add_marker(
+            Some(name),
+            marker_name.content().to_string(),
+            frame,
+            marker_name.place(),
+        )?;
         marker.finish()?;
     }
     reader.finish()
+}
+
+/// Shows a body and its position.
+pub(super) fn show(builder: &mut MachineBuilder, name: &str, node: NodeId, shape: Option<Solid>) {
+    builder.appearance_mut().show_body(node, shape);
+    let of = SensorFrame { node: Some(node), offset: Pose::identity() };
+    let position = NamedSensor::new(format!("{name}.position"), FrameSensor::position(of));
+    builder.signals_mut().offer(Rank::Place, position);
 }
 
 /// What a body is made of.

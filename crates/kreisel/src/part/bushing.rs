@@ -3,9 +3,7 @@
 use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{Attachment, MachineBuilder};
+use crate::machine::{Attachment, MachineBuilder, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -110,15 +108,16 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(error.with_hint("add `translational-stiffness` or `rotational-stiffness`").into());
     }
     let turns = stiffness.rows(0, 3).amax() > 0.0 || damping.rows(0, 3).amax() > 0.0;
-    if let (true, Some(node)) = (turns, nodes.into_iter().flatten().find(|node| builder.is_point_mass(*node)))
+    if let (true, Some(node)) =
+        (turns, nodes.into_iter().flatten().find(|node| builder.frames().is_point_mass(*node)))
     {
-        let name = builder.body_of(node).map_or("", |body| body.name.as_str());
+        let name = builder.frames().body_of(node).map_or("", |body| body.name.as_str());
         let found = format!("the point mass `{name}`");
         return Err(reader.unsuitable("bodies", "bodies that turn, for torques to act on", found).into());
     }
     let offsets = frames(&reader, &attachments)?;
     builder.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
-    builder.show_spring(part.name(), nodes, offsets.map(|offset| offset.position));
+    builder.appearance_mut().show_line(part.name(), nodes, offsets.map(|offset| offset.position));
     reader.finish()
 }
 

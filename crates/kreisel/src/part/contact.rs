@@ -4,13 +4,11 @@ use super::contact_law::{self, Laws};
 use super::joint::same_body;
 use crate::element::Element;
 use crate::element::contact::{Contact, Friction, Surface};
-use crate::kinematics::{Motion, NodeMotion};
+use crate::kinematics::{Motion, NodeId, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
-use crate::machine::sensor::SensorFrame;
+use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
-use crate::machine::{Attachment, ContactEntry};
+use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
@@ -149,13 +147,15 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(same_body(&reader, &references).into());
     }
     let extents = first.iter().chain(&second).map(|surface| surface.surface.extent());
-    extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.add_length(extent));
+    extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.frames_mut().add_length(extent));
     let shown = [&second[0], &first[0]].into_iter().find(|surface| surface.at.node.is_some());
     let shown_at = shown.map_or_else(SensorFrame::default, |surface| SensorFrame {
         node: surface.at.node,
         offset: surface.frame,
     });
-    builder.show_contact(ContactEntry { name: part.name().to_string(), elements, shown_at });
+    for sensor in ContactSensor::all(part.name(), &elements, shown_at) {
+        builder.signals_mut().offer(Rank::Contact, sensor);
+    }
     reader.finish()
 }
 
@@ -193,7 +193,7 @@ fn surfaces(
     key: &str,
 ) -> Result<Vec<ContactSurface>, ModelErrors> {
     let given = reader.table(key)?.map(read_shape).transpose()?;
-    if let Some(beam) = builder.beams().iter().find(|beam| beam.name == reference.name) {
+    if let Some(beam) = builder.frames().beams().iter().find(|beam| beam.name == reference.name) {
         let Some((surface @ Surface::Sphere { .. }, offset)) = given else {
             let mistake = Mistake::Unsuitable {
                 what: format!("`{key}` of {}", reader.description()),
@@ -217,8 +217,8 @@ fn surfaces(
     }
     let own = match at.node {
         None => Some((Surface::Plane, marker)),
-        Some(node) if builder.is_point_mass(node) => Some((Surface::Sphere { radius: 0.0 }, marker)),
-        Some(node) => builder.body_of(node).and_then(own_shape),
+        Some(node) if builder.frames().is_point_mass(node) => Some((Surface::Sphere { radius: 0.0 }, marker)),
+        Some(node) => own_shape(builder, node),
     };
     let Some((surface, frame)) = own else {
         let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
@@ -233,8 +233,8 @@ fn surfaces(
 }
 
 /// The shape of a body as one that touches, with its frame in body axes.
-pub(super) fn own_shape(body: &crate::machine::BodyEntry) -> Option<(Surface, Pose)> {
-    let shape = body.shape.as_ref()?;
+pub(super) fn own_shape(builder: &MachineBuilder, node: NodeId) -> Option<(Surface, Pose)> {
+    let shape = builder.appearance().shape_of(node)?;
     let surface = match shape.geometry {
         Geometry::Sphere { radius } => Surface::Sphere { radius },
         Geometry::Box { size } => Surface::Box { half_size: 0.5 * size },

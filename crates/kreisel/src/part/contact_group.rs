@@ -6,8 +6,8 @@ use crate::element::Element;
 use crate::element::contact::{ContactGroup, Member, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
+use crate::machine::sensor::GroupSensor;
+use crate::machine::{BodyEntry, MachineBuilder, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
@@ -84,8 +84,11 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     laws.fit_group(&reader, &contact_group)?;
     check_depths(&reader, builder, &contact_group)?;
     let extents = contact_group.members().iter().map(|member| member.surface.extent());
-    extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.add_length(extent));
+    extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.frames_mut().add_length(extent));
     builder.system_mut().contact_group(part.name(), contact_group);
+    for sensor in GroupSensor::all(part.name()) {
+        builder.signals_mut().offer(Rank::OnDemand, sensor);
+    }
     reader.finish()
 }
 
@@ -97,12 +100,14 @@ fn members_of(
     let Some(start) = reference.name.strip_suffix('*') else {
         return Ok(vec![member(reader, builder, reference)?]);
     };
-    let names = builder.bodies().iter().filter(|body| !body.beam_node && body.name.starts_with(start));
+    let is_body = |body: &&BodyEntry| builder.appearance().shows_body(body.node);
+    let bodies = builder.frames().bodies().iter().filter(is_body);
+    let names = bodies.filter(|body| body.name.starts_with(start));
     let named = names.map(|body| Reference { name: body.name.clone(), place: reference.place.clone() });
     let members: Vec<Member> =
         named.map(|reference| member(reader, builder, &reference)).collect::<Result<_, _>>()?;
     if members.is_empty() {
-        let names: Vec<&str> = builder.bodies().iter().map(|body| body.name.as_str()).collect();
+        let names: Vec<&str> = builder.frames().bodies().iter().map(|body| body.name.as_str()).collect();
         return Err(reference.unknown("body", names).into());
     }
     Ok(members)
@@ -117,8 +122,7 @@ fn member(
     let Some(node) = at.node else {
         return Ok(Member { node: None, frame: at.marker.unwrap_or_default(), surface: Surface::Plane });
     };
-    let own = builder.body_of(node).and_then(own_shape);
-    let Some((surface, frame)) = own else {
+    let Some((surface, frame)) = own_shape(builder, node) else {
         let mistake = Mistake::Unsuitable {
             what: format!("`{}`, a member of {},", reference.name, reader.description()),
             requirement: "a body with a sphere, box, cylinder or capsule as `shape`".to_string(),
@@ -138,7 +142,8 @@ fn check_depths(
     builder: &MachineBuilder,
     contact_group: &ContactGroup,
 ) -> Result<(), ModelErrors> {
-    let pose = |member: &Member| member.node.and_then(|node| builder.body_of(node)).map(|body| body.pose);
+    let pose =
+        |member: &Member| member.node.and_then(|node| builder.frames().body_of(node)).map(|body| body.pose);
     let place = |member: &Member| -> (Vector3, f64) {
         let frame = pose(member).map_or(member.frame, |pose| pose.compose(&member.frame));
         (frame.position, 0.0)
@@ -154,7 +159,7 @@ fn check_depths(
         let depth = contact.map_or(0.0, |contact| contact.depth);
         if depth > MAX_PENETRATION_PART * smallest {
             let name = |member: &Member| {
-                let body = member.node.and_then(|node| builder.body_of(node));
+                let body = member.node.and_then(|node| builder.frames().body_of(node));
                 body.map_or("ground".to_string(), |body| body.name.clone())
             };
             let found = format!("`{}` and `{}` overlap by {depth:.4} m", name(pair[0]), name(pair[1]));

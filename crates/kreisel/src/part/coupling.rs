@@ -7,8 +7,7 @@ use super::joint::{initial_relative, warn_of_misfit};
 use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
 use crate::kinematics::MAX_NODES;
-use crate::machine::PartEntry;
-use crate::machine::{JointEntry, MachineBuilder};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
@@ -151,7 +150,7 @@ fn couple(
     for (reference, &factor) in references.iter().zip(factors) {
         let (joint, coordinate) = joint_coordinate(reader, builder, reference, wanted)?;
         let (nodes, offsets) = (joint.nodes, joint.offsets);
-        let bodies = nodes.map(|node| builder.initial_pose(node));
+        let bodies = nodes.map(|node| builder.frames().initial_pose(node));
         let start = coordinate.value(&initial_relative(bodies, offsets), 0.0);
         coordinates.push(CoupledCoordinate { nodes, offsets, coordinate, factor, start });
     }

@@ -7,9 +7,7 @@ use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{JointEntry, MachineBuilder};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Dimension, Key, Law, LawValue, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
@@ -177,7 +175,7 @@ fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -
 }
 
 fn drive_body(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
-    let body = builder.body(&reader.reference("body")?)?;
+    let body = builder.frames().body(&reader.reference("body")?)?;
     let (node, pose) = (body.node, body.pose);
     let base = placement(reader);
     let path: [Arc<dyn TimeLaw>; 3] = match law_of_time(reader.optional_law3("path"))? {

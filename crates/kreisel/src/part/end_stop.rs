@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
+use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};

@@ -2,10 +2,8 @@
 
 use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::PartEntry;
-use crate::machine::SignalCollector;
-use crate::machine::placement;
-use crate::machine::{ForceEntry, MachineBuilder};
+use crate::machine::sensor::{AppliedWrench, SensorFrame, WrenchPart};
+use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector, placement};
 use crate::model::error::Mistake;
 use crate::model::kind::key;
 use crate::model::{
@@ -69,7 +67,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
             Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
     }
-    if torque.is_some() && builder.is_point_mass(node) {
+    if torque.is_some() && builder.frames().is_point_mass(node) {
         return Err(reader
             .unsuitable("torque", "left out for a point mass, which does not turn", "given")
             .into());
@@ -96,11 +94,15 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let element = MarkerForce::new(used.nodes, marker, axes, [a, b, c, d, e, f], used.signals)
         .with_inputs(used.initial)
         .in_axes_turned_by(&placement(&reader).rotation);
-    let (has_force, has_torque) = (reader.has("force"), reader.has("torque"));
-    let (name, point) = (part.name().to_string(), marker.position);
+    let at = SensorFrame { node: Some(node), offset: Pose::new(UnitQuaternion::identity(), marker.position) };
     let element = builder.add_element(part.name(), element);
-    builder.connect_inputs(element, used.inputs);
-    builder.show_force(ForceEntry { name, element, node, point, has_force, has_torque });
+    builder.signals_mut().connect_inputs(element, used.inputs);
+    for (key, of) in [("force", WrenchPart::Force), ("torque", WrenchPart::Torque)] {
+        if reader.has(key) {
+            let sensor = AppliedWrench { element, part: of, at }.named(part.name());
+            builder.signals_mut().offer(Rank::Force, sensor);
+        }
+    }
     reader.finish()
 }
 

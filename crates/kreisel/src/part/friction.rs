@@ -6,8 +6,7 @@ use super::contact_law;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
-use crate::machine::PartEntry;
-use crate::machine::{FrictionForm, MachineBuilder};
+use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
@@ -118,7 +117,7 @@ fn add_by_reaction(
     reader: &PartReader,
     builder: &mut MachineBuilder,
 ) -> Result<(), ModelErrors> {
-    let joint = builder.joint(&reader.reference("joint")?)?.clone();
+    let joint = builder.frames().joint(&reader.reference("joint")?)?.clone();
     let Some(FrictionForm { motion, forces, moments }) = joint.friction else {
         let found = format!("a {} joint", joint.kind);
         let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);

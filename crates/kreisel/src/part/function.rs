@@ -1,8 +1,7 @@
 //! `[[function]]`: a number computed outside of the model, from measured quantities.
 
 use crate::element::MAX_SIGNALS;
-use crate::machine::PartEntry;
-use crate::machine::{FunctionEntry, MachineBuilder};
+use crate::machine::{FunctionEntry, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::TIME;
 use crate::model::kind::key;
@@ -53,7 +52,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         let requirement = format!("at most {MAX_SIGNALS} names");
         return Err(reader.unsuitable("arguments", &requirement, arguments.len()).into());
     }
-    let Some(function) = builder.outside_function(part.name()) else {
+    let Some(function) = builder.signals().outside_function(part.name()) else {
         let mistake = Mistake::Unsuitable {
             what: reader.description().to_string(),
             requirement: "given by the program that runs the model".to_string(),
@@ -62,14 +61,14 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         let hint = "give it in Python by `model.function(…)`, or write an expression in place of it";
         return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
     };
-    builder.add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
+    builder.signals_mut().add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
     reader.finish()
 }
 
 fn is_quantity(builder: &MachineBuilder, name: &str) -> bool {
     builder.measured(name).is_some()
-        || builder.state_named(name).is_some()
-        || builder.inputs().iter().any(|input| input.name == name)
+        || builder.signals().state_named(name).is_some()
+        || builder.signals().inputs().iter().any(|input| input.name == name)
 }
 
 /// Refuses a name that expressions would take for a parameter or a constant.

@@ -1,8 +1,6 @@
 //! `[gravity]`: the acceleration of gravity.
 
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
-use crate::machine::placement;
+use crate::machine::{MachineBuilder, PartEntry, placement};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[gravity]`.

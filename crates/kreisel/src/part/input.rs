@@ -1,7 +1,6 @@
 //! `[[input]]`: a number that is set from outside while the machine runs.
 
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
+use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 

@@ -13,9 +13,7 @@ use crate::joint::{CoordinateJoint, Joint, Row, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder};
+use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -374,7 +372,7 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
     let offsets = if kind.part.keys.contains(&POINTS) {
         let offsets = ends(&reader, &references, &sides)?;
         let [first, second] = [0, 1].map(|side| sides[side].body.transform_point(&offsets[side].position));
-        builder.add_length((second - first).norm());
+        builder.frames_mut().add_length((second - first).norm());
         offsets
     } else {
         frames(&reader, &kind.part, &sides)?
@@ -415,7 +413,7 @@ pub(super) fn refuse_point_masses(
     references: &[Reference],
     sides: &[Attachment; 2],
 ) -> Result<(), ModelErrors> {
-    let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| builder.is_point_mass(node));
+    let cannot_turn = |side: &Attachment| side.node.is_some_and(|node| builder.frames().is_point_mass(node));
     match references.iter().zip(sides).find(|(_, side)| cannot_turn(side)) {
         None => Ok(()),
         Some((reference, _)) => {
@@ -433,8 +431,9 @@ const MISFIT: f64 = 1e-6;
 /// Warns if equations do not hold at the initial configuration; the start then moves the bodies until they
 /// do.
 pub(super) fn warn_of_misfit(builder: &mut MachineBuilder, name: &str, joint: &impl Joint) {
-    let nodes: Vec<NodeMotion> =
-        (joint.nodes().iter()).map(|node| NodeMotion::at_rest(builder.initial_pose(Some(*node)))).collect();
+    let nodes: Vec<NodeMotion> = (joint.nodes().iter())
+        .map(|node| NodeMotion::at_rest(builder.frames().initial_pose(Some(*node))))
+        .collect();
     let time = builder.settings().start_time;
     let memory = vec![0.0; joint.memory_count()];
     let mut violation = vec![0.0; joint.size()];

@@ -68,7 +68,8 @@ pub fn joint_coordinate<'a>(
         Some((owner, quantity)) => (owner, Some(quantity)),
         None => (reference.name.as_str(), None),
     };
-    let joint = builder.joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
+    let joint =
+        builder.frames().joint(&Reference { name: owner.to_string(), place: reference.place.clone() })?;
     // The length of a distance joint is no freedom: the joint itself keeps it.
     let free: Vec<(&str, Coordinate)> =
         joint.coordinates.iter().copied().filter(|(_, x)| *x != Coordinate::Distance).collect();

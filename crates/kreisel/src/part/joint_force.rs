@@ -3,9 +3,7 @@
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
-use crate::machine::SignalCollector;
+use crate::machine::{MachineBuilder, PartEntry, SignalCollector};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -69,6 +67,6 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let used = collector.finish();
     let actuator = JointForce::new(used.nodes, pair, along.coordinate, force, used.signals);
     let element = builder.add_element(part.name(), actuator.with_inputs(used.initial));
-    builder.connect_inputs(element, used.inputs);
+    builder.signals_mut().connect_inputs(element, used.inputs);
     reader.finish()
 }

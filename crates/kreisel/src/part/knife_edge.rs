@@ -2,8 +2,7 @@
 
 use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses, two_bodies};
 use crate::joint::KnifeEdge;
-use crate::machine::PartEntry;
-use crate::machine::{JointEntry, MachineBuilder};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 

@@ -2,8 +2,7 @@
 
 use super::joint_coordinate::{self, CoordinateChoice};
 use crate::joint::Lock;
-use crate::machine::PartEntry;
-use crate::machine::{JointEntry, MachineBuilder};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::{ModelErrors, Occurrence, Part, PartKind, PartReader};
 
 /// Keys of `[[lock]]`.
@@ -32,7 +31,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let held = joint_coordinate::read(&reader, builder, CoordinateChoice::Any)?;
     let (nodes, offsets) = (held.nodes, held.offsets);
-    let lock = Lock::new(nodes, offsets, held.coordinate, builder.initial_value(&held));
+    let lock = Lock::new(nodes, offsets, held.coordinate, builder.frames().initial_value(&held));
     builder.add_joint(lock, JointEntry::new(part, nodes, offsets));
     reader.finish()
 }

@@ -1,9 +1,7 @@
 //! `[[marker]]`: a named frame on a body or on the ground.
 
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
-use crate::machine::placement;
+use crate::machine::{MachineBuilder, PartEntry, placement};
 use crate::model::kind::key;
 use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -62,14 +60,14 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let in_world = reader.choice("axes")? == "world";
     let world = placement(&reader).compose(&given);
     if body.is_ground() {
-        builder.add_marker(None, part.name().to_string(), world, part.name_place())?;
+        builder.frames_mut().add_marker(None, part.name().to_string(), world, part.name_place())?;
         return reader.finish();
     }
-    let owner = builder.body(&body)?;
+    let owner = builder.frames().body(&body)?;
     let frame = if in_world { owner.pose.inverse().compose(&world) } else { given };
     // The body's name already has the prefix of an included file.
     let prefix = &reader.context().scope().prefix;
     let name = part.name().strip_prefix(prefix.as_str()).unwrap_or(part.name()).to_string();
-    builder.add_marker(Some(&body.name), name, frame, part.name_place())?;
+    builder.frames_mut().add_marker(Some(&body.name), name, frame, part.name_place())?;
     reader.finish()
 }

@@ -1,11 +1,10 @@
 //! `[[point-mass]]`: a mass without rotation.
 
+use super::body;
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{BodyEntry, MachineBuilder};
+use crate::machine::{BodyEntry, MachineBuilder, PartEntry, placement};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[point-mass]]`.
@@ -59,19 +58,10 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let (name, group) = (part.name(), Group::Vector(3));
     let pose = Pose::new(UnitQuaternion::identity(), position);
     let inertia = Matrix3::zeros();
-    let entry = |node| BodyEntry {
-        name: name.to_string(),
-        node,
-        group,
-        mass,
-        inertia,
-        pose,
-        shape: None,
-        markers: Vec::new(),
-        beam_node: false,
-    };
-    let node = builder.add_body(entry, group, pose, join(&Vector3::zeros(), &velocity), name);
+    let body = BodyEntry { mass, ..BodyEntry::new(name, group, pose) };
+    let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    body::show(builder, name, node, None);
     if reader.boolean("fixed")? {
         builder.fix(node);
     }

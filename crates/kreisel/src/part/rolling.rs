@@ -4,9 +4,7 @@ use super::joint::{BODIES, refuse_point_masses, turn_z_to, two_bodies};
 use crate::joint::{Joint, Rolling, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{Attachment, JointEntry, MachineBuilder};
+use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -89,7 +87,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let nodes = sides.map(|side| side.node);
     let joint = Rolling::new(nodes, offsets, wheel, radius);
     refuse_gap(&reader, &references, &sides, &frames, wheel, &joint, radius)?;
-    builder.add_length(radius);
+    builder.frames_mut().add_length(radius);
     builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
     reader.finish()
 }

@@ -1,8 +1,7 @@
 //! `[simulation]`: how the machine is run.
 
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
 use crate::machine::settings::{KIND, read};
+use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::{ModelErrors, Part, PartReader};
 
 /// What the file adds to the kinds of parts.

@@ -7,9 +7,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, ForceLaw, ForceValue, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::PartEntry;
-use crate::machine::placement;
-use crate::machine::{MachineBuilder, MeasuredCoordinate};
+use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind};
@@ -154,7 +152,7 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
         (false, true) => joint_coordinate::read(&reader, builder, CoordinateChoice::Displacement)?,
         (both, _) => return Err(ambiguous(&reader, "`bodies`, `joint`", both).into()),
     };
-    let initial = builder.initial_value(&along);
+    let initial = builder.frames().initial_value(&along);
     let free = reader.optional_number("free-length")?;
     if let (Some(free), Coordinate::Distance) = (free, along.coordinate)
         && free < 0.0
@@ -168,7 +166,11 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
     builder
         .add_element(part.name(), CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws));
     if along.coordinate == Coordinate::Distance {
-        builder.show_spring(part.name(), along.nodes, along.offsets.map(|offset| offset.position));
+        builder.appearance_mut().show_line(
+            part.name(),
+            along.nodes,
+            along.offsets.map(|offset| offset.position),
+        );
     }
     reader.finish()
 }
@@ -177,7 +179,7 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
 fn add_torsional(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let about = joint_coordinate::read(&reader, builder, CoordinateChoice::Angle)?;
-    let (initial, free) = (builder.initial_value(&about), reader.optional_number("free-angle")?);
+    let (initial, free) = (builder.frames().initial_value(&about), reader.optional_number("free-angle")?);
     if free.is_none() {
         assume_free(&reader, builder, &format!("angle of {initial} rad"));
     }
@@ -222,7 +224,7 @@ fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<Measu
         return Err(same_body(reader, &references).into());
     }
     // Closer than a millionth of a micrometre the line between the points has no direction.
-    if builder.initial_value(&along) < 1e-12 {
+    if builder.frames().initial_value(&along) < 1e-12 {
         let key = if points.is_some() { "points" } else { "bodies" };
         return Err(reader
             .unsuitable(key, "two points apart", "in one place")

@@ -6,10 +6,7 @@
 use nalgebra::DMatrix;
 
 use crate::element::{MAX_STATES, StateEquations, StateId};
-use crate::machine::MachineBuilder;
-use crate::machine::PartEntry;
-use crate::machine::SignalCollector;
-use crate::machine::StateSignal;
+use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
 
@@ -442,7 +439,7 @@ fn declare(
         };
         let unit = if algebraic || index == last { unit.clone() } else { "1".to_string() };
         let place = reader.place().clone();
-        builder.add_state(StateSignal { name, state, unit, algebraic, place });
+        builder.signals_mut().add_state(StateSignal { name, state, unit, algebraic, place });
         states.push(state);
     }
     let (name, description) = (part.name().to_string(), reader.description().to_string());
@@ -453,7 +450,7 @@ fn declare(
         let StateBlock { matrix, input, .. } = block;
         let equations = StateEquations::new(used.nodes, states, matrix, input, quantities, used.signals);
         let element = builder.add_element(&name, equations.with_inputs(used.initial));
-        builder.connect_inputs(element, used.inputs);
+        builder.signals_mut().connect_inputs(element, used.inputs);
         Ok(())
     });
     Ok(())

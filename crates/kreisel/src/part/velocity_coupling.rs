@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
-use crate::machine::PartEntry;
-use crate::machine::{JointEntry, MachineBuilder};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -137,6 +136,7 @@ fn unknown(builder: &MachineBuilder, reference: &Reference) -> ModelError {
     let names = builder.measured_names();
     let rates = names.iter().filter(|name| name.contains("rate") || name.contains("velocity"));
     let angular = builder
+        .frames()
         .bodies()
         .iter()
         .flat_map(|body| ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name)));

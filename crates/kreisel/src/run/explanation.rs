@@ -83,7 +83,7 @@ impl Machine {
     fn moved(&self, change: &[f64]) -> String {
         let space = self.system.shape().space;
         let length = self.characteristic_length();
-        let mut moved: Vec<(f64, String)> = (self.bodies.iter())
+        let mut moved: Vec<(f64, String)> = (self.frames().bodies().iter())
             .filter_map(|body| {
                 let change = &change[space.velocity_range(body.node.0)];
                 let turns = if change.len() > 3 { norm(&change[..3]) } else { 0.0 };
@@ -110,16 +110,16 @@ impl Machine {
 
     /// Kind and name of a joint, by its index in the system.
     fn joint_words(&self, index: usize) -> String {
-        let kind = self.joints.iter().find(|joint| joint.index == index).map_or("joint", |joint| joint.kind);
+        let kind = self.frames().joint_at(index).map_or("joint", |joint| joint.kind);
         format!("{kind} `{}`", self.system.joint_name(index))
     }
 
     /// Warnings about bodies that nothing holds, redundant joints and machines that cannot move.
     pub fn mobility_warnings(&self, mobility: &Mobility) -> Vec<String> {
         let mut warnings = Vec::new();
-        if !self.joints.is_empty() {
+        if !self.frames().joints().is_empty() {
             let counts = self.system.part_counts();
-            let free = self.bodies.iter().filter(|body| {
+            let free = self.frames().bodies().iter().filter(|body| {
                 let (elements, joints) = counts[body.node.0];
                 // The body itself is one element.
                 joints == 0 && elements <= 1
@@ -141,7 +141,7 @@ impl Machine {
                 names.join(", ")
             ));
         }
-        let is_drive = |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.is_drive);
+        let is_drive = |index: usize| self.frames().joint_at(index).is_some_and(|joint| joint.is_drive);
         let drives = mobility.shared.iter().filter(|(joint, _)| is_drive(*joint));
         let names: Vec<String> =
             drives.map(|&(joint, _)| format!("`{}`", self.system.joint_name(joint))).collect();
