@@ -43,6 +43,23 @@ pub struct PartEntry {
     pub sample: &'static str,
 }
 
+impl PartEntry {
+    /// A kind that stays as it is while a machine runs.
+    pub const fn new(
+        kind: &'static PartKind,
+        add: &'static (dyn Fn(&Part, &mut MachineBuilder) -> Result<(), ModelErrors> + Sync),
+        sample: &'static str,
+    ) -> Self {
+        Self { kind, add, changeable: false, sample }
+    }
+
+    /// The same, and it may use parameters that events set.
+    #[must_use]
+    pub const fn changeable(self) -> Self {
+        Self { changeable: true, ..self }
+    }
+}
+
 /// Builds the machine that a document of some kinds of parts describes; `functions` are those given from
 /// outside for its `[[function]]` parts.
 pub(crate) fn build(

@@ -163,20 +163,14 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[beam]]
-name = "rod"
-from = [0, 1, 0]
-to = [1, 1, 0]
-elements = 2
-section = { shape = "circle", radius = 0.1, youngs-modulus = 1e6, poisson-ratio = 0.3, density = 1000 }
-"#
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[beam]]\nname = 'rod'\nfrom = [0, 1, 0]\nto = [1, 1, 0]\nelements = 2\n\
+         section = { shape = 'circle', radius = 0.1, youngs-modulus = 1e6, poisson-ratio = 0.3, density = 1000 }\n"
     ),
-}];
+)];
 
 /// Adds a beam: nodes where it is not clamped, elements, inertia and loads.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -102,8 +102,7 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] =
-    &[PartEntry { kind: &KIND, add: &add, changeable: false, sample: on_body!("") }];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
 
 /// Adds a body, its element and its markers.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -77,19 +77,15 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: true,
-    sample: on_body!(
-        r#"[[bushing]]
-name = "mount"
-bodies = ["ground", "arm"]
-point = [1, 0, 0]
-translational-stiffness = [1, 1, 1]
-"#
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[bushing]]\nname = 'mount'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n\
+         translational-stiffness = [1, 1, 1]\n"
     ),
-}];
+)
+.changeable()];
 
 /// Adds a bushing.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -112,19 +112,14 @@ struct ContactSurface {
 }
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[contact]]
-name = "ground-contact"
-bodies = ["ground", "arm"]
-second-shape = { kind = "sphere", radius = 0.1 }
-stiffness = 1000
-"#
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[contact]]\nname = 'ground-contact'\nbodies = ['ground', 'arm']\n\
+         second-shape = { kind = 'sphere', radius = 0.1 }\nstiffness = 1000\n"
     ),
-}];
+)];
 
 /// Adds a contact.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

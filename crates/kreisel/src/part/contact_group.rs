@@ -50,23 +50,15 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[body]]
-name = "ball"
-mass = 1
-shape = { kind = "sphere", radius = 0.1 }
-position = [0, 0, 1]
-[[contact-group]]
-name = "group"
-members = ["ground", "ball"]
-stiffness = 1000
-"#
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[body]]\nname = 'ball'\nmass = 1\nshape = { kind = 'sphere', radius = 0.1 }\n\
+         position = [0, 0, 1]\n[[contact-group]]\nname = 'group'\nmembers = ['ground', 'ball']\n\
+         stiffness = 1000\n"
     ),
-}];
+)];
 
 /// Adds a group.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

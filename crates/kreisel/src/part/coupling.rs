@@ -68,38 +68,23 @@ static COUPLING: PartKind = PartKind {
 
 /// What the file adds to the kinds of parts.
 pub static PARTS: &[PartEntry] = &[
-    PartEntry {
-        kind: &GEAR,
-        add: &add_gear,
-        changeable: false,
-        sample: on_body!(
-            r#"[[universal]]
-name = "cross"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-[[gear]]
-name = "gear"
-joints = ["cross.first-angle", "cross.second-angle"]
-ratio = 1
-"#
+    PartEntry::new(
+        &GEAR,
+        &add_gear,
+        on_body!(
+            "[[universal]]\nname = 'cross'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n[[gear]]\n\
+         name = 'gear'\njoints = ['cross.first-angle', 'cross.second-angle']\nratio = 1\n"
         ),
-    },
-    PartEntry {
-        kind: &COUPLING,
-        add: &add_coupling,
-        changeable: false,
-        sample: on_body!(
-            r#"[[cylindrical]]
-name = "bolt"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-[[coupling]]
-name = "coupling"
-joints = ["bolt.angle", "bolt.displacement"]
-factors = [1, 1]
-"#
+    ),
+    PartEntry::new(
+        &COUPLING,
+        &add_coupling,
+        on_body!(
+            "[[cylindrical]]\nname = 'bolt'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n\
+         [[coupling]]\nname = 'coupling'\njoints = ['bolt.angle', 'bolt.displacement']\n\
+         factors = [1, 1]\n"
         ),
-    },
+    ),
 ];
 
 /// Adds a gear: x₂ − r x₁ = offset.

@@ -78,18 +78,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_hinge!(
-        r#"[[drive]]
-name = "motor"
-joint = "hinge"
-angle = "t"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_hinge!("[[drive]]\nname = 'motor'\njoint = 'hinge'\nangle = 't'\n"))];
 
 /// Adds a drive.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

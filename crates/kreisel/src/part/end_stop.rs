@@ -71,35 +71,21 @@ static ANGLE: PartKind = PartKind {
 
 /// What the file adds to the kinds of parts.
 pub static PARTS: &[PartEntry] = &[
-    PartEntry {
-        kind: &DISPLACEMENT,
-        add: &add_displacement,
-        changeable: true,
-        sample: on_body!(
-            r#"[[prismatic]]
-name = "slide"
-bodies = ["ground", "arm"]
-[[end-stop]]
-name = "stop"
-joint = "slide"
-upper = 1
-stiffness = 1000
-"#
+    PartEntry::new(
+        &DISPLACEMENT,
+        &add_displacement,
+        on_body!(
+            "[[prismatic]]\nname = 'slide'\nbodies = ['ground', 'arm']\n[[end-stop]]\nname = 'stop'\n\
+         joint = 'slide'\nupper = 1\nstiffness = 1000\n"
         ),
-    },
-    PartEntry {
-        kind: &ANGLE,
-        add: &add_angle,
-        changeable: true,
-        sample: on_hinge!(
-            r#"[[torsional-end-stop]]
-name = "stop"
-joint = "hinge"
-upper = 1
-stiffness = 1000
-"#
-        ),
-    },
+    )
+    .changeable(),
+    PartEntry::new(
+        &ANGLE,
+        &add_angle,
+        on_hinge!("[[torsional-end-stop]]\nname = 'stop'\njoint = 'hinge'\nupper = 1\nstiffness = 1000\n"),
+    )
+    .changeable(),
 ];
 
 /// Adds bounds of a displacement.

@@ -55,17 +55,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[event]]
-name = "low"
-zero-of = "arm.position.z + 1"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[event]]\nname = 'low'\nzero-of = 'arm.position.z + 1'\n"))];
 
 /// Reads an event.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -40,18 +40,9 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: true,
-    sample: on_body!(
-        r#"[[force]]
-name = "push"
-body = "arm"
-force = [0, 0, 1]
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[force]]\nname = 'push'\nbody = 'arm'\nforce = [0, 0, 1]\n"))
+        .changeable()];
 
 /// Adds a force.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -71,18 +71,12 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: true,
-    sample: on_hinge!(
-        r#"[[joint-friction]]
-name = "friction"
-joint = "hinge"
-torque = 1
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_hinge!("[[joint-friction]]\nname = 'friction'\njoint = 'hinge'\ntorque = 1\n"),
+)
+.changeable()];
 
 /// Adds friction to a joint.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

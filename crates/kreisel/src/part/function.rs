@@ -21,17 +21,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[function]]
-name = "given"
-arguments = ["t"]
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[function]]\nname = 'given'\narguments = ['t']\n"))];
 
 /// Adds a function.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -17,16 +17,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[gravity]
-acceleration = [0, 0, 0]
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[gravity]\nacceleration = [0, 0, 0]\n"))];
 
 /// Sets gravity.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -18,16 +18,7 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[input]]
-name = "push"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!("[[input]]\nname = 'push'\n"))];
 
 /// Adds an input.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

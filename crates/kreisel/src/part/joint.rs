@@ -125,12 +125,7 @@ pub static JOINTS: [JointKind; 11] = [
         holds_rotation: true,
         friction: None,
         rows: |_, _| Ok(lower_pair::fixed()),
-        sample: on_body!(
-            r#"[[fixed]]
-name = "joint"
-bodies = ["ground", "arm"]
-"#
-        ),
+        sample: on_body!("[[fixed]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
     JointKind {
         part: kind(
@@ -142,13 +137,7 @@ bodies = ["ground", "arm"]
         holds_rotation: true,
         friction: Some(FrictionForm { motion: SlidingMotion::Along(Angle), forces: 0..3, moments: 3..5 }),
         rows: |_, _| Ok(lower_pair::revolute()),
-        sample: on_body!(
-            r#"[[revolute]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-"#
-        ),
+        sample: on_body!("[[revolute]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
     JointKind {
         part: kind(
@@ -164,12 +153,7 @@ point = [0, 0, 0]
             moments: 2..5,
         }),
         rows: |_, _| Ok(lower_pair::prismatic()),
-        sample: on_body!(
-            r#"[[prismatic]]
-name = "joint"
-bodies = ["ground", "arm"]
-"#
-        ),
+        sample: on_body!("[[prismatic]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
     JointKind {
         part: kind(
@@ -181,13 +165,7 @@ bodies = ["ground", "arm"]
         holds_rotation: true,
         friction: None,
         rows: |_, _| Ok(lower_pair::cylindrical()),
-        sample: on_body!(
-            r#"[[cylindrical]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-"#
-        ),
+        sample: on_body!("[[cylindrical]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
     JointKind {
         part: kind("spherical", "Rotation about a point.", &[BODIES, POINT]),
@@ -195,13 +173,7 @@ point = [0, 0, 0]
         holds_rotation: false,
         friction: Some(FrictionForm { motion: SlidingMotion::AllAround, forces: 0..3, moments: 0..0 }),
         rows: |_, _| Ok(lower_pair::spherical()),
-        sample: on_body!(
-            r#"[[spherical]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-"#
-        ),
+        sample: on_body!("[[spherical]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
     JointKind {
         part: kind(
@@ -213,13 +185,7 @@ point = [0, 0, 0]
         holds_rotation: true,
         friction: None,
         rows: |_, _| Ok(lower_pair::universal()),
-        sample: on_body!(
-            r#"[[universal]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-"#
-        ),
+        sample: on_body!("[[universal]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
     JointKind {
         part: kind(
@@ -231,12 +197,7 @@ point = [0, 0, 0]
         holds_rotation: true,
         friction: None,
         rows: |_, _| Ok(lower_pair::planar()),
-        sample: on_body!(
-            r#"[[planar]]
-name = "joint"
-bodies = ["ground", "arm"]
-"#
-        ),
+        sample: on_body!("[[planar]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
     JointKind {
         part: kind(
@@ -249,12 +210,7 @@ bodies = ["ground", "arm"]
         friction: None,
         rows: screw_rows,
         sample: on_body!(
-            r#"[[screw]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [0, 0, 0]
-lead = 0.1
-"#
+            "[[screw]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\nlead = 0.1\n"
         ),
     },
     JointKind {
@@ -267,12 +223,7 @@ lead = 0.1
         holds_rotation: false,
         friction: None,
         rows: distance_rows,
-        sample: on_body!(
-            r#"[[distance]]
-name = "joint"
-bodies = ["ground", "arm"]
-"#
-        ),
+        sample: on_body!("[[distance]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
     JointKind {
         part: kind(
@@ -285,11 +236,7 @@ bodies = ["ground", "arm"]
         friction: None,
         rows: |_, _| Ok(lower_pair::point_on_line()),
         sample: on_body!(
-            r#"[[point-on-line]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [1, 0, 0]
-"#
+            "[[point-on-line]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"
         ),
     },
     JointKind {
@@ -303,11 +250,7 @@ point = [1, 0, 0]
         friction: None,
         rows: |_, _| Ok(lower_pair::point_on_plane()),
         sample: on_body!(
-            r#"[[point-on-plane]]
-name = "joint"
-bodies = ["ground", "arm"]
-point = [1, 0, 0]
-"#
+            "[[point-on-plane]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"
         ),
     },
 ];
@@ -324,7 +267,7 @@ pub static PARTS: &[PartEntry] = &{
 };
 
 const fn entry(joint: &'static JointKind) -> PartEntry {
-    PartEntry { kind: &joint.part, add: &add_row_joint, changeable: false, sample: joint.sample }
+    PartEntry::new(&joint.part, &add_row_joint, joint.sample)
 }
 
 /// The displacement of a screw follows its angle from where both begin.

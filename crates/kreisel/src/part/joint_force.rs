@@ -30,18 +30,12 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: true,
-    sample: on_hinge!(
-        r#"[[joint-force]]
-name = "motor"
-joint = "hinge"
-torque = "-hinge.rate"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_hinge!("[[joint-force]]\nname = 'motor'\njoint = 'hinge'\ntorque = '-hinge.rate'\n"),
+)
+.changeable()];
 
 /// Adds an actuator.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -25,18 +25,11 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[knife-edge]]
-name = "blade"
-bodies = ["ground", "arm"]
-point = [1, 0, 0]
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!("[[knife-edge]]\nname = 'blade'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"),
+)];
 
 /// Adds a blade.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -14,17 +14,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_hinge!(
-        r#"[[lock]]
-name = "brake"
-joint = "hinge"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_hinge!("[[lock]]\nname = 'brake'\njoint = 'hinge'\n"))];
 
 /// Adds a lock.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

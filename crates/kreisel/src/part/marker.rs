@@ -39,17 +39,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[marker]]
-name = "tip"
-body = "arm"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[marker]]\nname = 'tip'\nbody = 'arm'\n"))];
 
 /// Adds a marker.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

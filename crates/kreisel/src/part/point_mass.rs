@@ -36,17 +36,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[point-mass]]
-name = "bob"
-mass = 1
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[point-mass]]\nname = 'bob'\nmass = 1\n"))];
 
 /// Adds a point mass; other parts refer to it as to a body.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -55,20 +55,14 @@ const ROUNDING: f64 = 1e-6;
 const FLAT: f64 = 1e-6;
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[rolling]]
-name = "wheel"
-bodies = ["ground", "arm"]
-shape = "sphere"
-radius = 1
-point = [0, 0, -1]
-"#
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[rolling]]\nname = 'wheel'\nbodies = ['ground', 'arm']\nshape = 'sphere'\nradius = 1\n\
+         point = [0, 0, -1]\n"
     ),
-}];
+)];
 
 /// Adds a rolling wheel.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

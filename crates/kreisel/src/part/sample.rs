@@ -2,9 +2,9 @@
 
 /// The smallest model with some more parts: one body.
 macro_rules! on_body {
-    ($parts:literal) => {
+    ($parts:expr) => {
         concat!(
-            "[simulation]\nend-time = 1\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = [1, 1, 1]\n",
+            "[simulation]\nend-time = 1\n[[body]]\nname = 'arm'\nmass = 1\ninertia = [1, 1, 1]\n",
             "position = [1, 0, 0]\n",
             $parts
         )
@@ -13,12 +13,10 @@ macro_rules! on_body {
 
 /// The smallest model with a joint and some more parts.
 macro_rules! on_hinge {
-    ($parts:literal) => {
-        concat!(
-            "[simulation]\nend-time = 1\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = [1, 1, 1]\n",
-            "position = [1, 0, 0]\n[[revolute]]\nname = \"hinge\"\nbodies = [\"ground\", \"arm\"]\n",
-            "point = [0, 0, 0]\naxis = [0, 1, 0]\n",
+    ($parts:expr) => {
+        on_body!(concat!(
+            "[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n",
             $parts
-        )
+        ))
     };
 }

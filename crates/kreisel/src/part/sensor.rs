@@ -40,17 +40,8 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[sensor]]
-quantity = "velocity"
-of = "arm"
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[sensor]]\nquantity = 'velocity'\nof = 'arm'\n"))];
 
 /// Adds a sensor.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -5,8 +5,7 @@ use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::{ModelErrors, Part, PartReader};
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] =
-    &[PartEntry { kind: &KIND, add: &add, changeable: false, sample: on_body!("") }];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
 
 /// Reads the settings.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -118,30 +118,18 @@ static TORSIONAL: PartKind = PartKind {
 
 /// What the file adds to the kinds of parts.
 pub static PARTS: &[PartEntry] = &[
-    PartEntry {
-        kind: &POINTS,
-        add: &add_between_points,
-        changeable: true,
-        sample: on_body!(
-            r#"[[spring-damper]]
-name = "spring"
-bodies = ["ground", "arm"]
-stiffness = 1
-"#
-        ),
-    },
-    PartEntry {
-        kind: &TORSIONAL,
-        add: &add_torsional,
-        changeable: true,
-        sample: on_hinge!(
-            r#"[[torsional-spring-damper]]
-name = "spring"
-joint = "hinge"
-stiffness = 1
-"#
-        ),
-    },
+    PartEntry::new(
+        &POINTS,
+        &add_between_points,
+        on_body!("[[spring-damper]]\nname = 'spring'\nbodies = ['ground', 'arm']\nstiffness = 1\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &TORSIONAL,
+        &add_torsional,
+        on_hinge!("[[torsional-spring-damper]]\nname = 'spring'\njoint = 'hinge'\nstiffness = 1\n"),
+    )
+    .changeable(),
 ];
 
 /// Adds a spring-damper between points or along a joint.

@@ -187,69 +187,39 @@ impl Matrices {
 
 /// What the file adds to the kinds of parts.
 pub static PARTS: &[PartEntry] = &[
-    PartEntry {
-        kind: &STATE,
-        add: &add_state,
-        changeable: true,
-        sample: on_body!(
-            r#"[[state]]
-name = "charge"
-initial = 1
-rate = "-charge.value"
-"#
+    PartEntry::new(
+        &STATE,
+        &add_state,
+        on_body!("[[state]]\nname = 'charge'\ninitial = 1\nrate = '-charge.value'\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &ALGEBRAIC,
+        &add_algebraic,
+        on_body!("[[algebraic]]\nname = 'root'\nzero-of = 'root.value - t'\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &TRANSFER_FUNCTION,
+        &add_transfer_function,
+        on_body!(
+            "[[transfer-function]]\nname = 'filter'\ninput = 'arm.position.x'\nnumerator = [1]\n\
+         denominator = [1, 1]\n"
         ),
-    },
-    PartEntry {
-        kind: &ALGEBRAIC,
-        add: &add_algebraic,
-        changeable: true,
-        sample: on_body!(
-            r#"[[algebraic]]
-name = "root"
-zero-of = "root.value - t"
-"#
-        ),
-    },
-    PartEntry {
-        kind: &TRANSFER_FUNCTION,
-        add: &add_transfer_function,
-        changeable: true,
-        sample: on_body!(
-            r#"[[transfer-function]]
-name = "filter"
-input = "arm.position.x"
-numerator = [1]
-denominator = [1, 1]
-"#
-        ),
-    },
-    PartEntry {
-        kind: &STATE_SPACE,
-        add: &add_state_space,
-        changeable: true,
-        sample: on_body!(
-            r#"[[state-space]]
-name = "filter"
-input = "arm.position.x"
-a = [-1]
-b = [1]
-c = [1]
-"#
-        ),
-    },
-    PartEntry {
-        kind: &PID,
-        add: &add_pid,
-        changeable: true,
-        sample: on_hinge!(
-            r#"[[pid]]
-name = "controller"
-error = "-hinge.angle"
-proportional = 1
-integral = 1
-"#
-        ),
-    },
+    )
+    .changeable(),
+    PartEntry::new(
+        &STATE_SPACE,
+        &add_state_space,
+        on_body!("[[state-space]]\nname = 'filter'\ninput = 'arm.position.x'\na = [-1]\nb = [1]\nc = [1]\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &PID,
+        &add_pid,
+        on_hinge!("[[pid]]\nname = 'controller'\nerror = '-hinge.angle'\nproportional = 1\nintegral = 1\n"),
+    )
+    .changeable(),
 ];
 
 /// Adds a state.

@@ -49,18 +49,11 @@ static KIND: PartKind = PartKind {
 };
 
 /// What the file adds to the kinds of parts.
-pub static PARTS: &[PartEntry] = &[PartEntry {
-    kind: &KIND,
-    add: &add,
-    changeable: false,
-    sample: on_body!(
-        r#"[[velocity-coupling]]
-name = "coupling"
-rates = ["arm.velocity.x"]
-factors = [1]
-"#
-    ),
-}];
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!("[[velocity-coupling]]\nname = 'coupling'\nrates = ['arm.velocity.x']\nfactors = [1]\n"),
+)];
 
 /// Adds a velocity coupling.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -67,18 +67,22 @@ impl<'a> SensorRequest<'a> {
             };
         };
         if let Some(sorts) = self.sorts(of) {
+            if sorts.contains(&SensorOf::Frame) {
+                self.frame()?;
+            }
             let entry = self.find(&sorts).ok_or_else(|| self.unknown_quantity())?;
             return (entry.make)(self);
         }
-        let is_joint = self.builder.frames().joint_named(&of.name).is_some();
-        if let Some(entry) = self.find(&[SensorOf::Joint]).filter(|_| is_joint) {
-            return (entry.make)(self);
+        if let Some(joint) = self.builder.frames().joint_named(&of.name) {
+            if let Some(entry) = self.find(&[SensorOf::Joint]) {
+                return (entry.make)(self);
+            }
+            if let Some(measured) = joint.measured(self.quantity.content()) {
+                return Ok(NamedSensor::of_coordinate(self.name(), measured));
+            }
         }
         if let Some(offered) = self.builder.signals().offered(&self.name()) {
             return Ok(offered.clone());
-        }
-        if let Some(measured) = self.builder.measured(&self.name()) {
-            return Ok(NamedSensor::of_coordinate(self.name(), measured));
         }
         if self.builder.signals().offered_by(&of.name).next().is_some() {
             return Err(self.unknown_quantity());
