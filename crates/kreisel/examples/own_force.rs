@@ -8,10 +8,11 @@ use kreisel::kinematics::{LocalForces, Motion, NodeId, Power};
 use kreisel::lie::Vector3;
 
 /// Drag −c |v| v at the centre of mass of a body.
-struct Drag {
-    node: [NodeId; 1],
+pub struct Drag {
+    /// The body's node.
+    pub node: [NodeId; 1],
     /// c in N s²/m².
-    coefficient: f64,
+    pub coefficient: f64,
 }
 
 impl Element for Drag {
