@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::{SETTINGS, part};
+use kreisel::machine::SETTINGS;
 use kreisel::model::Need;
 use kreisel::model::schema::reference_page;
+use kreisel::part;
 use kreisel_papers::experiment::{markdown_table, step_sizes_table};
 use std::fmt::Write;
 use std::fs;

@@ -1,9 +1,10 @@
-//! Inputs to begin with: the model files of the project, expressions of every kind, and files of a short run.
+//! Inputs to begin with: the model files of the project, samples of every part, expressions of every kind, and files of a short run.
 
 use crate::mutate::{Random, mutated};
 use crate::target::{self, TARGETS, Target};
 use kreisel::integrate::Integrator;
 use kreisel::machine::Machine;
+use kreisel::part;
 use kreisel::results::{ModelIdentity, RunSummary};
 use kreisel::run::{CheckpointHeader, Recorder, ResultFiles};
 use kreisel::sweep::{Journal, Outcome, SweepRow};
@@ -45,6 +46,7 @@ impl Corpus {
     /// Reads the models of a folder and makes a short run.
     pub fn gather(models: &Path) -> std::io::Result<Self> {
         let mut texts = vec![MODEL.as_bytes().to_vec()];
+        texts.extend(part::parts().map(|entry| entry.sample.as_bytes().to_vec()));
         let mut paths: Vec<_> =
             std::fs::read_dir(models)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
         // The order of a folder differs from computer to computer, and so would the inputs.

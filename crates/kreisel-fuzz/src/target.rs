@@ -4,8 +4,9 @@
 use crate::corpus;
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{Interval, Observer, Saved};
-use kreisel::machine::{Machine, part, stl};
+use kreisel::machine::{Machine, stl};
 use kreisel::model::{Dimension, Document, Expression, Text};
+use kreisel::part::{self, MachineReader};
 use kreisel::report::RecordedMotion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
 use kreisel::run::{Checkpoint, Recorder, Sink, Trajectory};
@@ -178,7 +179,7 @@ fn has_large_count(text: &str) -> bool {
 }
 
 fn machine(bytes: &[u8]) -> Option<Machine> {
-    match Machine::assemble(&document(bytes)?) {
+    match MachineReader::new().document(&document(bytes)?) {
         Ok(machine) => Some(machine),
         Err(errors) => {
             let _ = errors.render(false);
@@ -194,7 +195,9 @@ fn model(bytes: &[u8]) {
 
 /// Any model that passes the check runs ten steps or fails with an error.
 fn run(bytes: &[u8]) {
-    let Some(machine) = machine(bytes).filter(|machine| machine.bodies.len() <= MAX_PARTS) else { return };
+    let Some(machine) = machine(bytes).filter(|machine| machine.frames().bodies().len() <= MAX_PARTS) else {
+        return;
+    };
     let Ok(plan) = machine.plan() else { return };
     let mut run = match machine.start(&plan) {
         Ok(run) => run,

@@ -14,8 +14,8 @@ mod statics;
 mod stepper;
 mod sweep;
 
-use kreisel::machine::part;
 use kreisel::model::Document;
+use kreisel::part;
 use pyo3::prelude::*;
 use std::fs;
 use std::path::PathBuf;

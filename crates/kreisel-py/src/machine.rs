@@ -49,14 +49,14 @@ impl Machine {
             Ok((source.assemble(&document)?, document.parameters().clone()))
         };
         let (machine, parameters) = error::detached(py, read)?.map_err(|errors| error::model(&errors))?;
-        let signals = Arc::new(machine.signals());
+        let signals = Arc::new(machine.signal_ids());
         Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure })
     }
 
     /// The title of the model.
     #[getter]
     fn title(&self) -> &str {
-        &self.machine.title
+        self.machine.title()
     }
 
     /// Names and units of the signals.
@@ -75,19 +75,19 @@ impl Machine {
     /// Inputs of the model and their initial values.
     #[getter]
     fn inputs(&self) -> Vec<(String, f64)> {
-        self.machine.inputs.iter().map(|input| (input.name.clone(), input.value)).collect()
+        self.machine.inputs().iter().map(|input| (input.name.clone(), input.value)).collect()
     }
 
     /// What looks like a mistake but is none.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.machine.notes.texts()
+        self.machine.notes().texts()
     }
 
     /// What was assumed because the model does not say it.
     #[getter]
     fn assumptions(&self) -> Vec<String> {
-        self.machine.assumptions.clone()
+        self.machine.assumptions().to_vec()
     }
 
     /// Runs the machine from its start to its end.

@@ -2,8 +2,9 @@
 
 use crate::error;
 use crate::function::{Failure, Given, functions};
-use kreisel::machine::{Functions, Machine, SETTINGS, Setting, SettingTexts, part};
+use kreisel::machine::{Functions, Machine, SETTINGS, Setting, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
+use kreisel::part::{self, MachineReader};
 use kreisel::results::ModelIdentity;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -54,7 +55,8 @@ impl Source {
 
     /// The machine of one of its documents.
     pub fn assemble(&self, document: &Document) -> Result<Machine, ModelErrors> {
-        Machine::assemble_from(document, &self.settings, self.functions.clone())
+        let reader = MachineReader::new().with_settings(&self.settings);
+        reader.with_functions(self.functions.clone()).document(document)
     }
 
     /// What is given from outside, a text each, as the command says it.

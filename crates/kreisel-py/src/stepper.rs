@@ -77,7 +77,7 @@ impl Stepper {
     /// Names of the inputs.
     #[getter]
     fn inputs(&self) -> Vec<String> {
-        self.stepper.machine().inputs.iter().map(|input| input.name.clone()).collect()
+        self.stepper.machine().inputs().iter().map(|input| input.name.clone()).collect()
     }
 
     /// Times and names of the events so far.

@@ -3,8 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::{SETTINGS, part};
+use kreisel::machine::SETTINGS;
 use kreisel::model::{Dimension, Key, Need, Occurrence, PartKind, ValueKind, kind::COMMON_KEYS};
+use kreisel::part;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -7,10 +7,11 @@ use kreisel::element::{Element, ElementFacts, Forces};
 use kreisel::kinematics::{Motion, NodeId};
 
 /// Drag −c |v| v at the centre of mass of a body.
-struct Drag {
-    node: [NodeId; 1],
+pub struct Drag {
+    /// The body's node.
+    pub node: [NodeId; 1],
     /// c in N s²/m².
-    coefficient: f64,
+    pub coefficient: f64,
 }
 
 impl Element for Drag {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! - [`model`] reads what the user says: TOML, units, expressions, with every mistake at its place. It knows no mechanics.
-//! - [`machine`] turns the parts of a model into a [`system::System`], its initial values and its sensors.
+//! - [`part`] reads each kind of part, and [`machine`] makes of them a [`system::System`], its initial values and its sensors.
 //! - [`run`] runs it, into a folder by one [`run::Job`]: recorder, checkpoints, stepper, equilibria and modes with names.
 //! - [`element`] is what pushes, [`joint`] what holds; both see a few nodes in body twists, as [`kinematics`] shows them.
 //! - [`system`] makes one [`dae::Dae`] of them: equations without names.
@@ -58,6 +58,7 @@ pub mod lie;
 pub mod machine;
 pub mod model;
 pub mod modes;
+pub mod part;
 pub mod report;
 pub mod results;
 pub mod run;

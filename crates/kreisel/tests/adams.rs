@@ -15,8 +15,7 @@ use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, lower_pair};
 use kreisel::kinematics::{Coordinate, NodeId, split};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 use kreisel::solve::newton::Refresh;
 use kreisel::system::{System, SystemBuilder};
 use serde_json::Value;
@@ -110,9 +109,7 @@ fn from_text(case: &Value, joints: &str) -> (System, Initial) {
          position = [{:?}, {:?}, {:?}]\norientation = {{ quaternion = [{:?}, {:?}, {:?}, {:?}] }}\n{joints}",
         i.x, i.y, i.z, x.x, x.y, x.z, q.w, q.i, q.j, q.k
     );
-    let document = Document::from_text("test", &text, &part::kinds(), &[]);
-    let machine = document.and_then(|document| Machine::assemble(&document));
-    let machine = machine.map_err(|errors| errors.render(false)).unwrap();
+    let machine = Machine::from_text("test", &text).map_err(|errors| errors.render(false)).unwrap();
     (machine.system, machine.initial)
 }
 

@@ -10,6 +10,7 @@ use kreisel::dae::Dae;
 use kreisel::integrate::{INDEX3, Integrator, StartError, StepError};
 use kreisel::lie::{Group, Pose, Vector6};
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::RunError;
 use kreisel::system::SystemBuilder;
 
@@ -26,7 +27,7 @@ fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> 
     let run = machine.start(&plan)?;
     let configuration = &run.integration().values().configuration;
     let space = machine.system.shape().space;
-    let positions = (machine.bodies.iter())
+    let positions = (machine.frames().bodies().iter())
         .map(|body| {
             let q = &configuration[space.coordinate_range(body.node.0)];
             // Positions are the last three coordinates.
@@ -240,12 +241,13 @@ fn four_bar_chain(n: usize, method: &str, milliseconds: f64, end: f64) {
         .with("method", method)
         .with("step", format!("{milliseconds} ms"))
         .with("end-time", end.to_string());
-    let machine = Machine::read_with(&path, &[("n", &n.to_string())], &settings);
+    let machine =
+        MachineReader::new().with_parameters(&[("n", &n.to_string())]).with_settings(&settings).read(&path);
     let machine = machine.map_err(|errors| errors.render(false)).unwrap();
     let run = machine.simulate().unwrap_or_else(|error| panic!("n = {n}, {method}: {error}"));
     let energy = run.signal("energy.total").unwrap();
     let drift = energy.iter().map(|e| (e - energy[0]).abs()).fold(0.0, f64::max) / energy[0];
-    let bars = machine.bodies.iter().filter(|body| body.name.starts_with("bar-"));
+    let bars = machine.frames().bodies().iter().filter(|body| body.name.starts_with("bar-"));
     let heights: Vec<&[f64]> =
         bars.map(|bar| run.signal(&format!("{}.position.y", bar.name)).unwrap()).collect();
     assert_eq!(heights.len(), n);

@@ -113,7 +113,7 @@ fn crank_values(machine: &Machine, at: &Values) -> [f64; 7] {
     // The crank lies along x at the start.
     let q = &at.configuration;
     let angle = 2.0 * q[3].atan2(q[0]);
-    let joint = machine.joints.iter().find(|joint| joint.name == "guide").unwrap().index;
+    let joint = machine.frames().joints().iter().find(|joint| joint.name == "guide").unwrap().index;
     let point = at.point();
     let names = ["controller.integral", "controller.filtered-error", "current.value", "controller.output"];
     let [integral, filtered, current, voltage] = names.map(|name| state(machine, at, name));
@@ -364,7 +364,7 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
         force = ['-lag-{i}.value', 0, 0]
     ";
     let machine = from_text(text).unwrap();
-    assert!(machine.sensors.iter().any(|sensor| sensor.name == "lag-3.value"));
+    assert!(machine.signals().recorded().iter().any(|sensor| sensor.name == "lag-3.value"));
     assert_eq!(machine.system.shape().state_count(), 12);
     let mut run =
         Integrator::with(settings(INDEX2, 1e-3)).start(&machine.system, machine.initial.clone()).unwrap();

@@ -30,11 +30,11 @@ fn point(state: &Values) -> Point<'_> {
 }
 
 fn joint<'m>(machine: &'m Machine, name: &str) -> &'m JointEntry {
-    machine.joints.iter().find(|joint| joint.name == name).unwrap()
+    machine.frames().joints().iter().find(|joint| joint.name == name).unwrap()
 }
 
 fn motion(machine: &Machine, name: &str, state: &Values) -> NodeMotion {
-    let body = machine.bodies.iter().find(|body| body.name == name).unwrap();
+    let body = machine.frames().bodies().iter().find(|body| body.name == name).unwrap();
     machine.system.motion(body.node, &point(state))
 }
 
@@ -470,14 +470,14 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
 #[test]
 fn a_drive_that_begins_elsewhere_moves_the_machine_there_and_says_so() {
     let machine = crank(r#""30 deg""#);
-    let warnings = machine.notes.texts();
+    let warnings = machine.notes().texts();
     assert!(warnings[0].contains("`motor` does not fit"), "{warnings:?}");
     watch(&machine, INDEX2, 0.01, 0.0, |state| {
         let height = motion(&machine, "crank", state).pose.position.z;
         // Positions are made consistent to 1e-14 of the machine's length.
         close(height, -0.3 * 0.5, 1e-13, "height");
     });
-    assert_eq!(crank("0").notes, Notes::default());
+    assert_eq!(*crank("0").notes(), Notes::default());
 }
 
 #[test]

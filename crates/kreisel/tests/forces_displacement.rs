@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 
 /// Displacement of a block of 2 kg on a slide along x after a run.
 fn slide(velocity: f64, rest: &str, step: f64, end: f64) -> f64 {
@@ -23,9 +22,7 @@ fn slide(velocity: f64, rest: &str, step: f64, end: f64) -> f64 {
         axis = [1, 0, 0]
         {rest}"
     );
-    let document = Document::from_text("test.toml", &text, &part::kinds(), &[]);
-    let machine = document.and_then(|document| Machine::assemble(&document));
-    let machine = machine.map_err(|errors| errors.render(false)).unwrap();
+    let machine = Machine::from_text("test.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     let settings = Settings::new(INDEX2, Parameters::chung_hulbert(1.0).unwrap(), step);
     let mut run = Integrator::with(settings).start(&machine.system, machine.initial).unwrap();
     run.advance(end).unwrap();

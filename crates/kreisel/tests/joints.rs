@@ -11,8 +11,7 @@ use kreisel::integrate::{INDEX2, INDEX3, Integrator, Interval, Method, Parameter
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
 use kreisel::kinematics::{Coordinate, join};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 use kreisel::solve::block::BlockMatrix;
 use kreisel::system::{System, SystemBuilder};
 
@@ -179,8 +178,7 @@ fn joint_text(kind: &Kind, bodies: [&str; 2], frame: &Pose) -> String {
 }
 
 fn assemble(text: &str) -> Machine {
-    let document = Document::from_text("test", text, &part::kinds(), &[]);
-    document.and_then(|document| Machine::assemble(&document)).map_err(|errors| errors.render(false)).unwrap()
+    Machine::from_text("test", text).map_err(|errors| errors.render(false)).unwrap()
 }
 
 /// Values of a system at rest in given poses.
@@ -221,7 +219,7 @@ impl Pair {
         let second = turned([0.9, 0.2, -0.6], [0.7, -0.4, 0.3]);
         let bodies = body_text("base", &first) + &body_text("arm", &second);
         let machine = assemble(&(bodies + &joint_text(kind, ["base", "arm"], &joint_frame())));
-        let frames = machine.joints[0].offsets;
+        let frames = machine.frames().joints()[0].offsets;
         Self { machine, first, frames }
     }
 

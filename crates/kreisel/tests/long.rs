@@ -10,7 +10,8 @@ use kreisel::dae::{Control, Point};
 use kreisel::integrate::Interval;
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Matrix3;
-use kreisel::machine::{Machine, SettingTexts};
+use kreisel::machine::SettingTexts;
+use kreisel::part::MachineReader;
 use kreisel::run::RunEnding;
 use kreisel::system::System;
 use std::path::Path;
@@ -81,7 +82,7 @@ fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
         .with("step", format!("{step:e}"))
         .with("end-time", format!("{:e}", steps as f64 * step));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
-    let machine = Machine::read_with(&path, &[], &settings).unwrap();
+    let machine = MachineReader::new().with_settings(&settings).read(&path).unwrap();
     let plan = machine.plan().unwrap();
     let mut book = Book { total: steps, ..Book::default() };
     let mut watch = |last: &mut dyn Interval| book.accepted(&machine.system, last);

@@ -57,9 +57,9 @@ fn shaft_angle(joint: &str, method: kreisel::integrate::Method) -> f64 {
     let machine = Machine::from_text("shafts.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     let mut settings = Settings::new(method, machine.settings.integrator.parameters, 1e-3);
     (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    let mut run = Integrator::with(settings).start(&machine.system, machine.initial).unwrap();
+    let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
     run.advance(0.5).unwrap();
-    let node = machine.bodies[1].node.0;
+    let node = machine.frames().bodies()[1].node.0;
     let rotation = kreisel::lie::quaternion(&run.values().configuration[7 * node..]);
     rotation.angle()
 }

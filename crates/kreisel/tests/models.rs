@@ -134,7 +134,7 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         let lines = comment.lines().take_while(|line| line.starts_with('#')).count();
         assert!(lines >= 4, "{name}: the comment says too little");
         let machine = machine(&name);
-        assert_eq!(machine.notes, Notes::default(), "{name}");
+        assert_eq!(*machine.notes(), Notes::default(), "{name}");
         let plan = machine.plan().unwrap();
         let run = machine.start(&plan).unwrap();
         // The models' initial values are consistent as they are.
@@ -461,7 +461,11 @@ fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many()
     for n in [1, 4, 30] {
         let machine = machine_with("crank-row", &[("n", &n.to_string())], &SettingTexts::default());
         let found = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
-        assert_eq!((machine.bodies.len(), found.degrees_of_freedom()), (5 * n + 1, 3 * n), "{found:?}");
+        assert_eq!(
+            (machine.frames().bodies().len(), found.degrees_of_freedom()),
+            (5 * n + 1, 3 * n),
+            "{found:?}"
+        );
         assert_eq!(found.equations - found.independent, 3 * n);
     }
     let run = simulate("crank-row");

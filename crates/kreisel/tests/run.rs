@@ -236,7 +236,7 @@ fn many_bodies_are_not_recorded_one_by_one() {
             .iter()
             .all(|it| ["energy", "constraint", "solver"].iter().any(|whole| it.name.starts_with(whole)))
     );
-    assert!(machine.assumptions.iter().any(|assumption| assumption.contains("50 bodies")));
+    assert!(machine.assumptions().iter().any(|assumption| assumption.contains("50 bodies")));
 }
 
 #[test]

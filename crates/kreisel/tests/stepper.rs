@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use kreisel::element::SignalFunction;
-use kreisel::machine::{Functions, Machine, SettingTexts, part};
-use kreisel::model::Document;
+use kreisel::machine::{Functions, Machine};
+use kreisel::part::MachineReader;
 use kreisel::run::{RunEnding, Stepper};
 use std::sync::Arc;
 
@@ -135,9 +135,8 @@ const OSCILLATOR: &str = r#"
 "#;
 
 fn oscillator(functions: Functions) -> Result<Machine, String> {
-    let document = Document::from_text("oscillator.toml", OSCILLATOR, &part::kinds(), &[]).unwrap();
-    let settings = SettingTexts::default();
-    Machine::assemble_from(&document, &settings, functions).map_err(|errors| errors.render(false))
+    let reader = MachineReader::new().with_functions(functions);
+    reader.text("oscillator.toml", OSCILLATOR).map_err(|errors| errors.render(false))
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 
 use common::column;
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,7 @@ fn repeated_runs_and_runs_side_by_side_give_the_same_bits() {
     let bits = || -> Vec<u64> {
         let settings = SettingTexts::default().with("end-time", "0.2");
         let path = models().join("four-bar.toml");
-        let run = Machine::read_with(&path, &[], &settings).unwrap().simulate().unwrap();
+        let run = MachineReader::new().with_settings(&settings).read(&path).unwrap().simulate().unwrap();
         run.columns.iter().flatten().map(|value| value.to_bits()).collect()
     };
     let alone = bits();
@@ -230,7 +231,7 @@ fn a_model_reaches_files_outside_of_its_folder_only_where_that_is_allowed() {
         let words = refused.render(false);
         assert!(words.contains("outside of the") && words.contains("--allow-outside"), "{line}: {words}");
         let allowed = SettingTexts::default().allowing_outside(true);
-        if let Err(errors) = Machine::read_with(&path, &[], &allowed) {
+        if let Err(errors) = MachineReader::new().with_settings(&allowed).read(&path) {
             panic!("{line}: {}", errors.render(false));
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use kreisel::dae::Dae;
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Statistics};
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, SettingTexts};
+use kreisel::machine::Machine;
 use kreisel_papers::problem::HeavyTop;
 
 /// A benchmark model with its steps, and how many iterations and matrices they took.
@@ -55,9 +55,7 @@ fn work(dae: &dyn Dae, initial: kreisel::dae::Initial, method: Method, step: f64
 
 fn work_of(entry: &Entry) -> Statistics {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{}.toml", entry.model));
-    let machine = Machine::read_with(&path, entry.parameters, &SettingTexts::default())
-        .map_err(|errors| errors.render(false))
-        .unwrap();
+    let machine = Machine::read(&path, entry.parameters).map_err(|errors| errors.render(false)).unwrap();
     work(&machine.system, machine.initial.clone(), entry.method, entry.step, entry.steps)
 }
 

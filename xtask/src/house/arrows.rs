@@ -201,16 +201,16 @@ mod tests {
 
     #[test]
     fn steps_up_and_down_count_where_they_leave_the_room() {
-        assert_eq!(arrows(&["machine", "event"], "use super::part::event::Draft;"), ["machine part 1"]);
+        assert_eq!(arrows(&["machine", "event"], "use super::super::part::Draft;"), ["machine part 1"]);
         assert_eq!(
-            arrows(&["machine", "event"], "use super::{Sensor, part::{beam, body}};"),
+            arrows(&["machine", "event"], "use super::{Sensor, super::part::{beam, body}};"),
             ["machine part 2"]
         );
-        assert_eq!(arrows(&["machine", "part", "beam"], "use super::super::Machine;"), ["part machine 1"]);
-        assert_eq!(arrows(&["machine", "part", "beam"], "use super::body;"), Vec::<String>::new());
+        assert_eq!(arrows(&["part", "beam"], "use super::super::machine::Machine;"), ["part machine 1"]);
+        assert_eq!(arrows(&["part", "beam"], "use super::body;"), Vec::<String>::new());
         assert_eq!(
-            arrows(&["machine"], "mod part; use part::KIND; fn f() { self::part::kinds() }"),
-            ["machine part 2"]
+            arrows(&["part"], "mod beam; use beam::KIND; fn f() { self::beam::kinds() }"),
+            Vec::<String>::new()
         );
         assert_eq!(arrows(&["machine"], "fn f() { x.part::<u8>() }"), Vec::<String>::new());
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The limits of `cargo xtask house` in one place. They may only shrink; `end` is where they are to end.
 
 /// Arrows against the table of `rooms.rs` that still exist: from, to. One that is gone has to be taken out.
-pub const ARROWS: &[(&str, &str)] = &[("machine", "part")];
+pub const ARROWS: &[(&str, &str)] = &[];
 
 /// How many names of types and traits may be defined in more than one place of the library.
 pub const NAMES_TWICE: usize = 0;
@@ -58,8 +58,8 @@ pub const STRUCTS: &[StructLimit] = &[
     fields("integrate", "Workspace", 20, "≤ 14, private"),
     fields("integrate", "MatrixPoint", 4, "4, private"),
     fields("integrate", "Settings", 20, "private"),
-    fields("machine", "MachineBuilder", 10, "≤ 12, private"),
-    fields("machine", "Machine", 18, "≤ 8, private"),
+    fields("machine", "MachineBuilder", 0, "≤ 12, private"),
+    fields("machine", "Machine", 3, "≤ 8, private"),
     fields("machine", "RunSettings", 15, "private"),
 ];
 

@@ -1,6 +1,6 @@
 //! The rooms of the library and who may import whom.
 //!
-//! A room is a folder or file at the root of `crates/kreisel/src`; `machine/part` is a room of its own.
+//! A room is a folder or file at the root of `crates/kreisel/src`.
 
 /// A room with the rooms that it may import, itself left out.
 pub struct Room {
@@ -95,12 +95,7 @@ const fn room(name: &'static str, imports: &'static [&'static str]) -> Room {
 
 /// The room of a module: its first name, and `lib` for the root of the crate.
 pub fn of(module: &[impl AsRef<str>]) -> String {
-    let name = |at: usize| module.get(at).map(AsRef::as_ref);
-    match (name(0), name(1)) {
-        (Some("machine"), Some("part")) => "part".to_owned(),
-        (Some(first), _) => first.to_owned(),
-        (None, _) => "lib".to_owned(),
-    }
+    module.first().map_or("lib", AsRef::as_ref).to_owned()
 }
 
 /// Whether the table has this room.
@@ -131,7 +126,7 @@ mod tests {
     #[test]
     fn a_module_is_in_the_room_of_its_folder() {
         assert_eq!(of(&["machine", "event"]), "machine");
-        assert_eq!(of(&["machine", "part", "event"]), "part");
+        assert_eq!(of(&["part", "event"]), "part");
         assert_eq!(of(&["integrate", "scheme", "index2"]), "integrate");
         assert_eq!(of(&[""; 0]), "lib");
     }

@@ -88,8 +88,8 @@ fn rounded(value: f64) -> f64 {
 
 impl Explanation {
     fn new(machine: &Machine) -> Self {
-        let (settings, mut assumptions) = (&machine.settings, machine.assumptions.clone());
-        let mut notes = machine.notes.clone();
+        let (settings, mut assumptions) = (&machine.settings, machine.assumptions().to_vec());
+        let mut notes = machine.notes().clone();
         let step = match settings.plan() {
             Ok(plan) => {
                 assumptions.extend(plan.assumptions);
@@ -117,8 +117,8 @@ impl Explanation {
         };
         notes.extend(machine.mobility_notes(&mobility));
         Self {
-            bodies: machine.bodies.len(),
-            mass: machine.bodies.iter().map(|body| body.mass).sum(),
+            bodies: machine.frames().bodies().len(),
+            mass: machine.frames().bodies().iter().map(|body| body.mass).sum(),
             degrees_of_freedom: mobility.degrees_of_freedom(),
             velocity_coordinates: mobility.velocity_coordinates,
             constraint_equations: mobility.equations,
@@ -196,11 +196,7 @@ fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
     let system = &machine.system;
     (0..system.joint_count())
         .map(|index| {
-            let kind = machine
-                .joints
-                .iter()
-                .find(|joint| joint.index == index)
-                .map_or("drive or coupling", |it| it.kind);
+            let kind = machine.frames().joint_at(index).map_or("drive or coupling", |it| it.kind);
             let implied =
                 mobility.implied.iter().find(|(joint, _)| *joint == index).map_or(0, |(_, count)| *count);
             JointLine {

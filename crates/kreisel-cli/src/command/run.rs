@@ -350,7 +350,7 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
     if events.len() > shown {
         line("events", format!("{} more, see run.json", events.len() - shown));
     }
-    for assumption in machine.assumptions.iter().chain(&plan.assumptions) {
+    for assumption in machine.assumptions().iter().chain(&plan.assumptions) {
         line("assumed", assumption.clone());
     }
     let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));

@@ -3,8 +3,8 @@
 use super::flag::json_text;
 use super::{CommandError, Ending};
 use crate::output::Printer;
-use kreisel::machine::part;
 use kreisel::model::schema;
+use kreisel::part;
 use std::io;
 
 /// Print the JSON Schema of model files, so that editors complete and check them.

@@ -9,8 +9,7 @@ use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{ErrorControl, Integrator, Interval, Observer, Saved, Settings};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 use kreisel::run::{Recorder, Trajectory};
 
 const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
@@ -162,8 +161,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn strike() -> Result<&'static Strike, ExperimentError> {
     static STRIKE: OnceLock<Result<Strike, String>> = OnceLock::new();
     let compute = || -> Result<Strike, ExperimentError> {
-        let document = Document::from_text("cam-beam.toml", MODEL, &part::kinds(), &[])?;
-        let machine = Machine::assemble(&document)?;
+        let machine = Machine::from_text("cam-beam.toml", MODEL)?;
         let (constant, _) = run(&machine, MASSES[0])?;
         let (scaled, states) = run(&machine, MASSES[1])?;
         let (mut corrections, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use kreisel::integrate::Statistics;
-use kreisel::machine::{Machine, SettingTexts};
+use kreisel::machine::Machine;
 
 /// A stopwatch for the CPU time of this thread.
 ///
@@ -44,8 +44,7 @@ pub fn thread_time() -> f64 {
 /// A machine of `models/` with parameters of its own.
 pub fn machine(model: &str, parameters: &[(&str, &str)]) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
-    Machine::read_with(&path, parameters, &SettingTexts::default())
-        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    Machine::read(&path, parameters).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
 /// The middle one of some values.

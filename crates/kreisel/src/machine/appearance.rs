@@ -3,21 +3,19 @@
 //! A body without a shape is drawn as a cylinder, ball or box of its inertia, with a bar from the centre of
 //! mass to each point at which something is attached.
 
+use super::Machine;
 use super::beam::BeamEntry;
-use super::entry::BodyEntry;
-use super::sensor::{ContactQuantity, Measurement, SensorFrame, WrenchPart};
+use super::entry::{BodyEntry, JointEntry};
+use super::sensor::NamedSensor;
 use super::shape::{Geometry, Solid};
-use super::{Machine, sensor::Sensor};
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::model::Document;
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
-    ArrowKind, Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint,
+    Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint,
     SceneMarker, SceneNode, SceneShape, SceneSpring,
 };
 use nalgebra::Rotation3;
-use std::path::Path;
 
 /// Moments of inertia that differ by less than this part are those of a body of revolution.
 const ROUND: f64 = 0.02;
@@ -30,32 +28,77 @@ const THINNEST: f64 = 0.006;
 /// Cells of a coarser mesh along its longest side.
 const CELLS: usize = 48;
 
+/// What there is to be seen of a machine beside its frames: shapes on bodies and lines between them. Arrows
+/// belong to the signals that they show.
+#[derive(Clone, Debug, Default)]
+pub struct Appearance {
+    /// Direction against gravity; zero without gravity.
+    up: Vector3,
+    /// Bodies in the order of their nodes, with the shapes that the model gives.
+    bodies: Vec<(NodeId, Option<Solid>)>,
+    lines: Vec<SceneSpring>,
+}
+
+impl Appearance {
+    /// Shows a body: by the shape that the model gives, or else by one of its mass and inertia.
+    pub fn show_body(&mut self, node: NodeId, shape: Option<Solid>) {
+        self.bodies.push((node, shape));
+    }
+
+    /// Shows a line between two points, given in axes of their nodes or in the world.
+    pub fn show_line(&mut self, name: &str, nodes: [Option<NodeId>; 2], points: [Vector3; 2]) {
+        let nodes = nodes.map(|node| node.map(|node| node.0));
+        self.lines.push(SceneSpring { name: name.to_string(), nodes, points: points.map(Into::into) });
+    }
+
+    /// The shape that the model gives a body.
+    pub fn shape_of(&self, node: NodeId) -> Option<&Solid> {
+        self.body(node)?.as_ref()
+    }
+
+    /// Whether a node is seen as a body; nodes of beams are not.
+    pub fn shows_body(&self, node: NodeId) -> bool {
+        self.body(node).is_some()
+    }
+
+    /// How many bodies are seen.
+    pub(super) fn body_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Tells what is up, by gravity.
+    pub(super) fn set_up(&mut self, gravity: &Vector3) {
+        self.up = if gravity.norm() > 0.0 { -gravity.normalize() } else { Vector3::zeros() };
+    }
+
+    fn body(&self, node: NodeId) -> Option<&Option<Solid>> {
+        let place = self.bodies.binary_search_by_key(&node.0, |(node, _)| node.0).ok()?;
+        Some(&self.bodies[place].1)
+    }
+}
+
 impl Machine {
     /// What there is to be seen: nodes, shapes, joints, springs and arrows.
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
-        let up = if self.gravity.norm() > 0.0 { -self.gravity.normalize() } else { Vector3::zeros() };
+        let bodies = self.appearance.bodies.iter();
         Scene {
-            title: self.title.clone(),
-            description: self.description.clone(),
-            up: up.into(),
+            title: self.title().to_string(),
+            description: self.description().to_string(),
+            up: self.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
-            bodies: self
-                .bodies
-                .iter()
-                .filter(|body| !body.beam_node)
-                .map(|body| self.scene_body(body))
-                .collect(),
-            beams: self.beams.iter().map(scene_beam).collect(),
-            joints: self.scene_joints(),
-            springs: self.scene_springs(),
-            arrows: self.sensors.iter().filter_map(|sensor| self.arrow(sensor)).collect(),
-            ground: markers(&self.ground_markers),
+            bodies: bodies.filter_map(|(node, shape)| self.scene_body(*node, shape)).collect(),
+            beams: self.frames.beams().iter().map(scene_beam).collect(),
+            joints: self.frames.joints().iter().map(scene_joint).collect(),
+            springs: self.appearance.lines.clone(),
+            arrows: self.signals.recorded().iter().filter_map(scene_arrow).collect(),
+            ground: markers(self.frames.ground_markers()),
         }
     }
 
-    fn scene_body(&self, body: &BodyEntry) -> SceneBody {
-        let shapes = match &body.shape {
+    fn scene_body(&self, node: NodeId, shape: &Option<Solid>) -> Option<SceneBody> {
+        let body = self.frames.body_of(node)?;
+        let shapes = match shape {
             Some(shape) => vec![SceneShape {
                 geometry: scene_geometry(&shape.geometry),
                 frame: scene_frame(&shape.frame),
@@ -63,13 +106,8 @@ impl Machine {
             }],
             None => self.default_shapes(body),
         };
-        SceneBody {
-            name: body.name.clone(),
-            node: body.node.0,
-            mass: body.mass,
-            shapes,
-            markers: markers(&body.markers),
-        }
+        let markers = markers(&body.markers);
+        Some(SceneBody { name: body.name.clone(), node: node.0, mass: body.mass, shapes, markers })
     }
 
     fn default_shapes(&self, body: &BodyEntry) -> Vec<SceneShape> {
@@ -89,12 +127,17 @@ impl Machine {
 
     /// Points of a body at which something is attached, each once, in body axes.
     fn arms(&self, body: &BodyEntry) -> Vec<Vector3> {
-        let joints = self
-            .joints
+        let ends = |joint: &JointEntry| {
+            let nodes = joint.nodes.map(|node| node.map(|node| node.0));
+            nodes.into_iter().zip(joint.offsets.map(|offset| offset.position))
+        };
+        let joints = self.frames.joints().iter().flat_map(ends);
+        let lines = self
+            .appearance
+            .lines
             .iter()
-            .flat_map(|joint| joint.nodes.into_iter().zip(joint.offsets.map(|offset| offset.position)));
-        let springs = self.springs.iter().flat_map(|spring| spring.nodes.into_iter().zip(spring.points));
-        let here = joints.chain(springs).filter(|(node, _)| *node == Some(body.node)).map(|(_, point)| point);
+            .flat_map(|line| line.nodes.into_iter().zip(line.points.map(Vector3::from)));
+        let here = joints.chain(lines).filter(|(node, _)| *node == Some(body.node.0)).map(|(_, point)| point);
         let mut arms: Vec<Vector3> = Vec::new();
         for arm in here.chain(body.markers.iter().map(|(_, frame)| frame.position)) {
             if !arms.iter().any(|known| (known - arm).norm() < 1e-6 * self.characteristic_length()) {
@@ -103,71 +146,28 @@ impl Machine {
         }
         arms
     }
+}
 
-    fn scene_joints(&self) -> Vec<SceneJoint> {
-        let joint = |joint: &super::JointEntry| SceneJoint {
-            name: joint.name.clone(),
-            kind: joint.kind.to_string(),
-            nodes: joint.nodes.map(|node| node.map(|node| node.0)),
-            frames: joint.offsets.map(|offset| scene_frame(&offset)),
-        };
-        self.joints.iter().map(joint).collect()
-    }
-
-    fn scene_springs(&self) -> Vec<SceneSpring> {
-        let spring = |spring: &super::SpringEntry| SceneSpring {
-            name: spring.name.clone(),
-            nodes: spring.nodes.map(|node| node.map(|node| node.0)),
-            points: spring.points.map(Into::into),
-        };
-        self.springs.iter().map(spring).collect()
-    }
-
-    /// The arrow of a sensor that measures a force, a torque, a reaction or a contact in world axes.
-    fn arrow(&self, sensor: &Sensor) -> Option<SceneArrow> {
-        let (kind, node, point) = match &sensor.measurement {
-            Measurement::Applied { part, of, .. } => {
-                let kind = if *part == WrenchPart::Force { ArrowKind::Force } else { ArrowKind::Torque };
-                (kind, of.node, of.offset.position)
-            }
-            Measurement::Reaction { joint, part: WrenchPart::Force, axes } if is_world(axes) => {
-                let joint = self.joints.iter().find(|entry| entry.index == *joint)?;
-                (ArrowKind::Reaction, joint.nodes[1], joint.offsets[1].position)
-            }
-            Measurement::Contact { quantity: ContactQuantity::Force, shown_at, .. } => {
-                (ArrowKind::Reaction, shown_at.node, shown_at.offset.position)
-            }
-            _ => return None,
-        };
-        let name = sensor.name.rsplit_once('.').map_or(sensor.name.as_str(), |(part, _)| part).to_owned();
-        let node = node.map(|node| node.0);
-        Some(SceneArrow { name, kind, node, point: point.into(), signal: sensor.name.clone() })
+fn scene_joint(joint: &JointEntry) -> SceneJoint {
+    SceneJoint {
+        name: joint.name.clone(),
+        kind: joint.kind.to_string(),
+        nodes: joint.nodes.map(|node| node.map(|node| node.0)),
+        frames: joint.offsets.map(|offset| scene_frame(&offset)),
     }
 }
 
-/// Title and description of a model: the first sentence or line of its opening comment, and the rest; without
-/// a comment the name of the file.
-pub(super) fn title_and_description(document: &Document) -> (String, String) {
-    let sources = document.sources();
-    let Some(source) = sources.first() else { return Default::default() };
-    let comment: Vec<&str> =
-        source.text().lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
-    let comment = comment.join("\n");
-    let paragraphs: Vec<String> =
-        comment.split("\n\n").map(|text| text.replace('\n', " ").trim().to_owned()).collect();
-    match paragraphs.split_first() {
-        Some((title, rest)) if !title.is_empty() => {
-            (title.trim_end_matches('.').to_owned(), rest.join("\n\n"))
-        }
-        _ => {
-            let stem = Path::new(source.name()).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            (stem.unwrap_or_default(), String::new())
-        }
-    }
-}
-
-fn is_world(axes: &SensorFrame) -> bool {
-    axes.node.is_none() && axes.offset == Pose::identity()
+/// The arrow of a signal that has one, by the name of its part.
+fn scene_arrow(sensor: &NamedSensor) -> Option<SceneArrow> {
+    let arrow = sensor.arrow?;
+    let part = sensor.name.rsplit_once('.').map_or(sensor.name.as_str(), |(part, _)| part);
+    Some(SceneArrow {
+        name: part.to_string(),
+        kind: arrow.kind,
+        node: arrow.at.node.map(|node| node.0),
+        point: arrow.at.offset.position.into(),
+        signal: sensor.name.clone(),
+    })
 }
 
 /// The body that has this mass and inertia, evenly filled, in its principal axes; at least as thick as a bar.
@@ -325,12 +325,9 @@ mod tests {
         let body = "[simulation]\nend-time = 1\n[[body]]\nname = \"a\"\nmass = 1\ninertia = [1, 1, 1]\n";
         let text = format!("# A ball\n# that flies.\n#\n# More\n# words.\n\n# Not this.\n{body}");
         let machine = Machine::from_text("ball.toml", &text).unwrap();
-        assert_eq!(
-            (machine.title.as_str(), machine.description.as_str()),
-            ("A ball that flies", "More words.")
-        );
+        assert_eq!((machine.title(), machine.description()), ("A ball that flies", "More words."));
         let machine = Machine::from_text("models/ball.toml", body).unwrap();
-        assert_eq!((machine.title.as_str(), machine.description.as_str()), ("ball", ""));
+        assert_eq!((machine.title(), machine.description()), ("ball", ""));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! What a machine knows of its parts by name: for those who measure, draw and explain them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::sensor::SensorFrame;
-use super::shape::Solid;
-use crate::element::{SignalFunction, StateId};
+use super::sensor::{NamedSensor, StateSensor};
+use crate::element::{SignalFunction, SlidingMotion, StateId};
 use crate::kinematics::{Coordinate, NodeId};
-use crate::lie::{Group, Matrix3, Pose, Vector3};
-use crate::model::{Place, Reference};
+use crate::lie::{Group, Matrix3, Pose};
+use crate::model::{Part, Place, Reference};
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -23,14 +23,25 @@ pub struct BodyEntry {
     pub mass: f64,
     /// Inertia about the centre of mass in body axes, in kg m².
     pub inertia: Matrix3,
-    /// What it looks like, if the model says so.
-    pub shape: Option<Solid>,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
-    /// Whether it is a node of a beam.
-    pub beam_node: bool,
+}
+
+impl BodyEntry {
+    /// A body without mass and markers; its node is known when it is added.
+    pub fn new(name: &str, group: Group, pose: Pose) -> Self {
+        Self {
+            name: name.to_string(),
+            node: NodeId(0),
+            group,
+            mass: 0.0,
+            inertia: Matrix3::zeros(),
+            pose,
+            markers: Vec::new(),
+        }
+    }
 }
 
 /// A joint with the frames it stands between.
@@ -48,34 +59,63 @@ pub struct JointEntry {
     pub offsets: [Pose; 2],
     /// Free coordinates that can be measured, driven and coupled: name and coordinate.
     pub coordinates: &'static [(&'static str, Coordinate)],
+    /// How friction follows from what it transmits, if it does.
+    pub friction: Option<&'static FrictionForm>,
+    /// Whether it is a drive.
+    pub is_drive: bool,
 }
 
-/// A spring, damper or bushing between two points, for those who draw it.
-#[derive(Clone, Debug)]
-pub struct SpringEntry {
-    /// Name.
-    pub name: String,
-    /// Nodes of its ends; `None` is the ground.
-    pub nodes: [Option<NodeId>; 2],
-    /// Its ends in body axes, or in the world on the ground.
-    pub points: [Vector3; 2],
+impl JointEntry {
+    /// A joint without coordinates; its index is known when it is added.
+    pub fn new(part: &Part, nodes: [Option<NodeId>; 2], offsets: [Pose; 2]) -> Self {
+        Self {
+            name: part.name().to_string(),
+            kind: part.kind().name,
+            index: 0,
+            nodes,
+            offsets,
+            coordinates: &[],
+            friction: None,
+            is_drive: false,
+        }
+    }
+
+    /// Words for its coordinates and their rates.
+    pub fn coordinate_names(&self) -> Vec<String> {
+        let single = self.coordinates.len() == 1;
+        let rate = |name: &str| if single { "rate".to_string() } else { format!("{name}-rate") };
+        self.coordinates.iter().flat_map(|(name, _)| [name.to_string(), rate(name)]).collect()
+    }
+
+    /// What `angle`, `displacement` and so on mean, each with its rate: `rate` if there is one coordinate,
+    /// `angle-rate` otherwise.
+    pub fn measured(&self, quantity: &str) -> Option<MeasuredCoordinate> {
+        let single = self.coordinates.len() == 1;
+        self.coordinates.iter().find_map(|&(name, coordinate)| {
+            let rate = quantity.strip_suffix("-rate") == Some(name) || (single && quantity == "rate");
+            (rate || quantity == name).then(|| {
+                let unit = match (coordinate, rate) {
+                    (angle, false) if angle.is_angle() => "rad",
+                    (angle, true) if angle.is_angle() => "rad/s",
+                    (Coordinate::Direction(..), _) => "1",
+                    (_, false) => "m",
+                    (_, true) => "m/s",
+                };
+                MeasuredCoordinate { nodes: self.nodes, offsets: self.offsets, coordinate, rate, unit }
+            })
+        })
+    }
 }
 
-/// A force or torque on a body, for those who draw and measure it.
+/// How friction in a joint follows from what the joint transmits.
 #[derive(Clone, Debug)]
-pub struct ForceEntry {
-    /// Name.
-    pub name: String,
-    /// Index of its element in the system.
-    pub element: usize,
-    /// Node on which it acts.
-    pub node: NodeId,
-    /// Where it acts, in body axes.
-    pub point: Vector3,
-    /// Whether the model gives a force.
-    pub has_force: bool,
-    /// Whether the model gives a torque.
-    pub has_torque: bool,
+pub struct FrictionForm {
+    /// What slides.
+    pub motion: SlidingMotion,
+    /// Multipliers that are forces.
+    pub forces: Range<usize>,
+    /// Multipliers that are moments.
+    pub moments: Range<usize>,
 }
 
 /// A number that is set from outside while a machine runs.
@@ -105,17 +145,6 @@ pub struct FunctionEntry {
 
 /// Functions given from outside of a model, by the name of their `[[function]]`.
 pub type Functions = HashMap<String, Arc<dyn SignalFunction>>;
-
-/// A contact, for those who measure it.
-#[derive(Clone, Debug)]
-pub struct ContactEntry {
-    /// Name.
-    pub name: String,
-    /// Indices of its elements in the system.
-    pub elements: Vec<usize>,
-    /// Where its force is shown: on the second body, or on the first if the second is the ground.
-    pub shown_at: SensorFrame,
-}
 
 /// Where something is attached.
 #[derive(Clone, Copy, Debug)]
@@ -163,4 +192,11 @@ pub struct StateSignal {
     pub algebraic: bool,
     /// Where the model says its part.
     pub place: Place,
+}
+
+impl StateSignal {
+    /// What shows it.
+    pub fn sensor(&self) -> NamedSensor {
+        NamedSensor::new(self.name.clone(), StateSensor { state: self.state, unit: self.unit.clone() })
+    }
 }

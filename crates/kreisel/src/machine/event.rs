@@ -11,8 +11,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::balance::EnergyBalance;
-use super::sensor::{Measurement, Reading, Sensor};
-use super::variant::ParameterChange;
+use super::sensor::{NamedSensor, Reading};
+use super::variant::{ParameterChange, Variants};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
 use crate::integrate::{Ends, Interval};
@@ -45,9 +45,19 @@ impl Direction {
 #[derive(Clone, Debug)]
 pub struct EventInput {
     /// The sensor that shows it.
-    pub sensor: Sensor,
+    pub sensor: NamedSensor,
     /// Which of its values.
     pub component: usize,
+    /// The element that holds it, if it is an input of the machine.
+    pub holder: Option<usize>,
+}
+
+/// The events of a machine, and what they may change.
+pub(super) struct Events {
+    /// What happens where an expression of the motion passes zero.
+    pub(super) list: Vec<Event>,
+    /// What events may change, and into what.
+    pub(super) variants: Variants,
 }
 
 /// What happens where an expression passes zero.
@@ -74,8 +84,7 @@ pub struct Event {
 impl Event {
     /// Whether its expression uses the input that an element holds.
     pub(crate) fn reads_input(&self, holder: usize) -> bool {
-        let is_it = |input: &EventInput| matches!(input.sensor.measurement, Measurement::Input { element, .. } if element == holder);
-        self.inputs.iter().flatten().any(is_it)
+        self.inputs.iter().flatten().any(|input| input.holder == Some(holder))
     }
 
     /// Whether the machine is another one afterwards.

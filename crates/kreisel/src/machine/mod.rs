@@ -1,152 +1,132 @@
 //! A machine as its model file describes it: words become nodes, elements, joints and sensors.
 //!
 //! The document layer ([`crate::model`]) knows no mechanics and the [`System`] knows no names; here they
-//! meet. Each kind of part is one file in [`part`]: a table of its keys and a function that adds it to the
-//! [`MachineBuilder`].
+//! meet. What a machine is made of stands in [`crate::part`]: each kind of part is a [`PartEntry`] that adds
+//! to the [`MachineBuilder`].
 
 mod appearance;
 mod balance;
 pub mod beam;
 mod builder;
-mod curve;
+pub(crate) mod curve;
 mod entry;
 pub(crate) mod event;
+mod event_draft;
+mod frames;
 mod mobility;
-pub mod part;
+mod provenance;
 pub mod sensor;
-mod settings;
+pub(crate) mod settings;
 pub mod shape;
 mod signal;
+mod signals;
+mod state;
 mod stiffness;
 pub mod stl;
 pub(crate) mod variant;
 
+pub use appearance::Appearance;
 pub use balance::EnergyBalance;
-pub use builder::MachineBuilder;
+pub(crate) use builder::build;
+pub use builder::{MachineBuilder, PartEntry, placement, read_pose};
 pub use entry::{
-    Attachment, BodyEntry, ContactEntry, ForceEntry, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, SpringEntry,
+    Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, StateSignal,
 };
 pub use event::{Direction, Event, EventRecord};
+pub use event_draft::EventDraft;
+pub use frames::Frames;
 pub use mobility::Mobility;
+pub use sensor::SignalId;
 pub use settings::{
     BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
     StepSize, Words,
 };
-
-pub use sensor::SignalId;
-
-use std::collections::HashMap;
-use std::path::Path;
+pub use signal::{Collected, SignalCollector};
+pub use signals::{MachineSignals, Rank};
 
 use crate::dae::{Initial, Notes};
-use crate::lie::{Pose, Vector3};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::{Document, ModelErrors, Place};
+use crate::model::{ModelErrors, Place};
 use crate::results::ModelIdentity;
 use crate::system::System;
-use sensor::Sensor;
+use event::Events;
+use provenance::Provenance;
 
 /// A machine ready to be run.
 pub struct Machine {
-    /// What it is called, in one line.
-    pub title: String,
-    /// What its author says about it.
-    pub description: String,
     /// Its equations.
     pub system: System,
     /// Its initial values.
     pub initial: Initial,
     /// How it is to be run.
     pub settings: RunSettings,
-    /// Bodies by name.
-    pub bodies: Vec<BodyEntry>,
-    /// Joints by name.
-    pub joints: Vec<JointEntry>,
-    /// Springs and bushings between two points.
-    pub springs: Vec<SpringEntry>,
-    /// Forces and torques on bodies.
-    pub forces: Vec<ForceEntry>,
-    /// Numbers that are set from outside while it runs.
-    pub inputs: Vec<InputEntry>,
-    /// Named frames on the ground.
-    pub ground_markers: Vec<(String, Pose)>,
-    /// Acceleration of gravity in m/s².
-    pub gravity: Vector3,
-    /// Beams by name.
-    pub beams: Vec<beam::BeamEntry>,
-    /// What is recorded.
-    pub sensors: Vec<Sensor>,
-    /// What happens where an expression of the motion passes zero.
-    pub events: Vec<Event>,
-    /// What events may change, and into what.
-    variants: variant::Variants,
-    /// What was assumed because the model did not say it.
-    pub assumptions: Vec<String>,
-    /// What looks like a mistake but is none.
-    pub notes: Notes,
-    /// Where the model says how it is run, or its beginning.
-    settings_place: Place,
-    /// Where the model says each part.
-    places: HashMap<String, Place>,
-    /// The texts that it was read from, the model file first.
-    pub sources: Vec<ModelIdentity>,
+    frames: Frames,
+    signals: MachineSignals,
+    appearance: Appearance,
+    events: Events,
+    provenance: Provenance,
 }
 
 impl Machine {
+    /// What it is called, in one line.
+    pub fn title(&self) -> &str {
+        &self.provenance.title
+    }
+
+    /// What its author says about it.
+    pub fn description(&self) -> &str {
+        &self.provenance.description
+    }
+
+    /// What was assumed because the model did not say it.
+    pub fn assumptions(&self) -> &[String] {
+        &self.provenance.assumptions
+    }
+
+    /// What looks like a mistake but is none.
+    pub fn notes(&self) -> &Notes {
+        &self.provenance.notes
+    }
+
+    /// The texts that it was read from, the model file first.
+    pub fn sources(&self) -> &[ModelIdentity] {
+        &self.provenance.sources
+    }
+
+    /// Bodies, markers, beams and joints by name.
+    pub fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
+    /// What is recorded, and the inputs.
+    pub fn signals(&self) -> &MachineSignals {
+        &self.signals
+    }
+
+    /// What is recorded, to add to it.
+    pub(crate) fn signals_mut(&mut self) -> &mut MachineSignals {
+        &mut self.signals
+    }
+
+    /// Numbers that are set from outside while it runs.
+    pub fn inputs(&self) -> &[InputEntry] {
+        self.signals.inputs()
+    }
+
+    /// What happens where an expression of the motion passes zero.
+    pub fn events(&self) -> &[Event] {
+        &self.events.list
+    }
+
     /// What parameters that events set change.
     pub(crate) fn variants(&self) -> &variant::Variants {
-        &self.variants
+        &self.events.variants
     }
 
     /// Where the part of a name stands in the model file.
     pub(crate) fn place(&self, name: &str) -> Option<&Place> {
-        self.places.get(name)
-    }
-
-    /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
-    pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
-        Self::read_with(path, overrides, &SettingTexts::default())
-    }
-
-    /// Reads a model file; `settings` take the place of those of the model.
-    pub fn read_with(
-        path: &Path,
-        overrides: &[(&str, &str)],
-        settings: &SettingTexts,
-    ) -> Result<Self, ModelErrors> {
-        let kinds = part::kinds();
-        let document = if settings.allows_outside() {
-            Document::read_unconfined(path, &kinds, overrides)?
-        } else {
-            Document::read(path, &kinds, overrides)?
-        };
-        Self::assemble_with(&document, settings)
-    }
-
-    /// Reads a model from a text; `name` stands for the file in messages.
-    pub fn from_text(name: &str, text: &str) -> Result<Self, ModelErrors> {
-        Self::assemble(&Document::from_text(name, text, &part::kinds(), &[])?)
-    }
-
-    /// Builds the machine that a document describes.
-    pub fn assemble(document: &Document) -> Result<Self, ModelErrors> {
-        Self::assemble_with(document, &SettingTexts::default())
-    }
-
-    /// Builds the machine that a document describes; `settings` take the place of those of the model.
-    pub fn assemble_with(document: &Document, settings: &SettingTexts) -> Result<Self, ModelErrors> {
-        Self::assemble_from(document, settings, Functions::new())
-    }
-
-    /// The same with functions given from outside for the `[[function]]` parts of the model.
-    pub fn assemble_from(
-        document: &Document,
-        settings: &SettingTexts,
-        functions: Functions,
-    ) -> Result<Self, ModelErrors> {
-        let document = &*settings.laid_over(document);
-        MachineBuilder::read(document, functions)?.finish(document)
+        self.provenance.places.get(name)
     }
 
     /// Settings with nothing left open, or the mistake at its place in the model.
@@ -172,7 +152,7 @@ impl Machine {
                     found: format!("{step:e} s"),
                 },
             };
-            ModelError::new(mistake, self.settings_place.clone()).with_hint(error.hint()).into()
+            ModelError::new(mistake, self.provenance.settings_place.clone()).with_hint(error.hint()).into()
         })
     }
 }

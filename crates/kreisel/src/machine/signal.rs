@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::MachineBuilder;
 use super::entry::MeasuredCoordinate;
-use crate::element::{ForceLaw, ForceValue, MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
+use crate::element::{MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 use crate::kinematics::{Frame, FramePair, MAX_NODES, NodeId};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::{CornerFinder, TIME};
-use crate::model::{self, Expression, Law, MeasuredExpression, Quantities, Table};
+use crate::model::{self, Expression, Law, MeasuredExpression, Quantities};
 
 /// A law of time as a function of time and signals.
 #[derive(Debug)]
@@ -108,19 +108,19 @@ impl SignalFunction for ExpressionFunction {
 }
 
 /// What the expressions of one force use.
-pub(super) struct Collected {
+pub struct Collected {
     /// The nodes on which it acts, then those of signals.
-    pub(super) nodes: Vec<NodeId>,
+    pub nodes: Vec<NodeId>,
     /// Measured quantities.
-    pub(super) signals: Vec<Signal>,
+    pub signals: Vec<Signal>,
     /// Inputs of the machine, by index.
-    pub(super) inputs: Vec<usize>,
+    pub inputs: Vec<usize>,
     /// Their initial values.
-    pub(super) initial: Vec<f64>,
+    pub initial: Vec<f64>,
 }
 
 /// Collects the nodes and signals that the expressions of one force use.
-pub(super) struct SignalCollector<'a> {
+pub struct SignalCollector<'a> {
     builder: &'a MachineBuilder,
     /// Words for the force in messages.
     description: String,
@@ -132,20 +132,20 @@ pub(super) struct SignalCollector<'a> {
 
 impl<'a> SignalCollector<'a> {
     /// Starts with the nodes on which the force acts.
-    pub(super) fn new(builder: &'a MachineBuilder, description: &str, nodes: Vec<NodeId>) -> Self {
+    pub fn new(builder: &'a MachineBuilder, description: &str, nodes: Vec<NodeId>) -> Self {
         let description = description.to_string();
         Self { builder, description, nodes, signals: Vec::new(), names: Vec::new(), inputs: Vec::new() }
     }
 
     /// Nodes, signals and inputs of all quantities.
-    pub(super) fn finish(self) -> Collected {
+    pub fn finish(self) -> Collected {
         let Self { builder, nodes, signals, inputs, .. } = self;
-        let initial = inputs.iter().map(|&input| builder.inputs()[input].value).collect();
+        let initial = inputs.iter().map(|&input| builder.signals().inputs()[input].value).collect();
         Collected { nodes, signals, inputs, initial }
     }
 
     /// A component of a force from what the model file says.
-    pub(super) fn quantity(&mut self, signal: &model::SignalLaw) -> Result<Quantity, ModelError> {
+    pub fn quantity(&mut self, signal: &model::SignalLaw) -> Result<Quantity, ModelError> {
         match signal {
             model::SignalLaw::Law(Law::Constant(value)) => Ok(Quantity::Constant(*value)),
             model::SignalLaw::Law(law) => Ok(Quantity::Function(Arc::new(LawFunction(law.clone())))),
@@ -157,8 +157,8 @@ impl<'a> SignalCollector<'a> {
         let builder = self.builder;
         let known = |name: &str| {
             builder.measured(name).is_some()
-                || builder.is_outside_quantity(name)
-                || builder.state_named(name).is_some()
+                || builder.signals().is_outside_quantity(name)
+                || builder.signals().state_named(name).is_some()
                 || refusal(builder, name).is_some()
         };
         let candidates = || builder.measured_names();
@@ -179,10 +179,10 @@ impl<'a> SignalCollector<'a> {
         if name == TIME {
             return Ok(VariableSource::Time);
         }
-        if let Some(input) = self.builder.inputs().iter().position(|input| input.name == name) {
+        if let Some(input) = self.builder.signals().inputs().iter().position(|input| input.name == name) {
             return Ok(VariableSource::Signal(self.input(input, expression)?));
         }
-        let Some(entry) = self.builder.function_named(name) else {
+        let Some(entry) = self.builder.signals().function_named(name) else {
             return Ok(VariableSource::Signal(self.signal(name, expression)?));
         };
         let arguments = entry
@@ -198,7 +198,7 @@ impl<'a> SignalCollector<'a> {
         let index = match self.inputs.iter().position(|known| *known == input) {
             Some(index) => index,
             None => {
-                self.check_room(&self.builder.inputs()[input].name, expression)?;
+                self.check_room(&self.builder.signals().inputs()[input].name, expression)?;
                 self.inputs.push(input);
                 self.inputs.len() - 1
             }
@@ -226,7 +226,7 @@ impl<'a> SignalCollector<'a> {
             return Ok(index);
         }
         self.check_room(name, expression)?;
-        if let Some(state) = self.builder.state_named(name) {
+        if let Some(state) = self.builder.signals().state_named(name) {
             self.signals.push(Signal::State(state.state));
             self.names.push(name.to_string());
             return Ok(self.signals.len() - 1);
@@ -265,7 +265,7 @@ impl<'a> SignalCollector<'a> {
 /// Why a quantity that a sensor could show cannot be used in a force, and what can.
 fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
     let (part, quantity) = name.split_once('.')?;
-    let is_joint = builder.has_joint(part);
+    let is_joint = builder.frames().joint_named(part).is_some();
     let word =
         |word: &str| quantity.split('.').any(|part| part == word || part.ends_with(&format!("-{word}")));
     if is_joint && (word("force") || word("torque")) {
@@ -274,36 +274,7 @@ fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
              expression of positions and velocities",
         );
     }
-    ((is_joint || builder.has_body(part)) && word("acceleration")).then_some(
+    ((is_joint || builder.frames().has_body(part)) && word("acceleration")).then_some(
         "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
     )
-}
-
-/// A spring by a table: f = table(x − x₀).
-#[derive(Debug)]
-pub(super) struct TableSpring {
-    /// Force over the elongation.
-    pub(super) table: Table,
-    /// Value x₀ from which the elongation counts.
-    pub(super) free_value: f64,
-}
-
-impl ForceLaw for TableSpring {
-    fn at(&self, value: f64, _: f64, _: f64) -> ForceValue {
-        let stretch = value - self.free_value;
-        let [force, by_value, _] = self.table.evaluate(stretch);
-        let energy = self.table.integral(stretch) - self.table.integral(0.0);
-        ForceValue { force, by_value, energy, ..ForceValue::default() }
-    }
-}
-
-/// A damper by a table: f = table(ẋ).
-#[derive(Debug)]
-pub(super) struct TableDamper(pub(super) Table);
-
-impl ForceLaw for TableDamper {
-    fn at(&self, _: f64, rate: f64, _: f64) -> ForceValue {
-        let [force, by_rate, _] = self.0.evaluate(rate);
-        ForceValue { force, by_rate, dissipative: force, ..ForceValue::default() }
-    }
 }

@@ -7,28 +7,10 @@
 
 use std::collections::HashSet;
 
-use super::MachineBuilder;
-use super::part::event::EventDraft;
-use super::part::{bushing, end_stop, force, friction, joint_force, spring, state};
+use super::event_draft::EventDraft;
+use super::{MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, GivenParameter, Part, PartKind};
-
-/// Kinds of parts that may use such parameters.
-const CHANGEABLE: &[&PartKind] = &[
-    &force::KIND,
-    &joint_force::KIND,
-    &spring::POINTS,
-    &spring::TORSIONAL,
-    &bushing::KIND,
-    &friction::KIND,
-    &end_stop::DISPLACEMENT,
-    &end_stop::ANGLE,
-    &state::STATE,
-    &state::ALGEBRAIC,
-    &state::TRANSFER_FUNCTION,
-    &state::STATE_SPACE,
-    &state::PID,
-];
 
 /// Most variants of a machine: each takes the memory of the parts that change.
 const MAX: usize = 64;
@@ -57,7 +39,7 @@ impl Variants {
     pub fn from_events(events: &[EventDraft], document: &Document) -> Result<Self, ModelErrors> {
         let mut parameters: Vec<Changed> = Vec::new();
         let mut errors = ModelErrors::new();
-        for given in events.iter().flat_map(EventDraft::set) {
+        for given in events.iter().flat_map(|event| &event.set) {
             let Some(&start) = document.parameters().get(&given.name) else {
                 let mistake = Mistake::UnknownName { what: "parameter", name: given.name.clone() };
                 let error = ModelError::new(mistake, given.name_place.clone());
@@ -101,15 +83,20 @@ impl Variants {
     }
 
     /// Gives a builder the versions of its elements in all variants.
-    pub fn add_versions(&self, builder: &mut MachineBuilder, document: &Document) -> Result<(), ModelErrors> {
+    pub fn add_versions(
+        &self,
+        builder: &mut MachineBuilder,
+        document: &Document,
+        parts: &[&'static PartEntry],
+    ) -> Result<(), ModelErrors> {
         for variant in 1..self.count() {
             let given = self.given(variant);
             let blame = |errors| with_values(errors, &given);
             let other = document.with_parameters(&given).map_err(blame)?;
-            let names = self.changed_parts(document, &other)?;
-            let other = MachineBuilder::read(&other, builder.outside.clone()).map_err(blame)?;
-            let versions =
-                builder.system_builder.variant(variant, other.system_builder, |name| names.contains(name));
+            let names = self.changed_parts(document, &other, parts)?;
+            let other =
+                MachineBuilder::read(&other, parts, &builder.signals().outside().clone()).map_err(blame)?;
+            let versions = builder.add_variant(variant, other, |name| names.contains(name));
             versions.map_err(|part| self.other_machine(&part))?;
         }
         Ok(())
@@ -131,7 +118,14 @@ impl Variants {
     }
 
     /// Names of the parts that are different in another document; an error if one cannot change.
-    fn changed_parts(&self, document: &Document, other: &Document) -> Result<HashSet<String>, ModelErrors> {
+    fn changed_parts(
+        &self,
+        document: &Document,
+        other: &Document,
+        kinds: &[&PartEntry],
+    ) -> Result<HashSet<String>, ModelErrors> {
+        let changeable: Vec<&PartKind> =
+            kinds.iter().filter(|entry| entry.changeable).map(|entry| entry.kind).collect();
         let mut errors = ModelErrors::new();
         let mut names = HashSet::new();
         let (parts, others) = (document.parts(), other.parts());
@@ -140,10 +134,10 @@ impl Variants {
                 return Err(self.other_machine(part.name()).into());
             }
             let Some(parameter) = difference(part, other) else { continue };
-            if CHANGEABLE.contains(&part.kind()) {
+            if changeable.contains(&part.kind()) {
                 names.insert(part.name().to_string());
             } else {
-                errors.push(self.unchangeable(part, &parameter));
+                errors.push(self.unchangeable(part, &parameter, &changeable));
             }
         }
         errors.into_result()?;
@@ -153,13 +147,13 @@ impl Variants {
         }
     }
 
-    fn unchangeable(&self, part: &Part, parameter: &str) -> ModelError {
+    fn unchangeable(&self, part: &Part, parameter: &str, changeable: &[&PartKind]) -> ModelError {
         let mistake = Mistake::Unsuitable {
             what: format!("the {} `{}`", part.kind().name, part.name()),
             requirement: format!("free of `{parameter}`, which an event sets"),
             found: "one that uses it".to_string(),
         };
-        let kinds: Vec<String> = CHANGEABLE.iter().map(|kind| kind.header()).collect();
+        let kinds: Vec<String> = changeable.iter().map(|kind| kind.header()).collect();
         let error = ModelError::new(mistake, part.name_place().clone());
         let error = error.with_hint(format!("while a machine runs these can change: {}", kinds.join(", ")));
         match self.parameters.first() {

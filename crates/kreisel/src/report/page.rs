@@ -48,7 +48,7 @@ struct Data<'a> {
     format: u32,
     run: RunSummary,
     scene: &'a Scene,
-    frames: Frames,
+    frames: PageFrames,
     groups: Vec<SignalGroup>,
     /// Number of output times of the run.
     record_count: usize,
@@ -56,7 +56,7 @@ struct Data<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Frames {
+struct PageFrames {
     times: String,
     /// For each time and node x, y, z and the quaternion's w, x, y, z.
     poses: String,
@@ -99,12 +99,12 @@ impl<'a> Data<'a> {
     }
 }
 
-fn frames(motion: &RecordedMotion) -> Frames {
+fn frames(motion: &RecordedMotion) -> PageFrames {
     let numbers = motion.poses.iter().flat_map(|pose| {
         let (p, q) = (pose.position, pose.rotation);
         [p.x, p.y, p.z, q.w, q.i, q.j, q.k]
     });
-    Frames {
+    PageFrames {
         times: doubles(motion.times.iter().copied()),
         poses: singles(numbers),
         position_error: motion.position_error,

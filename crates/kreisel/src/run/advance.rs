@@ -12,7 +12,7 @@ use crate::integrate::{
     StepError,
 };
 use crate::machine::event::{EventRecord, EventWatch};
-use crate::machine::sensor::{Measurement, Sensor};
+use crate::machine::sensor::{ConditionSensor, NamedSensor};
 use crate::machine::variant::Variants;
 use crate::machine::{InputEntry, Machine};
 use crate::machine::{RunPlan, SettingsError};
@@ -97,7 +97,7 @@ impl Machine {
             corner_at_ends: [false; 2],
             slack: SAME_TIME * plan.integration.step,
             begun: false,
-            events: EventWatch::new(&self.system, &self.events),
+            events: EventWatch::new(&self.system, self.events()),
             variants: self.variants(),
             earlier: Statistics::default(),
         };
@@ -123,10 +123,8 @@ impl Machine {
     /// `solver.condition` and in their statistics.
     pub fn report_condition(&mut self, plan: &mut RunPlan) {
         plan.integration.report_condition = true;
-        let sensor = Sensor { name: "solver.condition".to_string(), measurement: Measurement::Condition };
-        if self.sensors.iter().all(|known| known.name != sensor.name) {
-            self.sensors.push(sensor);
-        }
+        let sensor = NamedSensor::new("solver.condition", ConditionSensor).of_the_past();
+        self.signals_mut().record_also(sensor);
     }
 
     /// Runs the machine with its own settings and keeps every signal in memory.
@@ -398,7 +396,7 @@ impl RunStatistics {
         let shape = machine.system.shape();
         let counts = run.statistics();
         Self {
-            bodies: machine.bodies.len(),
+            bodies: machine.frames().bodies().len(),
             velocity_coordinates: shape.velocity_count(),
             constraints: shape.constraint_count(),
             time: run.integration.values().time,

@@ -66,7 +66,7 @@ impl CheckpointHeader {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model,
-            sources: machine.sources.clone(),
+            sources: machine.sources().to_vec(),
             scene: ModelIdentity::new("", machine.scene().to_json().as_bytes()).sha256,
             arguments,
             time: 0.0,
@@ -256,7 +256,7 @@ impl Checkpoint {
         if self.header.version != expected {
             return Err(CheckpointError::Version { found: self.header.version.clone(), expected });
         }
-        let (then, now) = (&self.header.sources, &machine.sources);
+        let (then, now) = (&self.header.sources, machine.sources());
         if let Some((then, now)) = then.iter().zip(now).find(|(then, now)| then.sha256 != now.sha256) {
             return Err(CheckpointError::OtherText {
                 name: now.path.clone(),

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::{Dae, Note, NoteKind, Notes};
-use crate::integrate::{Integrator, Integration, Settings, StartError};
+use crate::integrate::{Integration, Integrator, Settings, StartError};
 use crate::machine::{Machine, Mobility};
 use crate::results::RunSummary;
 
@@ -30,7 +30,7 @@ impl Machine {
     /// What the model and the start of a run of it give to know.
     pub fn start_notes(&self, run: &Run) -> Notes {
         let integration = run.integration();
-        let mut notes = self.notes.clone();
+        let mut notes = self.notes().clone();
         notes.extend(self.consistency_notes(integration.start_report()));
         notes.extend(self.mobility_notes(&Mobility::from_redundancy(&self.system, integration.redundancy())));
         notes
@@ -88,7 +88,7 @@ impl Machine {
     fn moved(&self, change: &[f64]) -> String {
         let space = self.system.shape().space;
         let length = self.characteristic_length();
-        let mut moved: Vec<(f64, String)> = (self.bodies.iter())
+        let mut moved: Vec<(f64, String)> = (self.frames().bodies().iter())
             .filter_map(|body| {
                 let change = &change[space.velocity_range(body.node.0)];
                 let turns = if change.len() > 3 { norm(&change[..3]) } else { 0.0 };
@@ -115,14 +115,14 @@ impl Machine {
 
     /// Kind and name of a joint, by its index in the system.
     fn joint_words(&self, index: usize) -> String {
-        let kind = self.joints.iter().find(|joint| joint.index == index).map_or("joint", |joint| joint.kind);
+        let kind = self.frames().joint_at(index).map_or("joint", |joint| joint.kind);
         format!("{kind} `{}`", self.system.joint_name(index))
     }
 
     /// About bodies that nothing holds, redundant joints and machines that cannot move.
     pub fn mobility_notes(&self, mobility: &Mobility) -> Notes {
         let mut notes = Notes::default();
-        if !self.joints.is_empty() {
+        if !self.frames().joints().is_empty() {
             notes.extend(self.free_bodies());
         }
         for &(joint, count) in &mobility.implied {
@@ -142,8 +142,7 @@ impl Machine {
             );
             notes.add(Note::new(NoteKind::SharedReactions, text).number(mobility.shared.len() as f64));
         }
-        let is_drive =
-            |index: usize| self.joints.iter().any(|joint| joint.index == index && joint.kind == "drive");
+        let is_drive = |index: usize| self.frames().joint_at(index).is_some_and(|joint| joint.is_drive);
         let drives: Vec<String> =
             mobility.shared.iter().filter(|(joint, _)| is_drive(*joint)).map(quoted).collect();
         if !drives.is_empty() {
@@ -170,7 +169,7 @@ impl Machine {
             // The body itself is one element.
             joints == 0 && elements <= 1
         };
-        self.bodies.iter().filter(move |body| is_free(body.node.0)).map(|body| {
+        self.frames().bodies().iter().filter(move |body| is_free(body.node.0)).map(|body| {
             let text = format!("no joint or force touches the body `{}`", body.name);
             Note::new(NoteKind::FreeBody, text).about(&body.name)
         })

@@ -215,12 +215,12 @@ impl<'a> Job<'a> {
         if let Some(observer) = &mut self.observer {
             observer.started(&notes);
         }
-        let first_text = || machine.sources.first().cloned();
+        let first_text = || machine.sources().first().cloned();
         let model = self.model.take().or_else(first_text).unwrap_or_else(|| ModelIdentity::new("", b""));
         let mut summary = RunSummary::new(model);
         summary.settings = machine.settings.words(plan).into();
         summary.add_notes(&notes);
-        summary.assumptions = [machine.assumptions.clone(), plan.assumptions.clone()].concat();
+        summary.assumptions = [machine.assumptions().to_vec(), plan.assumptions.clone()].concat();
         summary
     }
 

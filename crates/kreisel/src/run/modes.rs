@@ -41,7 +41,7 @@ const SHOWN_DISPLACEMENT: f64 = 0.1;
 impl Machine {
     /// Linearises about a state and finds the slowest modes.
     pub fn modes(&self, about: About, settings: ModeSettings) -> Result<MachineModes, RunError> {
-        let mut notes = self.notes.clone();
+        let mut notes = self.notes().clone();
         let (linearized, configuration) = match about {
             About::Static => {
                 let found = self.equilibrium()?;

@@ -8,7 +8,7 @@ use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::NodeId;
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
-use crate::machine::sensor::{Reading, Sensor, SignalId, SolverNumbers};
+use crate::machine::sensor::{NamedSensor, Reading, SignalId, SolverNumbers};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::system::System;
 
@@ -93,13 +93,13 @@ pub struct Extremes {
 impl Machine {
     /// The signals that a run of this machine records, without the time.
     pub fn channels(&self) -> Vec<Channel> {
-        self.sensors.iter().flat_map(Sensor::channels).collect()
+        self.signals().channels()
     }
 
     /// Handles of the signals by name.
-    pub fn signals(&self) -> HashMap<String, SignalId> {
+    pub fn signal_ids(&self) -> HashMap<String, SignalId> {
         let mut signals = HashMap::new();
-        for (sensor, entry) in self.sensors.iter().enumerate() {
+        for (sensor, entry) in self.signals().recorded().iter().enumerate() {
             for (component, channel) in entry.channels().into_iter().enumerate() {
                 signals.insert(channel.name, SignalId { sensor, component });
             }
@@ -120,7 +120,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             last_time: f64::NEG_INFINITY,
             balance: EnergyBalance::default(),
             energy: 0.0,
-            angles: vec![0.0; machine.sensors.len()],
+            angles: vec![0.0; machine.signals().recorded().len()],
             extremes: Extremes::default(),
             solver: SolverNumbers::default(),
             conditions: None,
@@ -321,7 +321,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let reading = Reading { solver: self.solver, ..Reading::new(system, *point, balance) };
         (self.solver.iterations, self.solver.rejections) = (0.0, 0.0);
         self.values.clear();
-        for (sensor, &near) in self.machine.sensors.iter().zip(near) {
+        for (sensor, &near) in self.machine.signals().recorded().iter().zip(near) {
             sensor.read(&reading, near, &mut self.values);
         }
         self.nodes.clear();
@@ -335,21 +335,21 @@ impl<'m, S: Sink> Recorder<'m, S> {
     fn angles_near(&self, state: &Values, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
         let mut value = Vec::new();
-        let read = |(index, sensor): (usize, &Sensor)| {
+        let read = |(index, sensor): (usize, &NamedSensor)| {
             value.clear();
             if sensor.counts_turns() {
                 sensor.read(&reading, guess(index, self.angles[index]), &mut value);
             }
             value.first().copied().unwrap_or(0.0)
         };
-        self.machine.sensors.iter().enumerate().map(read).collect()
+        self.machine.signals().recorded().iter().enumerate().map(read).collect()
     }
 
     fn rates(&self, state: &Values) -> Vec<f64> {
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
         let rate =
-            |sensor: &Sensor| if sensor.counts_turns() { sensor.coordinate_rate(&reading) } else { 0.0 };
-        self.machine.sensors.iter().map(rate).collect()
+            |sensor: &NamedSensor| if sensor.counts_turns() { sensor.coordinate_rate(&reading) } else { 0.0 };
+        self.machine.signals().recorded().iter().map(rate).collect()
     }
 
     fn judge(&mut self, point: &Point) {
@@ -460,7 +460,7 @@ fn value(
 ) -> f64 {
     let reading = Reading { solver, ..Reading::new(&machine.system, *point, balance) };
     scratch.clear();
-    machine.sensors[signal.sensor].read(&reading, angles[signal.sensor], scratch);
+    machine.signals().recorded()[signal.sensor].read(&reading, angles[signal.sensor], scratch);
     scratch[signal.component]
 }
 

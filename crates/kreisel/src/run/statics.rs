@@ -38,7 +38,7 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
         Self {
             machine,
             sink,
-            angles: vec![0.0; machine.sensors.len()],
+            angles: vec![0.0; machine.signals().recorded().len()],
             values: Vec::new(),
             nodes: Vec::new(),
             count: 0,
@@ -68,7 +68,7 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
         let balance = EnergyBalance::default();
         let reading = Reading::new(system, point, &balance);
         self.values.clear();
-        for (sensor, angle) in self.machine.sensors.iter().zip(&mut self.angles) {
+        for (sensor, angle) in self.machine.signals().recorded().iter().zip(&mut self.angles) {
             let first = self.values.len();
             sensor.read(&reading, *angle, &mut self.values);
             if sensor.counts_turns() {
@@ -112,7 +112,7 @@ impl Machine {
 
     /// What the model and the search for its equilibrium give to know.
     pub fn static_notes(&self, outcome: &StaticOutcome) -> Notes {
-        let mut notes = self.notes.clone();
+        let mut notes = self.notes().clone();
         if let Ok(solution) = &outcome.solution {
             notes.extend(self.consistency_notes(&solution.start_report));
             let mobility = Mobility::from_redundancy(&self.system, &solution.redundancy);

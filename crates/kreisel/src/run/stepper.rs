@@ -86,7 +86,7 @@ impl Stepper {
             run.begin(&mut recorder).map_err(RunError::from)?;
             Ok::<_, RunError>(Moving { run, recorder })
         })?;
-        let signals = owned.borrow_owner().signals();
+        let signals = owned.borrow_owner().signal_ids();
         Ok(Self { owned, signals, window, values: Vec::new() })
     }
 
@@ -107,7 +107,7 @@ impl Stepper {
 
     /// The input of a name, by its place in [`Machine::inputs`].
     pub fn input(&self, name: &str) -> Option<usize> {
-        self.machine().inputs.iter().position(|input| input.name == name)
+        self.machine().inputs().iter().position(|input| input.name == name)
     }
 
     /// Time that was reached, in s.
@@ -133,7 +133,7 @@ impl Stepper {
     /// Value of an input.
     pub fn input_value(&self, input: usize) -> f64 {
         self.owned.with_dependent(|machine, moving| {
-            let entry = &machine.inputs[input];
+            let entry = &machine.inputs()[input];
             let memory = &moving.run.integration().values().memory;
             entry.value + entry.slots.first().map_or(0.0, |&slot| memory[slot])
         })
@@ -142,7 +142,7 @@ impl Stepper {
     /// Sets an input; the method starts anew if the value is another one, because forces jump.
     pub fn set_input(&mut self, input: usize, value: f64) -> Result<(), StepError> {
         self.owned.with_dependent_mut(|machine, Moving { run, recorder }| {
-            run.set_input(&machine.inputs[input], value, recorder)
+            run.set_input(&machine.inputs()[input], value, recorder)
         })
     }
 

@@ -470,5 +470,5 @@ fn beams_are_elements_in_the_scene_and_name_their_nodes() {
     assert_eq!(scene.beams[0].elements[0].nodes, [None, Some(0)]);
     assert_eq!(scene.beams[0].elements[4].nodes[1], scene.beams[1].elements[0].nodes[0]);
     assert_eq!(scene.nodes[4].name, "arm.node-5");
-    assert_eq!(machine.beams.len(), 2);
+    assert_eq!(machine.frames().beams().len(), 2);
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
 
 /// The machine of a text, or what is wrong with it.
@@ -16,7 +17,8 @@ pub fn read(text: &str) -> Result<Machine, String> {
 /// A file of `models/` with other parameters and settings.
 pub fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
-    Machine::read_with(&path, parameters, settings).map_err(|errors| errors.render(false)).unwrap()
+    let reader = MachineReader::new().with_parameters(parameters).with_settings(settings);
+    reader.read(&path).map_err(|errors| errors.render(false)).unwrap()
 }
 
 /// A signal at all output times.

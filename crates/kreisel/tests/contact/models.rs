@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
 
 fn simulate(name: &str) -> Trajectory {
@@ -11,7 +12,11 @@ fn simulate(name: &str) -> Trajectory {
 
 fn simulate_with(name: &str, settings: &SettingTexts) -> Trajectory {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
-    let machine = Machine::read_with(&path, &[], settings).map_err(|errors| errors.render(false)).unwrap();
+    let machine = MachineReader::new()
+        .with_settings(settings)
+        .read(&path)
+        .map_err(|errors| errors.render(false))
+        .unwrap();
     machine.simulate().unwrap()
 }
 

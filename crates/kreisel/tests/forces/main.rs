@@ -132,7 +132,7 @@ fn a_preloaded_spring_pulls_at_its_free_length() {
         preload = 6"#,
     );
     assert_eq!(
-        machine.assumptions,
+        machine.assumptions(),
         ["the spring-damper `spring-damper-1` is free at its initial length of 1.1 m"]
     );
     // A constant pull of 6 N on 2 kg; the method is exact for constant accelerations.
@@ -556,7 +556,9 @@ fn a_damped_stop_loses_what_its_damper_takes() {
 
 #[test]
 fn shapes_give_mass_and_inertia_about_the_centre() {
-    let body = |keys: &str| machine(&format!("[[body]]\nname = \"it\"\n{keys}")).bodies.remove(0);
+    let machine = |keys: &str| machine(&format!("[[body]]\nname = \"it\"\n{keys}"));
+    let body = |keys: &str| machine(keys).frames().bodies()[0].clone();
+    let shape = |keys: &str| machine(keys).scene().bodies[0].shapes[0].clone();
     let box_ = body("density = 1000\nshape = { kind = \"box\", size = [\"10 cm\", 0.2, 0.3] }");
     // Roundings only, here and below.
     assert!((box_.mass - 6.0).abs() < 1e-14);
@@ -566,14 +568,13 @@ fn shapes_give_mass_and_inertia_about_the_centre() {
     );
     assert!((turned.inertia[(0, 0)] - 3.0 * 0.01 / 2.0).abs() < 1e-15);
     assert!((turned.inertia[(1, 1)] - 3.0 * (0.01 / 4.0 + 1.0 / 12.0)).abs() < 1e-15);
-    let cone = body("mass = 3\nshape = { kind = \"cone\", radius = 0.1, length = 0.4 }");
+    let cone = shape("mass = 3\nshape = { kind = \"cone\", radius = 0.1, length = 0.4 }");
     // Its base stands a quarter of its height below the centre of mass.
-    assert!((cone.shape.unwrap().frame.position - Vector3::new(0.0, 0.0, -0.1)).norm() < 1e-16);
-    let picture = body(
-        "mass = 3\ninertia = [1, 1, 1]\nshape = { kind = \"sphere\", radius = 0.1, position = [0, 0, 0.5] }",
-    );
-    assert_eq!(picture.inertia[(0, 0)], 1.0);
-    assert_eq!(picture.shape.unwrap().frame.position.z, 0.5);
+    assert!((Vector3::from(cone.frame.position) - Vector3::new(0.0, 0.0, -0.1)).norm() < 1e-16);
+    let keys =
+        "mass = 3\ninertia = [1, 1, 1]\nshape = { kind = \"sphere\", radius = 0.1, position = [0, 0, 0.5] }";
+    assert_eq!(body(keys).inertia[(0, 0)], 1.0);
+    assert_eq!(shape(keys).frame.position[2], 0.5);
 }
 
 #[test]
@@ -593,10 +594,10 @@ fn a_body_may_be_an_stl_file_beside_its_model() {
         std::fs::write(&path, format!("[[body]]\nname = \"part\"\ndensity = 1000\n{shape}\n")).unwrap();
         Machine::read(&path, &[]).map_err(|errors| errors.render(false))
     };
-    let body = model("part.stl").unwrap().bodies.remove(0);
+    let body = model("part.stl").unwrap().scene().bodies.remove(0);
     // A corner of a cube: a³/6 in volume, its centroid a quarter along each edge.
     assert!((body.mass - 1000.0 * 0.06f64.powi(3) / 6.0).abs() < 1e-15);
-    let corner = body.shape.unwrap().frame.position;
+    let corner = Vector3::from(body.shapes[0].frame.position);
     assert!((corner + Vector3::repeat(0.015)).norm() < 1e-15, "{corner}");
     for (file, reason) in
         [("none.stl", "cannot be read"), ("../part.stl", "cannot be read"), ("model.toml", "closed surface")]

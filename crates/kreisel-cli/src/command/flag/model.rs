@@ -2,8 +2,9 @@
 
 use super::SettingFlags;
 use crate::command::CommandError;
-use kreisel::machine::{Machine, SettingTexts, part};
+use kreisel::machine::{Machine, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
+use kreisel::part::{self, MachineReader};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ impl Model {
     pub fn read_varied(&self, more: &[(&str, &str)]) -> Result<Machine, ModelErrors> {
         let own = self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
-        Machine::read_with(&self.file, &all, &self.settings())
+        MachineReader::new().with_parameters(&all).with_settings(&self.settings()).read(&self.file)
     }
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.

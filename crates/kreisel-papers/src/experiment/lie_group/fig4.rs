@@ -7,8 +7,7 @@ use super::flexible::{
 };
 use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{Parameters, Settings};
-use kreisel::machine::{Machine, part};
-use kreisel::model::Document;
+use kreisel::machine::Machine;
 
 const MODEL: &str = include_str!("../../../../../models/right-angle-beam.toml");
 
@@ -41,8 +40,7 @@ fn beam(elements: usize) -> Result<Machine, ExperimentError> {
 
 /// The beam on the group that machines have by default.
 fn default_beam() -> Result<Machine, ExperimentError> {
-    let document = Document::from_text("right-angle-beam", MODEL, &part::kinds(), &[])?;
-    Ok(Machine::assemble(&document)?)
+    Ok(Machine::from_text("right-angle-beam", MODEL)?)
 }
 
 /// How far mean iterations may lie from the published ones: elements and norms are not the paper's.

@@ -6,8 +6,8 @@ use kreisel::integrate::{
     INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
     Statistics, UPDATED_LAGRANGIAN,
 };
-use kreisel::machine::{Machine, RunPlan, SettingTexts, part};
-use kreisel::model::Document;
+use kreisel::machine::{Machine, RunPlan, SettingTexts};
+use kreisel::part::MachineReader;
 use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
@@ -16,9 +16,8 @@ pub const METHODS: [(&str, Method); 2] = [("Lie-α", INDEX3), ("UL-CRV", UPDATED
 
 /// The machine of a model with all nodes on SO(3)×R³, like the paper's.
 pub fn machine(name: &str, text: &str, parameters: &[(&str, &str)]) -> Result<Machine, ExperimentError> {
-    let document = Document::from_text(name, text, &part::kinds(), parameters)?;
     let group = SettingTexts::default().with("group", "so3xr3");
-    Ok(Machine::assemble_with(&document, &group)?)
+    Ok(MachineReader::new().with_parameters(parameters).with_settings(&group).text(name, text)?)
 }
 
 /// Settings of a method.

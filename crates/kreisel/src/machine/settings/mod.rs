@@ -7,7 +7,7 @@ mod texts;
 mod words;
 
 pub use table::{Flag, Given, SETTINGS, Setting};
-pub(super) use table::{KIND, read};
+pub(crate) use table::{KIND, read};
 pub use texts::SettingTexts;
 pub use words::Words;
 

@@ -103,7 +103,7 @@ impl Given<'_> {
 }
 
 /// Reads `[simulation]`.
-pub(in crate::machine) fn read(reader: &PartReader) -> Result<RunSettings, ModelErrors> {
+pub(crate) fn read(reader: &PartReader) -> Result<RunSettings, ModelErrors> {
     let mut run = RunSettings::blank();
     let mut errors = ModelErrors::new();
     for setting in SETTINGS {

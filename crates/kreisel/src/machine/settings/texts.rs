@@ -45,7 +45,7 @@ impl SettingTexts {
     }
 
     /// A document with what is given in place of its own settings.
-    pub(in crate::machine) fn laid_over<'d>(&self, document: &'d Document) -> Cow<'d, Document> {
+    pub(crate) fn laid_over<'d>(&self, document: &'d Document) -> Cow<'d, Document> {
         let mut document = Cow::Borrowed(document);
         for (key, text) in &self.texts {
             let text = Text::standalone(format!("--{key}"), text);
@@ -64,15 +64,15 @@ impl SettingTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Machine, RunSettings, part};
+    use crate::machine::RunSettings;
     use crate::model::ModelError;
+    use crate::part::{self, MachineReader};
 
     const BODY: &str = "[[body]]\nmass = 1\ninertia = [1, 1, 1]\n";
 
     /// The settings of a model, or what is wrong with them and the remedies.
     fn settings(model: &str, texts: &SettingTexts) -> Result<RunSettings, Vec<String>> {
-        let document = Document::from_text("m.toml", model, &part::kinds(), &[]).unwrap();
-        let machine = Machine::assemble_with(&document, texts);
+        let machine = MachineReader::new().with_settings(texts).text("m.toml", model);
         let words = |error: &ModelError| format!("{} ({:?})", error.mistake(), error.hint());
         machine.map(|machine| machine.settings).map_err(|errors| errors.iter().map(words).collect())
     }
@@ -102,10 +102,11 @@ mod tests {
     fn mistakes_are_shown_at_the_flag_and_all_at_once() {
         let texts = SettingTexts::default().with("step", "-1").with("rtol", "0").with("stp", "1");
         let document = Document::from_text("m.toml", BODY, &part::kinds(), &[]).unwrap();
-        let mistakes = |texts: &SettingTexts| match Machine::assemble_with(&document, texts) {
-            Ok(_) => String::new(),
-            Err(errors) => errors.to_string(),
-        };
+        let mistakes =
+            |texts: &SettingTexts| match MachineReader::new().with_settings(texts).document(&document) {
+                Ok(_) => String::new(),
+                Err(errors) => errors.to_string(),
+            };
         let unknown = "--stp:1:1: `[simulation]` has no key `stp` (did you mean `step`?)";
         assert_eq!(mistakes(&texts), unknown);
         let texts = SettingTexts::default().with("step", "-1").with("rtol", "0");

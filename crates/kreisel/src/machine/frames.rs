@@ -1,0 +1,285 @@
+//! What names may be attached to: bodies, markers, sections of beams, and the joints between them.
+
+use std::collections::HashMap;
+
+use super::beam::{BeamEntry, Station};
+use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
+use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
+use crate::lie::{Group, Matrix3, Pose};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{Place, Reference, name};
+
+/// Things in order, found by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named<T> {
+    items: Vec<T>,
+    places: HashMap<String, usize>,
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), places: HashMap::new() }
+    }
+}
+
+impl<T> Named<T> {
+    pub(super) fn push(&mut self, name: &str, item: T) {
+        self.places.insert(name.to_string(), self.items.len());
+        self.items.push(item);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&T> {
+        self.places.get(name).map(|&place| &self.items[place])
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+        self.places.get(name).map(|&place| &mut self.items[place])
+    }
+
+    pub(super) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    pub(super) fn into_items(self) -> Vec<T> {
+        self.items
+    }
+}
+
+/// Frames of a machine by name.
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    bodies: Named<BodyEntry>,
+    ground_markers: Vec<(String, Pose)>,
+    beams: Named<BeamEntry>,
+    joints: Named<JointEntry>,
+    /// Lengths of the machine that no frame shows, such as lengths of rods and radii of wheels.
+    lengths: Vec<f64>,
+}
+
+impl Frames {
+    /// Adds a body.
+    pub(super) fn add_body(&mut self, body: BodyEntry) {
+        let name = body.name.clone();
+        self.bodies.push(&name, body);
+    }
+
+    /// Adds a joint.
+    pub(super) fn add_joint(&mut self, joint: JointEntry) {
+        let name = joint.name.clone();
+        self.joints.push(&name, joint);
+    }
+
+    /// Adds a beam, whose nodes and elements come apart.
+    pub fn add_beam(&mut self, beam: BeamEntry) {
+        let name = beam.name.clone();
+        self.beams.push(&name, beam);
+    }
+
+    /// Tells the mass of a beam's node, which may carry several pieces.
+    pub fn add_beam_mass(&mut self, name: &str, mass: f64, inertia: Matrix3) {
+        if let Some(body) = self.bodies.get_mut(name) {
+            body.mass += mass;
+            body.inertia += inertia;
+        }
+    }
+
+    /// Tells a length of the machine that no frame shows, in m.
+    pub fn add_length(&mut self, length: f64) {
+        self.lengths.push(length);
+    }
+
+    /// Adds a marker to a body or, without one, to the ground; the pose is in body axes or in the world.
+    pub fn add_marker(
+        &mut self,
+        body: Option<&str>,
+        name: String,
+        pose: Pose,
+        place: &Place,
+    ) -> Result<(), ModelError> {
+        let (owner, markers) = match body.and_then(|name| self.bodies.get_mut(name)) {
+            Some(body) => (body.name.as_str(), &mut body.markers),
+            None => (name::GROUND, &mut self.ground_markers),
+        };
+        if markers.iter().any(|(known, _)| *known == name) {
+            let mistake = Mistake::Unsuitable {
+                what: format!("the marker name `{name}`"),
+                requirement: format!("used once on `{owner}`"),
+                found: "a second marker of this name".to_string(),
+            };
+            return Err(ModelError::new(mistake, place.clone()));
+        }
+        markers.push((name, pose));
+        Ok(())
+    }
+
+    /// Bodies, nodes of beams among them.
+    pub fn bodies(&self) -> &[BodyEntry] {
+        self.bodies.items()
+    }
+
+    /// Joints, drives and other constraints.
+    pub fn joints(&self) -> &[JointEntry] {
+        self.joints.items()
+    }
+
+    /// Beams.
+    pub fn beams(&self) -> &[BeamEntry] {
+        self.beams.items()
+    }
+
+    /// Markers of the ground: name and pose in the world.
+    pub fn ground_markers(&self) -> &[(String, Pose)] {
+        &self.ground_markers
+    }
+
+    /// Whether a body has this full name.
+    pub fn has_body(&self, name: &str) -> bool {
+        self.bodies.get(name).is_some()
+    }
+
+    /// The joint of a full name.
+    pub fn joint_named(&self, name: &str) -> Option<&JointEntry> {
+        self.joints.get(name)
+    }
+
+    /// Whether a name begins with that of a body or of the ground.
+    pub fn has_frame(&self, name: &str) -> bool {
+        let owner = name.split_once('.').map_or(name, |(owner, _)| owner);
+        owner == name::GROUND || self.has_body(owner)
+    }
+
+    /// A body by its name.
+    pub fn body(&self, reference: &Reference) -> Result<&BodyEntry, ModelError> {
+        self.bodies.get(&reference.name).ok_or_else(|| {
+            let beams = self.beams().iter();
+            let ends = beams.flat_map(|beam| [format!("{}.start", beam.name), format!("{}.end", beam.name)]);
+            let bodies = self.bodies().iter().map(|body| body.name.clone());
+            let names: Vec<String> = bodies.chain(ends).collect();
+            reference.unknown("body", names.iter().map(String::as_str))
+        })
+    }
+
+    /// A joint by its name.
+    pub fn joint(&self, reference: &Reference) -> Result<&JointEntry, ModelError> {
+        let names = || self.joints().iter().map(|joint| joint.name.as_str());
+        self.joints.get(&reference.name).ok_or_else(|| reference.unknown("joint", names()))
+    }
+
+    /// A joint by its index in the system.
+    pub fn joint_at(&self, index: usize) -> Option<&JointEntry> {
+        self.joints().iter().find(|joint| joint.index == index)
+    }
+
+    /// The beam and the word for the section that a name such as `beam.at-0.5` means.
+    pub fn beam_section<'n>(&self, name: &'n str) -> Option<(&BeamEntry, &'n str)> {
+        let (beam, section) = name.split_once('.')?;
+        self.beams.get(beam).map(|beam| (beam, section))
+    }
+
+    /// What `body`, `body.marker`, `beam.end`, `ground` or `ground.marker` means.
+    pub fn attachment(&self, reference: &Reference) -> Result<Attachment, ModelError> {
+        if let Some((beam, section)) = self.beam_section(&reference.name) {
+            return beam_attachment(beam, section, reference);
+        }
+        let (owner, marker) = match reference.name.split_once('.') {
+            Some((owner, marker)) => (owner, Some(marker)),
+            None => (reference.name.as_str(), None),
+        };
+        let (node, body, markers) = if owner == name::GROUND {
+            (None, Pose::identity(), &self.ground_markers)
+        } else {
+            let owner = Reference { name: owner.to_string(), place: reference.place.clone() };
+            let entry = self.body(&owner)?;
+            (Some(entry.node), entry.pose, &entry.markers)
+        };
+        let Some(name) = marker else { return Ok(Attachment { node, body, marker: None }) };
+        let unknown = || {
+            let names: Vec<String> = markers.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
+            reference.unknown("marker", names.iter().map(String::as_str))
+        };
+        let (_, pose) = markers.iter().find(|(known, _)| known == name).ok_or_else(unknown)?;
+        Ok(Attachment { node, body, marker: Some(*pose) })
+    }
+
+    /// The body of a node.
+    pub fn body_of(&self, node: NodeId) -> Option<&BodyEntry> {
+        let same = |body: &&BodyEntry| body.node == node;
+        // Nodes are mostly bodies in the same order.
+        self.bodies().get(node.0).filter(same).or_else(|| self.bodies().iter().find(same))
+    }
+
+    /// Whether a node is a point mass, which does not turn.
+    pub fn is_point_mass(&self, node: NodeId) -> bool {
+        self.body_of(node).is_some_and(|body| matches!(body.group, Group::Vector(_)))
+    }
+
+    /// Initial pose of a body's node; the identity for the ground.
+    pub fn initial_pose(&self, node: Option<NodeId>) -> Pose {
+        node.and_then(|node| self.body_of(node)).map_or_else(Pose::identity, |body| body.pose)
+    }
+
+    /// Value of a coordinate at the initial configuration.
+    pub fn initial_value(&self, measured: &MeasuredCoordinate) -> f64 {
+        let motion = |node: Option<NodeId>| NodeMotion::at_rest(self.initial_pose(node));
+        let frames = measured.offsets.map(Frame::new);
+        let [first, second] = measured.nodes.map(motion);
+        measured.coordinate.value(&Relative::new(&frames, [&first, &second]), 0.0)
+    }
+
+    /// Full names of all markers.
+    pub(super) fn marker_names(&self) -> impl Iterator<Item = String> {
+        let on_bodies = (self.bodies().iter())
+            .flat_map(|body| body.markers.iter().map(move |(marker, _)| format!("{}.{marker}", body.name)));
+        on_bodies.chain(self.ground_markers.iter().map(|(marker, _)| format!("ground.{marker}")))
+    }
+
+    /// Full names of bodies, each before its markers.
+    pub(super) fn point_names(&self) -> impl Iterator<Item = String> {
+        self.bodies().iter().flat_map(|body| {
+            let markers = body.markers.iter().map(|(marker, _)| format!("{}.{marker}", body.name));
+            std::iter::once(body.name.clone()).chain(markers)
+        })
+    }
+
+    /// Mean mass of what has one, in kg; 1 kg if nothing has.
+    pub(super) fn mean_mass(&self) -> f64 {
+        let masses: Vec<f64> =
+            self.bodies().iter().map(|body| body.mass).filter(|mass| *mass > 0.0).collect();
+        if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 }
+    }
+
+    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1
+    /// m if there is none.
+    pub(super) fn extent(&self) -> f64 {
+        let arms = (self.joints().iter())
+            .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
+            .filter(|(node, _)| node.is_some())
+            .map(|(_, offset)| offset.position.norm());
+        let markers =
+            self.bodies().iter().flat_map(|body| body.markers.iter().map(|(_, pose)| pose.position.norm()));
+        let beams = self.beams().iter().map(BeamEntry::length);
+        let lengths = self.lengths.iter().copied();
+        let largest = arms.chain(markers).chain(beams).chain(lengths).fold(0.0, f64::max);
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+}
+
+/// Where a section of a beam is attached: only its nodes carry something.
+fn beam_attachment(beam: &BeamEntry, section: &str, reference: &Reference) -> Result<Attachment, ModelError> {
+    match beam.station(section) {
+        Some(Station::Node(node)) => {
+            Ok(Attachment { node: node.node, body: node.body, marker: Some(node.offset) })
+        }
+        Some(Station::Within { piece, .. }) => {
+            let nodes = format!("`{}.node-{piece}` and `{}.node-{}`", beam.name, beam.name, piece + 1);
+            let mistake = Mistake::Unsuitable {
+                what: format!("`{}`", reference.name),
+                requirement: "a node of the beam, which can carry something".to_string(),
+                found: format!("between {nodes}"),
+            };
+            let hint = "choose `elements` such that a node is there, or take one of the two";
+            Err(ModelError::new(mistake, reference.place.clone()).with_hint(hint))
+        }
+        None => Err(reference.unknown("section", beam.station_names().iter().map(String::as_str))),
+    }
+}

@@ -1,0 +1,212 @@
+//! Sensors of sections of beams: strains, forces, the way from the initial place, and the motion between nodes.
+
+use super::frame::{FrameQuantity, FrameSensor};
+use super::{
+    FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorOf, SensorRequest, components,
+    xyz,
+};
+use crate::element::beam::BeamStrain;
+use crate::kinematics::{Motion, NodeMotion, split};
+use crate::lie::{Pose, Vector3, Vector6, se3};
+use crate::machine::beam::{BeamEntry, BeamNode, Station, StrainPoint};
+use crate::model::ModelErrors;
+use crate::results::Channel;
+
+/// The family's lines of the table.
+pub(super) const LINES: &[SensorEntry] = &[
+    SensorEntry { word: "strain", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Strain) },
+    SensorEntry { word: "force", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Force) },
+    SensorEntry { word: "torque", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Torque) },
+    SensorEntry {
+        word: "displacement",
+        of: SensorOf::Section,
+        make: |it| change(it, FrameQuantity::Position),
+    },
+    SensorEntry {
+        word: "rotation",
+        of: SensorOf::Section,
+        make: |it| change(it, FrameQuantity::RotationVector),
+    },
+    SensorEntry { word: "position", of: SensorOf::Within, make: |it| motion(it, FrameQuantity::Position) },
+    SensorEntry {
+        word: "orientation",
+        of: SensorOf::Within,
+        make: |it| motion(it, FrameQuantity::Orientation),
+    },
+    SensorEntry {
+        word: "rotation-vector",
+        of: SensorOf::Within,
+        make: |it| motion(it, FrameQuantity::RotationVector),
+    },
+    SensorEntry { word: "velocity", of: SensorOf::Within, make: |it| motion(it, FrameQuantity::Velocity) },
+    SensorEntry {
+        word: "angular-velocity",
+        of: SensorOf::Within,
+        make: |it| motion(it, FrameQuantity::AngularVelocity),
+    },
+];
+
+/// What is measured in a section of a beam.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SectionQuantity {
+    /// Curvatures κ in 1/m and stretches γ beyond the initial shape.
+    Strain,
+    /// Force in N on the part towards the start.
+    Force,
+    /// Torque in Nm on the part towards the start.
+    Torque,
+}
+
+/// Strains or forces of the section that is asked for.
+fn inner(request: &SensorRequest, quantity: SectionQuantity) -> Result<NamedSensor, ModelErrors> {
+    let (beam, word, _) = request.section()?;
+    let points = beam.strain_points(word).unwrap_or_default();
+    Ok(NamedSensor::new(request.name(), SectionSensor { points, quantity }))
+}
+
+/// How far the section that is asked for went from its initial place.
+fn change(request: &SensorRequest, quantity: FrameQuantity) -> Result<NamedSensor, ModelErrors> {
+    let (beam, _, station) = request.section()?;
+    match station {
+        Station::Node(node) => {
+            let of = SensorFrame { node: node.node, offset: node.offset };
+            let relative_to = SensorFrame { node: None, offset: node.pose() };
+            let axes = SensorFrame::default();
+            Ok(NamedSensor::new(request.name(), FrameSensor { quantity, of, relative_to, axes }))
+        }
+        Station::Within { piece, part } => {
+            let mut sensor = WithinSensor::new(beam, piece, part, quantity);
+            sensor.relative_to = sensor.initial;
+            Ok(NamedSensor::new(request.name(), sensor))
+        }
+    }
+}
+
+/// The motion of the section between two nodes that is asked for.
+fn motion(request: &SensorRequest, quantity: FrameQuantity) -> Result<NamedSensor, ModelErrors> {
+    let (beam, _, station) = request.section()?;
+    let Station::Within { piece, part } = station else { return Err(request.unknown_quantity()) };
+    Ok(NamedSensor::new(request.name(), WithinSensor::new(beam, piece, part, quantity)))
+}
+
+/// Shows strains or forces in a section of a beam, in its axes.
+struct SectionSensor {
+    /// Points of elements, and their weights.
+    points: Vec<StrainPoint>,
+    quantity: SectionQuantity,
+}
+
+impl Sensor for SectionSensor {
+    fn channels(&self) -> Vec<Channel> {
+        match self.quantity {
+            SectionQuantity::Strain => {
+                let mut channels = components(&["kappa-x", "kappa-y", "kappa-z"], "1/m");
+                channels.extend(components(&["gamma-x", "gamma-y", "gamma-z"], "1"));
+                channels
+            }
+            SectionQuantity::Force => xyz("N"),
+            SectionQuantity::Torque => xyz("Nm"),
+        }
+    }
+
+    fn read(&self, at: &Reading, out: &mut Vec<f64>) {
+        let (mut strain, mut force) = (Vector6::zeros(), Vector6::zeros());
+        for point in &self.points {
+            let found = section(at, point);
+            strain += point.weight * found.strain;
+            force += point.weight * found.force;
+        }
+        let (torque, force) = split(&force);
+        match self.quantity {
+            SectionQuantity::Strain => out.extend_from_slice(strain.as_slice()),
+            SectionQuantity::Force => out.extend_from_slice(force.as_slice()),
+            SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
+        }
+    }
+}
+
+/// Strain and section forces at a point of an element.
+fn section(at: &Reading, point: &StrainPoint) -> BeamStrain {
+    let mut nodes = [NodeMotion::at_rest(Pose::identity()); 3];
+    let touched = point.element.nodes();
+    for (motion, node) in nodes.iter_mut().zip(touched) {
+        *motion = at.system.motion(*node, &at.point);
+    }
+    point.element.strain(point.point, &Motion::new(at.point.time, &nodes[..touched.len()]))
+}
+
+/// Shows the motion of a section of a beam between two nodes, seen from a frame at rest in world axes.
+struct WithinSensor {
+    quantity: FrameQuantity,
+    /// The section from which the screws to the others go.
+    from: SensorFrame,
+    /// The others with the weights of their screws.
+    to: Vec<(SensorFrame, f64)>,
+    /// Where the section is initially.
+    initial: Pose,
+    /// The frame of the observer on the ground.
+    relative_to: Pose,
+}
+
+impl WithinSensor {
+    fn new(beam: &BeamEntry, piece: usize, part: f64, quantity: FrameQuantity) -> Self {
+        let (base, others) = beam.interpolation(piece, part);
+        let (first, mut path) = (base.pose(), Vector6::zeros());
+        for (other, weight) in &others {
+            // Pieces are turned by less than half a turn.
+            let screw =
+                se3::log(&first.inverse().compose(&other.pose())).unwrap_or_else(|_| Vector6::zeros());
+            path += *weight * screw;
+        }
+        let frame = |section: BeamNode| SensorFrame { node: section.node, offset: section.offset };
+        Self {
+            quantity,
+            from: frame(base),
+            to: others.into_iter().map(|(section, weight)| (frame(section), weight)).collect(),
+            initial: first.compose(&se3::exp(&path)),
+            relative_to: Pose::identity(),
+        }
+    }
+
+    /// Motion of the section: H = H_A exp(ξ), V = Ad(exp(−ξ)) V_A + T(ξ) ξ̇, ξ = Σ N d.
+    fn motion(&self, at: &Reading) -> FrameMotion {
+        let motion = |section: &SensorFrame| {
+            let node = at.node(section.node);
+            (node.pose.compose(&section.offset), se3::adjoint(&section.offset.inverse()) * node.velocity)
+        };
+        let (first, v_first) = motion(&self.from);
+        let still = Vector6::zeros();
+        let (mut path, mut path_rate) = (still, still);
+        for (section, weight) in &self.to {
+            let (second, v_second) = motion(section);
+            let screw = se3::log(&first.inverse().compose(&second)).unwrap_or(still);
+            // ḋ = T⁻¹(d) (V_B − V_A) + d̂ V_A
+            let rate = se3::inverse_tangent_multiply(&screw, &(v_second - v_first)).unwrap_or(still)
+                + se3::hat_multiply(&screw, &v_first);
+            path += *weight * screw;
+            path_rate += *weight * rate;
+        }
+        let step = se3::exp(&path);
+        let velocity = se3::adjoint(&step.inverse()) * v_first + se3::tangent_multiply(&path, &path_rate);
+        let pose = first.compose(&step);
+        let (omega, u) = split(&velocity);
+        FrameMotion {
+            pose,
+            velocity: pose.rotation * u,
+            angular_velocity: pose.rotation * omega,
+            acceleration: Vector3::zeros(),
+            angular_acceleration: Vector3::zeros(),
+        }
+    }
+}
+
+impl Sensor for WithinSensor {
+    fn channels(&self) -> Vec<Channel> {
+        self.quantity.channels()
+    }
+
+    fn read(&self, at: &Reading, out: &mut Vec<f64>) {
+        let observer = SensorFrame { node: None, offset: self.relative_to };
+        self.quantity.read([self.motion(at), observer.motion(at), SensorFrame::default().motion(at)], out);
+    }
+}

@@ -1,0 +1,232 @@
+//! `[[body]]`: a rigid body.
+
+use crate::element::Body;
+use crate::kinematics::{NodeId, join};
+use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
+use crate::machine::shape::Solid;
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement, read_pose};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
+};
+use crate::part::shape;
+
+static MARKER: &[Key] = &[
+    key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),
+    key(
+        "position",
+        ValueKind::Vector3(Dimension::LENGTH),
+        Need::Default("[0, 0, 0]"),
+        "Position in body axes.",
+    ),
+    key("orientation", ValueKind::Orientation, Need::Optional, "Rotation from marker axes to body axes."),
+];
+
+/// Keys of `[[body]]`.
+static KIND: PartKind = PartKind {
+    name: "body",
+    doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("mass", ValueKind::Number(Dimension::MASS), Need::Optional, "Mass."),
+        key(
+            "inertia",
+            ValueKind::Symmetric3(Dimension::INERTIA),
+            Need::Optional,
+            "Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.",
+        ),
+        key(
+            "density",
+            ValueKind::Number(Dimension::DENSITY),
+            Need::Optional,
+            "Density of the shape, in place of `mass` and `inertia`.",
+        ),
+        key(
+            "massless",
+            ValueKind::Boolean,
+            Need::Default("false"),
+            "Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction.",
+        ),
+        key(
+            "shape",
+            ValueKind::Table(shape::KEYS),
+            Need::Optional,
+            "What the body looks like, and what it weighs unless `inertia` is given.",
+        ),
+        key(
+            "position",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Default("[0, 0, 0]"),
+            "Initial position of the centre of mass.",
+        ),
+        key(
+            "orientation",
+            ValueKind::Orientation,
+            Need::Optional,
+            "Initial rotation from body axes to world axes.",
+        ),
+        key(
+            "velocity",
+            ValueKind::Vector3(Dimension::SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial velocity of the centre of mass.",
+        ),
+        key(
+            "angular-velocity",
+            ValueKind::Vector3(Dimension::ANGULAR_SPEED),
+            Need::Default("[0, 0, 0]"),
+            "Initial angular velocity.",
+        ),
+        key(
+            "velocity-axes",
+            ValueKind::Choice(&["world", "body"]),
+            Need::Default("\"world\""),
+            "Axes in which the velocities are given.",
+        ),
+        key(
+            "fixed",
+            ValueKind::Boolean,
+            Need::Default("false"),
+            "Whether assembly must leave the initial position and orientation as they are.",
+        ),
+        key(
+            "group",
+            ValueKind::Choice(BodyGroup::WORDS),
+            Need::Optional,
+            "Lie group of the body; that of the simulation if not given.",
+        ),
+        key("markers", ValueKind::Tables(MARKER), Need::Optional, "Named frames on the body."),
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
+
+/// Adds a body, its element and its markers.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let Matter { mass, inertia, shape } = matter(&reader)?;
+    let pose = read_pose(&reader)?;
+    let (angular, linear) = velocities(&reader, &pose)?;
+    let group = builder.group(&reader)?;
+    let name = part.name();
+    let twist = join(&angular, &linear);
+    let node = builder.add_body(BodyEntry { mass, inertia, ..BodyEntry::new(name, group, pose) }, twist);
+    builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    show(builder, name, node, shape);
+    if reader.boolean("fixed")? {
+        builder.fix(node);
+    }
+    for marker in reader.tables("markers")? {
+        let marker_name = marker.text("name")?;
+        name::check(marker_name.content())
+            .map_err(|mistake| ModelError::new(mistake, marker_name.place().clone()))?;
+        let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+        let frame = Pose::new(rotation, marker.vector3("position")?);
+        builder.frames_mut().add_marker(
+            Some(name),
+            marker_name.content().to_string(),
+            frame,
+            marker_name.place(),
+        )?;
+        marker.finish()?;
+    }
+    reader.finish()
+}
+
+/// Shows a body and its position.
+pub(super) fn show(builder: &mut MachineBuilder, name: &str, node: NodeId, shape: Option<Solid>) {
+    builder.appearance_mut().show_body(node, shape);
+    let of = SensorFrame { node: Some(node), offset: Pose::identity() };
+    let position = NamedSensor::new(format!("{name}.position"), FrameSensor::position(of));
+    builder.signals_mut().offer(Rank::Place, position);
+}
+
+/// What a body is made of.
+struct Matter {
+    mass: f64,
+    inertia: Matrix3,
+    shape: Option<Solid>,
+}
+
+/// Mass and inertia as given, or those of the shape.
+fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
+    if reader.boolean("massless")? {
+        // Reading nothing else lets `finish` refuse a mass that would have no effect.
+        return Ok(Matter { mass: 0.0, inertia: Matrix3::zeros(), shape: None });
+    }
+    match (reader.optional_symmetric3("inertia")?, reader.table("shape")?) {
+        (Some(inertia), table) => {
+            check_inertia(reader, &inertia)?;
+            let shape = table.map(|table| shape::read(table, shape::Placing::Free)).transpose()?;
+            Ok(Matter { mass: reader.positive("mass")?, inertia, shape: shape.map(|(shape, _)| shape) })
+        }
+        (None, Some(table)) => filled(reader, table),
+        (None, None) => {
+            let missing = reader.symmetric3("inertia").map(drop).err().unwrap_or_default();
+            Err(with_hint(missing, "or give a `shape` with `density`"))
+        }
+    }
+}
+
+/// A shape filled evenly, of a given density or mass.
+fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors> {
+    let density = match (reader.has("mass"), reader.has("density")) {
+        (false, true) => Some(reader.positive("density")?),
+        (true, false) => None,
+        (both, _) => {
+            let mistake = Mistake::Ambiguous {
+                part: reader.description().to_string(),
+                choices: "`density`, `mass`".to_string(),
+                found: if both { "both are given" } else { "none is given" }.to_string(),
+            };
+            return Err(ModelError::new(mistake, table.place().clone()).into());
+        }
+    };
+    let (shape, properties) = shape::read(table, shape::Placing::AtCentre)?;
+    let mass = match density {
+        Some(density) => density * properties.volume,
+        None => reader.positive("mass")?,
+    };
+    let inertia = mass / properties.volume * properties.inertia;
+    if !(mass > 0.0 && mass.is_finite() && inertia.iter().all(|entry| entry.is_finite())) {
+        return Err(reader.unsuitable("shape", "of a size that has a mass", format!("{mass} kg")).into());
+    }
+    Ok(Matter { mass, inertia, shape: Some(shape) })
+}
+
+fn with_hint(errors: ModelErrors, hint: &str) -> ModelErrors {
+    let mut hinted = ModelErrors::new();
+    errors.iter().for_each(|error| hinted.push(error.clone().with_hint(hint)));
+    hinted
+}
+
+/// Angular and linear velocity in body axes.
+fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), ModelErrors> {
+    let (angular, linear) = (reader.vector3("angular-velocity")?, reader.vector3("velocity")?);
+    if reader.choice("velocity-axes")? == "body" {
+        return Ok((angular, linear));
+    }
+    let to_body =
+        |vector: &Vector3| pose.rotation.inverse_transform_vector(&(placement(reader).rotation * vector));
+    Ok((to_body(&angular), to_body(&linear)))
+}
+
+/// Principal moments are positive, and none is larger than the sum of the others.
+fn check_inertia(reader: &PartReader, inertia: &Matrix3) -> Result<(), ModelErrors> {
+    let moments = inertia.symmetric_eigenvalues();
+    let (sum, largest) = (moments.sum(), moments.max());
+    let slack = 1e-9 * sum.abs();
+    if moments.min() <= 0.0 {
+        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
+        return Err(reader.unsuitable("inertia", "positive definite", found).into());
+    }
+    if largest > sum - largest + slack {
+        let requirement = "the inertia of a body: no principal moment may exceed the sum of the other two";
+        let found = format!("{largest:.4e} against {:.4e}", sum - largest);
+        return Err(reader.unsuitable("inertia", requirement, found).into());
+    }
+    Ok(())
+}

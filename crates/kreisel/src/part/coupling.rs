@@ -1,0 +1,163 @@
+//! `[[gear]]` and `[[coupling]]`: equations between coordinates of joints.
+//!
+//! A coordinate is named like its sensor, `slide.displacement`, or by the joint alone where only one can be
+//! meant. Angles are counted over full turns.
+
+use super::joint::{initial_relative, warn_of_misfit};
+use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
+use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
+use crate::kinematics::MAX_NODES;
+use crate::machine::{JointEntry, MachineBuilder, PartEntry};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+};
+
+/// Keys of `[[gear]]`.
+static GEAR: PartKind = PartKind {
+    name: "gear",
+    doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key {
+            name: "joints",
+            value: ValueKind::References(&[2]),
+            need: Need::Required,
+            doc: "The two joints; with the angle after a dot (`joint.second-angle`) where one has several.",
+        },
+        Key {
+            name: "ratio",
+            value: ValueKind::Number(Dimension::NONE),
+            need: Need::Required,
+            doc: "Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.",
+        },
+        Key {
+            name: "offset",
+            value: ValueKind::Number(Dimension::ANGLE),
+            need: Need::Optional,
+            doc: "Angle of the second joint where that of the first is zero; from the initial configuration if not given.",
+        },
+    ],
+};
+
+/// Keys of `[[coupling]]`.
+static COUPLING: PartKind = PartKind {
+    name: "coupling",
+    doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key {
+            name: "joints",
+            value: ValueKind::References(&[]),
+            need: Need::Required,
+            doc: "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
+        },
+        Key {
+            name: "factors",
+            value: ValueKind::Numbers(Dimension::NONE, &[]),
+            need: Need::Required,
+            doc: "Factor of each coordinate in the sum; coordinates count in m and rad.",
+        },
+        Key {
+            name: "offset",
+            value: ValueKind::Number(Dimension::NONE),
+            need: Need::Optional,
+            doc: "Value of the sum; from the initial configuration if not given.",
+        },
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[
+    PartEntry::new(
+        &GEAR,
+        &add_gear,
+        on_body!(
+            "[[universal]]\nname = 'cross'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n[[gear]]\n\
+         name = 'gear'\njoints = ['cross.first-angle', 'cross.second-angle']\nratio = 1\n"
+        ),
+    ),
+    PartEntry::new(
+        &COUPLING,
+        &add_coupling,
+        on_body!(
+            "[[cylindrical]]\nname = 'bolt'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n\
+         [[coupling]]\nname = 'coupling'\njoints = ['bolt.angle', 'bolt.displacement']\n\
+         factors = [1, 1]\n"
+        ),
+    ),
+];
+
+/// Adds a gear: x₂ − r x₁ = offset.
+fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let references = reader.references("joints")?;
+    let ratio = reader.number("ratio")?;
+    if ratio == 0.0 {
+        return Err(reader
+            .unsuitable("ratio", "another number", "0, which would lock the second joint")
+            .into());
+    }
+    let offset = reader.optional_number("offset")?;
+    couple(&reader, builder, part, &references, &[-ratio, 1.0], offset, CoordinateChoice::Angle)?;
+    reader.finish()
+}
+
+/// Adds a coupling: Σ c_k x_k = offset.
+fn add_coupling(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let references = reader.references("joints")?;
+    if references.len() < 2 {
+        return Err(reader.unsuitable("joints", "at least two names", references.len()).into());
+    }
+    let factors = reader.numbers("factors")?;
+    if factors.len() != references.len() {
+        let requirement = format!("as many numbers as there are joints ({})", references.len());
+        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
+    }
+    if factors.contains(&0.0) {
+        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
+    }
+    let offset = reader.optional_number("offset")?;
+    couple(&reader, builder, part, &references, &factors, offset, CoordinateChoice::Any)?;
+    reader.finish()
+}
+
+fn couple(
+    reader: &PartReader,
+    builder: &mut MachineBuilder,
+    part: &Part,
+    references: &[Reference],
+    factors: &[f64],
+    offset: Option<f64>,
+    wanted: CoordinateChoice,
+) -> Result<(), ModelErrors> {
+    let mut coordinates = Vec::with_capacity(references.len());
+    for (reference, &factor) in references.iter().zip(factors) {
+        let (joint, coordinate) = joint_coordinate(reader, builder, reference, wanted)?;
+        let (nodes, offsets) = (joint.nodes, joint.offsets);
+        let bodies = nodes.map(|node| builder.frames().initial_pose(node));
+        let start = coordinate.value(&initial_relative(bodies, offsets), 0.0);
+        coordinates.push(CoupledCoordinate { nodes, offsets, coordinate, factor, start });
+    }
+    let repeated = |i: usize| {
+        let same = |a: &CoupledCoordinate, b: &CoupledCoordinate| {
+            a.nodes == b.nodes && a.offsets == b.offsets && a.coordinate == b.coordinate
+        };
+        coordinates[..i].iter().any(|other| same(other, &coordinates[i]))
+    };
+    if let Some(twice) = (0..coordinates.len()).find(|&i| repeated(i)) {
+        let found = format!("`{}` twice", references[twice].name);
+        return Err(reader.unsuitable("joints", "different coordinates", found).into());
+    }
+    let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
+    let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
+    let count = joint.facts().nodes.len();
+    if count > MAX_NODES {
+        let requirement = format!("those of at most {MAX_NODES} bodies");
+        return Err(reader.unsuitable("joints", &requirement, count).into());
+    }
+    warn_of_misfit(builder, part.name(), &joint);
+    let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
+    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
+    Ok(())
+}

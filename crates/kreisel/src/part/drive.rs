@@ -1,0 +1,206 @@
+//! `[[drive]]`: motion as a function of time, of a joint's coordinate, of a point or of a whole body.
+
+use std::sync::Arc;
+
+use super::joint::warn_of_misfit;
+use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
+use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
+use crate::kinematics::{Coordinate, NodeId};
+use crate::lie::{Pose, Vector3};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, placement};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::{
+    Dimension, Key, Law, LawValue, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
+};
+
+impl TimeLaw for Law {
+    fn at(&self, time: f64) -> [f64; 3] {
+        let LawValue { value, rate, acceleration } = self.evaluate(time);
+        [value, rate, acceleration]
+    }
+
+    fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        Law::corners(self, from, to)
+    }
+}
+
+const fn key(name: &'static str, value: ValueKind, doc: &'static str) -> Key {
+    Key { name, value, need: Need::Optional, doc }
+}
+
+/// Keys that say what is driven: one of them is given.
+const DRIVEN: &[&str] = &["joint", "point", "body"];
+
+/// Sequences of Euler angles.
+const SEQUENCES: &[&str] =
+    &["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"];
+
+/// Keys of `[[drive]]`.
+static KIND: PartKind = PartKind {
+    name: "drive",
+    doc: "Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "joint",
+            ValueKind::Reference,
+            "The joint that is driven; with the coordinate after a dot (`table.x`) where `angle` or `displacement` could mean several.",
+        ),
+        key(
+            "point",
+            ValueKind::Reference,
+            "The marker or body (its centre of mass) that is led along `path`.",
+        ),
+        key(
+            "body",
+            ValueKind::Reference,
+            "The body that is led in all six coordinates: its centre of mass along `path`, its rotation by `axis` and `angle` or by `euler`; what is not given stays as it is initially.",
+        ),
+        key(
+            "angle",
+            ValueKind::Law(Dimension::ANGLE),
+            "Angle of the joint, or of the body's turn about `axis` from its initial orientation; any number of turns.",
+        ),
+        key("displacement", ValueKind::Law(Dimension::LENGTH), "Displacement of the joint."),
+        key("path", ValueKind::Law3(Dimension::LENGTH), "Coordinates of the point in the world."),
+        key(
+            "axis",
+            ValueKind::Vector3(Dimension::NONE),
+            "Axis in the world about which the body turns; z if not given.",
+        ),
+        key(
+            "euler",
+            ValueKind::Law3(Dimension::ANGLE),
+            "Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation.",
+        ),
+        key("sequence", ValueKind::Choice(SEQUENCES), "Axes of the Euler angles, first turn first."),
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_hinge!("[[drive]]\nname = 'motor'\njoint = 'hinge'\nangle = 't'\n"))];
+
+/// Adds a drive.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let driven: Vec<&str> = DRIVEN.iter().copied().filter(|key| reader.has(key)).collect();
+    match driven.as_slice() {
+        ["joint"] => drive_joint(&reader, part, builder)?,
+        ["point"] => drive_point(&reader, part, builder)?,
+        ["body"] => drive_body(&reader, part, builder)?,
+        given => return Err(ambiguous(&reader, DRIVEN, given).into()),
+    }
+    reader.finish()
+}
+
+/// Explains a law that wants to follow a state or a measured quantity.
+fn law_of_time<T>(law: Result<T, ModelErrors>) -> Result<T, ModelErrors> {
+    law.map_err(|errors| {
+        errors.map(|error| match error.mistake() {
+            Mistake::UnknownName { name, .. } if name.contains('.') => error.with_hint(
+                "a drive prescribes a motion whose rate and acceleration must be known in advance: it is a law of `t` alone. \
+                 States and measured quantities can act through a force: use `[[joint-force]]`, for instance with a `[[pid]]` \
+                 whose error is the wanted value less the joint's",
+            ),
+            _ => error,
+        })
+    })
+}
+
+/// The error of none or several of some keys.
+fn ambiguous(reader: &PartReader, choices: &[&str], given: &[&str]) -> ModelError {
+    let found = match given {
+        [] => "none is given".to_string(),
+        given => format!("{} are given", name::list(given)),
+    };
+    let mistake =
+        Mistake::Ambiguous { part: reader.description().to_string(), choices: name::list(choices), found };
+    ModelError::new(mistake, reader.place().clone())
+}
+
+/// A drive is kept among the joints, so that its reaction can be measured.
+fn keep(
+    builder: &mut MachineBuilder,
+    part: &Part,
+    joint: impl Joint + 'static,
+    nodes: [Option<NodeId>; 2],
+    offsets: [Pose; 2],
+) {
+    warn_of_misfit(builder, part.name(), &joint);
+    builder.add_joint(joint, JointEntry { is_drive: true, ..JointEntry::new(part, nodes, offsets) });
+}
+
+fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reference = reader.reference("joint")?;
+    let choices = ["angle", "displacement"];
+    let (key, wanted) = match choices.map(|key| reader.has(key)) {
+        [true, false] => ("angle", CoordinateChoice::Angle),
+        [false, true] => ("displacement", CoordinateChoice::Displacement),
+        given => {
+            let given = if given[0] { choices.as_slice() } else { &[] };
+            return Err(ambiguous(reader, &choices, given).into());
+        }
+    };
+    let law = law_of_time(reader.law(key))?;
+    let (joint, coordinate) = joint_coordinate(reader, builder, &reference, wanted)?;
+    let (nodes, offsets) = (joint.nodes, joint.offsets);
+    let led = CoordinateJoint::between(nodes, offsets, vec![Row::lead(coordinate, Arc::new(law))]);
+    keep(builder, part, led, nodes, offsets);
+    Ok(())
+}
+
+fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let at = builder.attachment(&reader.reference("point")?)?;
+    if at.node.is_none() {
+        return Err(reader.unsuitable("point", "a point of a body", "one of the ground").into());
+    }
+    let path = law_of_time(reader.law3("path"))?;
+    let rows = path.into_iter().enumerate();
+    let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();
+    // The path is given in axes of the part's file, which may be placed anywhere.
+    let (nodes, offsets) = ([None, at.node], [placement(reader), at.marker.unwrap_or_default()]);
+    keep(builder, part, CoordinateJoint::between(nodes, offsets, rows), nodes, offsets);
+    Ok(())
+}
+
+fn drive_body(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let body = builder.frames().body(&reader.reference("body")?)?;
+    let (node, pose) = (body.node, body.pose);
+    let base = placement(reader);
+    let path: [Arc<dyn TimeLaw>; 3] = match law_of_time(reader.optional_law3("path"))? {
+        Some(path) => path.map(|law| Arc::new(law) as Arc<dyn TimeLaw>),
+        None => {
+            let position = base.inverse().transform_point(&pose.position);
+            [position.x, position.y, position.z].map(|x| Arc::new(Law::Constant(x)) as Arc<dyn TimeLaw>)
+        }
+    };
+    let turns = turns(reader, &base)?;
+    let guide = Guide { base, path, turns, rotation: pose.rotation };
+    let (nodes, offsets) = ([None, Some(node)], [pose, Pose::identity()]);
+    keep(builder, part, GuidedBody::new(node, guide), nodes, offsets);
+    Ok(())
+}
+
+/// The turns of a body, about axes in the world of the model.
+fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
+    let turn =
+        |axis: Vector3, angle: Law| Turn { axis: base.transform_vector(&axis), angle: Arc::new(angle) };
+    match ["angle", "euler"].map(|key| reader.has(key)) {
+        [true, true] => Err(ambiguous(reader, &["angle", "euler"], &["angle", "euler"]).into()),
+        [true, false] => {
+            let axis = reader.optional_direction("axis")?.unwrap_or_else(Vector3::z);
+            Ok(vec![turn(axis, law_of_time(reader.law("angle"))?)])
+        }
+        [false, true] => {
+            let sequence = reader.choice("sequence")?;
+            let axes = sequence.chars().map(|letter| match letter {
+                'x' => Vector3::x(),
+                'y' => Vector3::y(),
+                _ => Vector3::z(),
+            });
+            Ok(axes.zip(law_of_time(reader.law3("euler"))?).map(|(axis, law)| turn(axis, law)).collect())
+        }
+        [false, false] => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,124 @@
+//! `[[end-stop]]` and `[[torsional-end-stop]]`: bounds of a joint's displacement or angle.
+
+use std::sync::Arc;
+
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
+use crate::element::{CoordinateForce, EndStop};
+use crate::machine::{MachineBuilder, PartEntry};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
+use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+
+const fn lower(dimension: Dimension) -> Key {
+    key("lower", ValueKind::Number(dimension), Need::Optional, "Lower bound; none if not given.")
+}
+
+const fn upper(dimension: Dimension) -> Key {
+    key("upper", ValueKind::Number(dimension), Need::Optional, "Upper bound; none if not given.")
+}
+
+const fn stiffness(dimension: Dimension) -> Key {
+    key("stiffness", ValueKind::Number(dimension), Need::Required, "Stiffness beyond a bound.")
+}
+
+const fn damping(dimension: Dimension) -> Key {
+    key(
+        "damping",
+        ValueKind::Number(dimension),
+        Need::Default("0"),
+        "Damping beyond a bound; the stop pushes back but never pulls.",
+    )
+}
+
+const fn depth(dimension: Dimension, default: &'static str) -> Key {
+    key(
+        "transition-depth",
+        ValueKind::Number(dimension),
+        Need::Default(default),
+        "Depth beyond a bound at which half of the damping acts, so that it begins without a jump.",
+    )
+}
+
+/// Keys of `[[end-stop]]`.
+static DISPLACEMENT: PartKind = PartKind {
+    name: "end-stop",
+    doc: "Elastic bounds of the displacement of a joint.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        JOINT,
+        lower(Dimension::LENGTH),
+        upper(Dimension::LENGTH),
+        stiffness(Dimension::STIFFNESS),
+        damping(Dimension::DAMPING),
+        depth(Dimension::LENGTH, "1e-4"),
+    ],
+};
+
+/// Keys of `[[torsional-end-stop]]`.
+static ANGLE: PartKind = PartKind {
+    name: "torsional-end-stop",
+    doc: "Elastic bounds of the angle of a joint; full turns count.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        JOINT,
+        lower(Dimension::ANGLE),
+        upper(Dimension::ANGLE),
+        stiffness(Dimension::TORSIONAL_STIFFNESS),
+        damping(Dimension::TORSIONAL_DAMPING),
+        depth(Dimension::ANGLE, "1e-3"),
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[
+    PartEntry::new(
+        &DISPLACEMENT,
+        &add_displacement,
+        on_body!(
+            "[[prismatic]]\nname = 'slide'\nbodies = ['ground', 'arm']\n[[end-stop]]\nname = 'stop'\n\
+         joint = 'slide'\nupper = 1\nstiffness = 1000\n"
+        ),
+    )
+    .changeable(),
+    PartEntry::new(
+        &ANGLE,
+        &add_angle,
+        on_hinge!("[[torsional-end-stop]]\nname = 'stop'\njoint = 'hinge'\nupper = 1\nstiffness = 1000\n"),
+    )
+    .changeable(),
+];
+
+/// Adds bounds of a displacement.
+fn add_displacement(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    add(part, builder, CoordinateChoice::Displacement)
+}
+
+/// Adds bounds of an angle.
+fn add_angle(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    add(part, builder, CoordinateChoice::Angle)
+}
+
+fn add(part: &Part, builder: &mut MachineBuilder, measure: CoordinateChoice) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let along = joint_coordinate::read(&reader, builder, measure)?;
+    let (lower, upper) = (reader.optional_number("lower")?, reader.optional_number("upper")?);
+    if lower.is_none() && upper.is_none() {
+        let mistake =
+            Mistake::MissingKey { key: "upper".to_string(), part: reader.description().to_string() };
+        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `lower`, or both").into());
+    }
+    let bounds = [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)];
+    if bounds[0] >= bounds[1] {
+        let requirement = format!("above the lower bound {}", bounds[0]);
+        return Err(reader.unsuitable("upper", &requirement, bounds[1]).into());
+    }
+    let law = EndStop {
+        bounds,
+        stiffness: reader.positive("stiffness")?,
+        damping: reader.not_negative("damping")?,
+        transition: reader.positive("transition-depth")?,
+    };
+    let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
+    builder.add_element(part.name(), element);
+    reader.finish()
+}

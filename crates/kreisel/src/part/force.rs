@@ -1,0 +1,106 @@
+//! `[[force]]`: a force and a torque on a body.
+
+use crate::element::{Axes, MarkerForce, Quantity};
+use crate::lie::{Pose, UnitQuaternion};
+use crate::machine::sensor::{AppliedWrench, SensorFrame, WrenchPart};
+use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector, placement};
+use crate::model::error::Mistake;
+use crate::model::kind::key;
+use crate::model::{
+    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
+};
+
+/// Keys of `[[force]]`.
+static KIND: PartKind = PartKind {
+    name: "force",
+    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "body",
+            ValueKind::Reference,
+            Need::Required,
+            "The body on which it acts, at its centre of mass, or a marker (`crank.pin`).",
+        ),
+        key(
+            "point",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Optional,
+            "Where it acts, in the world at the initial configuration, in place of a marker.",
+        ),
+        key("force", ValueKind::Signal3(Dimension::FORCE), Need::Optional, "Force vector."),
+        key("torque", ValueKind::Signal3(Dimension::TORQUE), Need::Optional, "Torque vector."),
+        key(
+            "axes",
+            ValueKind::Choice(&["world", "body"]),
+            Need::Default("\"world\""),
+            "Axes of the vectors: the world's, which keeps their direction, or those of the marker or body, which they follow.",
+        ),
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[force]]\nname = 'push'\nbody = 'arm'\nforce = [0, 0, 1]\n"))
+        .changeable()];
+
+/// Adds a force.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let reference = reader.reference("body")?;
+    let attachment = builder.attachment(&reference)?;
+    let Some(node) = attachment.node else {
+        return Err(reader.unsuitable("body", "a body that can move", "the ground").into());
+    };
+    let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
+    if force.is_none() && torque.is_none() {
+        let mistake =
+            Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
+        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+    }
+    if torque.is_some() && builder.frames().is_point_mass(node) {
+        return Err(reader
+            .unsuitable("torque", "left out for a point mass, which does not turn", "given")
+            .into());
+    }
+    let axes = if reader.choice("axes")? == "body" { Axes::Marker } else { Axes::World };
+    let marker = match reader.optional_vector3("point")? {
+        None => attachment.marker.unwrap_or_default(),
+        Some(_) if attachment.marker.is_some() => {
+            let found = format!("beside the marker `{}`", reference.name);
+            return Err(reader.unsuitable("point", "given only where no marker is named", found).into());
+        }
+        Some(point) => {
+            let point = placement(&reader).transform_point(&point);
+            let offset = attachment.offset_of(&Pose::new(UnitQuaternion::identity(), point));
+            // A following force keeps to the axes of the body.
+            Pose::new(UnitQuaternion::identity(), offset.position)
+        }
+    };
+    let mut collector = SignalCollector::new(builder, reader.description(), vec![node]);
+    let torque = components(&mut collector, torque)?;
+    let force = components(&mut collector, force)?;
+    let used = collector.finish();
+    let ([a, b, c], [d, e, f]) = (torque, force);
+    let element = MarkerForce::new(used.nodes, marker, axes, [a, b, c, d, e, f], used.signals)
+        .with_inputs(used.initial)
+        .in_axes_turned_by(&placement(&reader).rotation);
+    let at = SensorFrame { node: Some(node), offset: Pose::new(UnitQuaternion::identity(), marker.position) };
+    let element = builder.add_element(part.name(), element);
+    builder.signals_mut().connect_inputs(element, used.inputs);
+    for (key, of) in [("force", WrenchPart::Force), ("torque", WrenchPart::Torque)] {
+        if reader.has(key) {
+            let sensor = AppliedWrench { element, part: of, at }.named(part.name());
+            builder.signals_mut().offer(Rank::Force, sensor);
+        }
+    }
+    reader.finish()
+}
+
+fn components(
+    collector: &mut SignalCollector,
+    signals: Option<[SignalLaw; 3]>,
+) -> Result<[Quantity; 3], ModelErrors> {
+    let Some([x, y, z]) = signals else { return Ok(std::array::from_fn(|_| Quantity::Constant(0.0))) };
+    Ok([collector.quantity(&x)?, collector.quantity(&y)?, collector.quantity(&z)?])
+}

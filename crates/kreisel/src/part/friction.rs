@@ -1,0 +1,143 @@
+//! `[[joint-friction]]`: friction along a coordinate of a joint, given or by the force that the joint transmits.
+
+use std::sync::Arc;
+
+use super::contact_law;
+use super::joint_coordinate::{self, CoordinateChoice, JOINT};
+use crate::element::contact::Friction;
+use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
+use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::kind::key;
+use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+
+/// Keys of `[[joint-friction]]`.
+static KIND: PartKind = PartKind {
+    name: "joint-friction",
+    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        JOINT,
+        key(
+            "force",
+            ValueKind::Number(Dimension::FORCE),
+            Need::Optional,
+            "Force of sliding, against a displacement.",
+        ),
+        key(
+            "torque",
+            ValueKind::Number(Dimension::TORQUE),
+            Need::Optional,
+            "Torque of sliding, against an angle.",
+        ),
+        key(
+            "friction",
+            ValueKind::Number(Dimension::NONE),
+            Need::Optional,
+            "Coefficient of friction, times the force that the joint transmits.",
+        ),
+        key(
+            "radius",
+            ValueKind::Number(Dimension::LENGTH),
+            Need::Optional,
+            "Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.",
+        ),
+        key(
+            "bearing-length",
+            ValueKind::Number(Dimension::LENGTH),
+            Need::Optional,
+            "Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.",
+        ),
+        key(
+            "transition-speed",
+            ValueKind::Number(Dimension::SPEED),
+            Need::Default("1e-3"),
+            "Speed at which 76 % of the force act; below it the joint creeps.",
+        ),
+        key(
+            "transition-rate",
+            ValueKind::Number(Dimension::ANGULAR_SPEED),
+            Need::Default("1e-2"),
+            "Angular speed at which 76 % of the torque act; below it the joint creeps.",
+        ),
+        contact_law::FRICTION_LAW,
+        contact_law::STATIC_FRICTION,
+        contact_law::STRIBECK_SPEED,
+        contact_law::BRISTLE_STIFFNESS,
+        contact_law::BRISTLE_DAMPING,
+        contact_law::VISCOUS_FRICTION,
+        contact_law::STRIBECK_EXPONENT,
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_hinge!("[[joint-friction]]\nname = 'friction'\njoint = 'hinge'\ntorque = 1\n"),
+)
+.changeable()];
+
+/// Adds friction to a joint.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    if reader.has("friction") {
+        add_by_reaction(part, &reader, builder)?;
+        return reader.finish();
+    }
+    let (measure, force, rate) = match (reader.has("force"), reader.has("torque")) {
+        (true, false) => (CoordinateChoice::Displacement, "force", "transition-speed"),
+        (false, true) => (CoordinateChoice::Angle, "torque", "transition-rate"),
+        (both, _) => {
+            let mistake = Mistake::Ambiguous {
+                part: reader.description().to_string(),
+                choices: "`force`, `torque`, `friction`".to_string(),
+                found: if both { "both are given" } else { "none is given" }.to_string(),
+            };
+            let error = ModelError::new(mistake, reader.place().clone());
+            return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
+        }
+    };
+    let along = joint_coordinate::read(&reader, builder, measure)?;
+    let law = RegularizedFriction { force: reader.not_negative(force)?, rate: reader.positive(rate)? };
+    let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
+    builder.add_element(part.name(), element);
+    reader.finish()
+}
+
+/// Friction by the force that the joint transmits.
+fn add_by_reaction(
+    part: &Part,
+    reader: &PartReader,
+    builder: &mut MachineBuilder,
+) -> Result<(), ModelErrors> {
+    let joint = builder.frames().joint(&reader.reference("joint")?)?.clone();
+    let Some(FrictionForm { motion, forces, moments }) = joint.friction else {
+        let found = format!("a {} joint", joint.kind);
+        let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
+        return Err(error.with_hint("give a `force` or a `torque` instead").into());
+    };
+    let sliding = matches!(motion, SlidingMotion::Along(coordinate) if !coordinate.is_angle());
+    let arm = if sliding { 1.0 } else { reader.positive("radius")? };
+    let friction = contact_law::read_friction(reader, || match sliding {
+        true => reader.positive("transition-speed"),
+        false => Ok(arm * reader.positive("transition-rate")?),
+    })?;
+    let length = match reader.has("bearing-length") && !moments.is_empty() {
+        true => Some(reader.positive("bearing-length")?),
+        false => None,
+    };
+    let bearing = Bearing { friction, arm, length, forces: forces.clone(), moments: moments.clone() };
+    let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, *motion, bearing);
+    let bristles = match friction {
+        Friction::LuGre(law) => (0..motion.dimension())
+            .map(|axis| {
+                let name = format!("{} (bristle {axis})", part.name());
+                builder.system_mut().fading_state(name, 0.0, contact_law::bristle_scale(&law))
+            })
+            .collect(),
+        Friction::None | Friction::Coulomb(_) => Vec::new(),
+    };
+    builder.add_element(part.name(), element.with_bristles(bristles));
+    Ok(())
+}

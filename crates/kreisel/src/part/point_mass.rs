@@ -1,0 +1,60 @@
+//! `[[point-mass]]`: a mass without rotation.
+
+use super::body;
+use crate::element::Body;
+use crate::kinematics::join;
+use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::{BodyEntry, MachineBuilder, PartEntry, placement};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+
+/// Keys of `[[point-mass]]`.
+static KIND: PartKind = PartKind {
+    name: "point-mass",
+    doc: "A mass in a point; its axes stay those of the world, and torques on it have no effect.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        Key { name: "mass", value: ValueKind::Number(Dimension::MASS), need: Need::Required, doc: "Mass." },
+        Key {
+            name: "position",
+            value: ValueKind::Vector3(Dimension::LENGTH),
+            need: Need::Default("[0, 0, 0]"),
+            doc: "Initial position.",
+        },
+        Key {
+            name: "velocity",
+            value: ValueKind::Vector3(Dimension::SPEED),
+            need: Need::Default("[0, 0, 0]"),
+            doc: "Initial velocity in world axes.",
+        },
+        Key {
+            name: "fixed",
+            value: ValueKind::Boolean,
+            need: Need::Default("false"),
+            doc: "Whether assembly must leave the initial position as it is.",
+        },
+    ],
+};
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] =
+    &[PartEntry::new(&KIND, &add, on_body!("[[point-mass]]\nname = 'bob'\nmass = 1\n"))];
+
+/// Adds a point mass; other parts refer to it as to a body.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let mass = reader.positive("mass")?;
+    let placement = placement(&reader);
+    let position = placement.transform_point(&reader.vector3("position")?);
+    let velocity = placement.transform_vector(&reader.vector3("velocity")?);
+    let (name, group) = (part.name(), Group::Vector(3));
+    let pose = Pose::new(UnitQuaternion::identity(), position);
+    let inertia = Matrix3::zeros();
+    let body = BodyEntry { mass, ..BodyEntry::new(name, group, pose) };
+    let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
+    builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    body::show(builder, name, node, None);
+    if reader.boolean("fixed")? {
+        builder.fix(node);
+    }
+    reader.finish()
+}

@@ -1,0 +1,101 @@
+//! Model files become machines.
+
+use std::path::Path;
+
+use super::{parts, sensor};
+use crate::machine::{Functions, Machine, PartEntry, SettingTexts, build};
+use crate::model::{Document, ModelErrors, PartKind};
+
+/// Reads machines, with what is given from outside of their models.
+#[derive(Clone)]
+pub struct MachineReader {
+    parts: Vec<&'static PartEntry>,
+    parameters: Vec<(String, String)>,
+    settings: SettingTexts,
+    functions: Functions,
+}
+
+impl MachineReader {
+    /// Knows the kinds of parts of this library.
+    pub fn new() -> Self {
+        Self {
+            parts: parts().collect(),
+            parameters: Vec::new(),
+            settings: SettingTexts::default(),
+            functions: Functions::new(),
+        }
+    }
+
+    /// Knows one more kind of part, which may refer to all kinds but sensors and events.
+    #[must_use]
+    pub fn with_part(mut self, entry: &'static PartEntry) -> Self {
+        let is_last = |known: &&PartEntry| known.kind == sensor::PARTS[0].kind;
+        let place = self.parts.iter().position(is_last).unwrap_or(self.parts.len());
+        self.parts.insert(place, entry);
+        self
+    }
+
+    /// Takes parameters, as name and expression, in place of those of models.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: &[(&str, &str)]) -> Self {
+        self.parameters.extend(parameters.iter().map(|(name, text)| (name.to_string(), text.to_string())));
+        self
+    }
+
+    /// Takes settings in place of those of models.
+    #[must_use]
+    pub fn with_settings(mut self, settings: &SettingTexts) -> Self {
+        self.settings = settings.clone();
+        self
+    }
+
+    /// Takes functions for the `[[function]]` parts of models.
+    #[must_use]
+    pub fn with_functions(mut self, functions: Functions) -> Self {
+        self.functions = functions;
+        self
+    }
+
+    /// The kinds of parts that it knows, in the order in which they are read.
+    pub fn kinds(&self) -> Vec<&'static PartKind> {
+        self.parts.iter().map(|entry| entry.kind).collect()
+    }
+
+    /// Reads a model file.
+    pub fn read(&self, path: &Path) -> Result<Machine, ModelErrors> {
+        let read = if self.settings.allows_outside() { Document::read_unconfined } else { Document::read };
+        self.document(&read(path, &self.kinds(), &self.parameters())?)
+    }
+
+    /// Reads a model from a text; `name` stands for the file in messages.
+    pub fn text(&self, name: &str, text: &str) -> Result<Machine, ModelErrors> {
+        self.document(&Document::from_text(name, text, &self.kinds(), &self.parameters())?)
+    }
+
+    /// Builds the machine that a document describes, with its own parameters.
+    pub fn document(&self, document: &Document) -> Result<Machine, ModelErrors> {
+        build(&self.settings.laid_over(document), &self.parts, &self.functions)
+    }
+
+    fn parameters(&self) -> Vec<(&str, &str)> {
+        self.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+    }
+}
+
+impl Default for MachineReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Machine {
+    /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
+    pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
+        MachineReader::new().with_parameters(overrides).read(path)
+    }
+
+    /// Reads a model from a text; `name` stands for the file in messages.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, ModelErrors> {
+        MachineReader::new().text(name, text)
+    }
+}

@@ -1,0 +1,158 @@
+//! `[[rolling]]`: a disc or sphere that rolls on a plane without slipping.
+
+use super::joint::{BODIES, refuse_point_masses, turn_z_to, two_bodies};
+use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
+use crate::kinematics::{Motion, NodeMotion};
+use crate::lie::{Pose, UnitQuaternion, Vector3};
+use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
+use crate::model::error::{Mistake, ModelError};
+use crate::model::kind::key;
+use crate::model::{
+    Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+};
+
+/// Words for what rolls.
+const SHAPES: &[&str] = &["disc", "sphere"];
+
+/// Keys of `[[rolling]]`.
+static KIND: PartKind = PartKind {
+    name: "rolling",
+    doc: "A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        BODIES,
+        key(
+            "radius",
+            ValueKind::Number(Dimension::LENGTH),
+            Need::Required,
+            "Radius of the wheel about its centre: the second body's marker, or its centre of mass.",
+        ),
+        key("shape", ValueKind::Choice(SHAPES), Need::Default("\"disc\""), "What rolls: `disc` or `sphere`."),
+        key(
+            "wheel-axis",
+            ValueKind::Vector3(Dimension::NONE),
+            Need::Optional,
+            "Axis of a disc in the world at the initial configuration; z of the second body's marker, or of the body, if not given.",
+        ),
+        key(
+            "point",
+            ValueKind::Vector3(Dimension::LENGTH),
+            Need::Optional,
+            "A point of the plane, in the world at the initial configuration; the origin of the first body's marker, or of the ground, if not given.",
+        ),
+        key(
+            "axis",
+            ValueKind::Vector3(Dimension::NONE),
+            Need::Optional,
+            "Normal of the plane, towards the wheel, in the world at the initial configuration; z of the first body's marker, or of the world, if not given.",
+        ),
+    ],
+};
+
+/// Distance from the plane, in radii, that is rounding of the input.
+const ROUNDING: f64 = 1e-6;
+/// Sine of the angle between disc and plane below which a disc lies flat.
+const FLAT: f64 = 1e-6;
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[PartEntry::new(
+    &KIND,
+    &add,
+    on_body!(
+        "[[rolling]]\nname = 'wheel'\nbodies = ['ground', 'arm']\nshape = 'sphere'\nradius = 1\n\
+         point = [0, 0, -1]\n"
+    ),
+)];
+
+/// Adds a rolling wheel.
+fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let (references, sides) = two_bodies(&reader, builder)?;
+    if sides[1].node.is_none() {
+        let error =
+            reader.unsuitable("bodies", "a plane and then a wheel that can move", "the ground second");
+        return Err(error.with_hint("name the plane first: bodies = [\"ground\", \"wheel\"]").into());
+    }
+    refuse_point_masses(&reader, builder, &references, &sides)?;
+    let radius = reader.positive("radius")?;
+    let wheel = if reader.choice("shape")? == "sphere" { Wheel::Sphere } else { Wheel::Disc };
+    let frames = [plane(&reader, &sides[0])?, wheel_frame(&reader, wheel, &sides[1])?];
+    let offsets = [sides[0].offset_of(&frames[0]), sides[1].offset_of(&frames[1])];
+    let nodes = sides.map(|side| side.node);
+    let joint = Rolling::new(nodes, offsets, wheel, radius);
+    refuse_gap(&reader, &references, &sides, &frames, wheel, &joint, radius)?;
+    builder.frames_mut().add_length(radius);
+    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
+    reader.finish()
+}
+
+/// The plane's frame in the world of the initial configuration: z along the normal.
+fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
+    let marker = side.marker.map(|marker| side.body.compose(&marker));
+    let position = match (reader.optional_vector3("point")?, marker) {
+        (Some(point), _) => placement(reader).transform_point(&point),
+        (None, Some(marker)) => marker.position,
+        (None, None) if side.node.is_none() => placement(reader).position,
+        (None, None) => {
+            let part = reader.description().to_string();
+            let mistake = Mistake::MissingKey { key: "point".to_string(), part };
+            let hint = "say where the plane of the first body lies, or name a marker on it";
+            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        }
+    };
+    let rotation = match (reader.optional_direction("axis")?, marker) {
+        (Some(axis), _) => placement(reader).rotation * turn_z_to(&axis),
+        (None, Some(marker)) => marker.rotation,
+        (None, None) => placement(reader).rotation,
+    };
+    Ok(Pose::new(rotation, position))
+}
+
+/// The wheel's frame in the world of the initial configuration: z along a disc's axis.
+fn wheel_frame(reader: &PartReader, wheel: Wheel, side: &Attachment) -> Result<Pose, ModelErrors> {
+    let own = side.body.compose(&side.marker.unwrap_or_default());
+    // A sphere has no axis: the key would be unused, and the reader says so.
+    let axis = if wheel == Wheel::Disc { reader.optional_direction("wheel-axis")? } else { None };
+    let rotation =
+        axis.map_or(own.rotation, |axis| -> UnitQuaternion { placement(reader).rotation * turn_z_to(&axis) });
+    Ok(Pose::new(rotation, own.position))
+}
+
+/// A wheel that does not touch at the start is a mistake: nothing says how it should come to the plane.
+fn refuse_gap(
+    reader: &PartReader,
+    references: &[Reference],
+    sides: &[Attachment; 2],
+    frames: &[Pose; 2],
+    wheel: Wheel,
+    joint: &Rolling,
+    radius: f64,
+) -> Result<(), ModelErrors> {
+    let normal: Vector3 = frames[0].transform_vector(&Vector3::z());
+    let axis: Vector3 = frames[1].transform_vector(&Vector3::z());
+    if wheel == Wheel::Disc && normal.cross(&axis).norm() < FLAT {
+        let found = format!("`{}` flat on it, touching with its whole rim", references[1].name);
+        let error = reader.unsuitable("bodies", "a disc that stands on the plane", found);
+        return Err(error.with_hint("tilt the disc, or give its axis by `wheel-axis`").into());
+    }
+    let moving = sides.iter().filter(|side| side.node.is_some());
+    let nodes: Vec<NodeMotion> = moving.map(|side| NodeMotion::at_rest(side.body)).collect();
+    let mut gap = [0.0_f64];
+    let asked = RowValues { violation: Some(&mut gap), ..RowValues::default() };
+    joint.evaluate(&Motion::new(0.0, &nodes), &mut Rows { holonomic: asked, ..Rows::default() });
+    let [gap] = gap;
+    if gap.abs() <= ROUNDING * radius {
+        return Ok(());
+    }
+    let name = &references[1].name;
+    let found = match gap > 0.0 {
+        true => format!("`{name}` {:.6} m above it", gap),
+        false => format!("`{name}` {:.6} m below it", -gap),
+    };
+    let centre = frames[1].position - gap * normal;
+    // Minus zero would look like a mistake of ours.
+    let [x, y, z] = [centre.x, centre.y, centre.z].map(|value| (value * 1e9).round() / 1e9 + 0.0);
+    let hint = format!("move its centre to [{x}, {y}, {z}], or change `radius`");
+    let error = reader.unsuitable("bodies", "a wheel that touches the plane at the start", found);
+    Err(error.with_hint(hint).into())
+}

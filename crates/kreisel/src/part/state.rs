@@ -1,0 +1,427 @@
+//! `[[state]]`, `[[algebraic]]`, `[[transfer-function]]`, `[[state-space]]`, `[[pid]]`: states and what changes them.
+//!
+//! The states are declared where the part is read, so that forces can use them; their equations are made when
+//! every name is known, so that states can use each other in any order.
+
+use nalgebra::DMatrix;
+
+use crate::element::{MAX_STATES, StateEquations, StateId};
+use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
+use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
+
+const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
+    Key { name, value, need, doc }
+}
+
+const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
+const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
+const NUMBERS: ValueKind = ValueKind::Numbers(Dimension::NONE, &[]);
+
+const INPUT: Key = key(
+    "input",
+    SIGNAL,
+    Need::Required,
+    "Input: a number, a law of time, or an expression of `t`, measured quantities and states.",
+);
+const SCALE: Key =
+    key("scale", NUMBER, Need::Default("1"), "Size against which its error is judged where it is small.");
+const UNIT: Key = key("unit", ValueKind::Text, Need::Default("\"1\""), "Unit in result files.");
+
+/// Keys of `[[state]]`.
+static STATE: PartKind = PartKind {
+    name: "state",
+    doc: "A first-order state: its rate is an expression of `t`, measured quantities and states (`\"-3*charge.value + crank.rate\"`). Its value is the signal `NAME.value`, which forces and other states may use.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("initial", NUMBER, Need::Default("0"), "Value at the start."),
+        key("rate", SIGNAL, Need::Required, "Rate per second."),
+        SCALE,
+        UNIT,
+    ],
+};
+
+/// Keys of `[[algebraic]]`.
+static ALGEBRAIC: PartKind = PartKind {
+    name: "algebraic",
+    doc: "An algebraic unknown `NAME.value`: at every time the value for which an expression of `t`, measured quantities, states and the unknown itself vanishes.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("zero-of", SIGNAL, Need::Required, "The expression that vanishes."),
+        key("guess", NUMBER, Need::Default("0"), "First guess at the start."),
+        SCALE,
+        UNIT,
+    ],
+};
+
+/// Keys of `[[transfer-function]]`.
+static TRANSFER_FUNCTION: PartKind = PartKind {
+    name: "transfer-function",
+    doc: "A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        INPUT,
+        key("numerator", NUMBERS, Need::Required, "Coefficients of b(s), the highest power first."),
+        key("denominator", NUMBERS, Need::Required, "Coefficients of a(s), the highest power first."),
+        UNIT,
+    ],
+};
+
+/// Keys of `[[state-space]]`.
+static STATE_SPACE: PartKind = PartKind {
+    name: "state-space",
+    doc: "A linear block ẋ = A x + B u, y = C x + D u from its inputs u to the signal `NAME.output`, or with several outputs `NAME.output-1` and so on; the states are the signals `NAME.state-1` and so on.",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key(
+            "input",
+            SIGNAL,
+            Need::Optional,
+            "The input, where there is only one; as in `[[transfer-function]]`.",
+        ),
+        key(
+            "inputs",
+            ValueKind::Signals(Dimension::NONE),
+            Need::Optional,
+            "The inputs, where there are several.",
+        ),
+        key("a", NUMBERS, Need::Required, "A, row by row in one array."),
+        key("b", NUMBERS, Need::Required, "B, likewise: a row per state, a number per input."),
+        key("c", NUMBERS, Need::Required, "C, likewise: a row per output, a number per state."),
+        key(
+            "d",
+            NUMBERS,
+            Need::Optional,
+            "D, likewise: a row per output, a number per input; zeros if left out.",
+        ),
+        key("initial", NUMBERS, Need::Optional, "x at the start; zeros if left out."),
+        UNIT,
+    ],
+};
+
+/// Keys of `[[pid]]`.
+static PID: PartKind = PartKind {
+    name: "pid",
+    doc: "A controller: the signal `NAME.output` is proportional · e + integral · ∫e dt + derivative · ė with the error e, where ė is taken through a filter 1/(1 + T s).",
+    occurrence: Occurrence::Many,
+    keys: &[
+        key("error", SIGNAL, Need::Required, "Error: setpoint less measured quantity, as an expression."),
+        key("proportional", NUMBER, Need::Default("0"), "Gain of the error."),
+        key("integral", NUMBER, Need::Default("0"), "Gain of the integrated error."),
+        key("derivative", NUMBER, Need::Default("0"), "Gain of the filtered rate of the error."),
+        key(
+            "filter-time",
+            ValueKind::Number(Dimension::TIME),
+            Need::Optional,
+            "Time constant T of the filter; needed with `derivative`.",
+        ),
+        UNIT,
+    ],
+};
+
+/// A block: names and initial values of its states, A, B and how many of them are algebraic.
+struct StateBlock {
+    /// Word for the signal and initial value, of each state.
+    states: Vec<(String, f64)>,
+    /// A, row by row.
+    matrix: Vec<f64>,
+    /// B, row by row.
+    input: Vec<f64>,
+    /// How many of the last states are algebraic: the outputs.
+    output_count: usize,
+    scale: f64,
+}
+
+impl StateBlock {
+    fn single(word: &str, initial: f64, scale: f64, algebraic: bool) -> Self {
+        Self {
+            states: vec![(word.to_string(), initial)],
+            matrix: vec![0.0],
+            input: vec![1.0],
+            output_count: usize::from(algebraic),
+            scale,
+        }
+    }
+
+    /// ẋ = A x + B u with the outputs 0 = y − C x − D u.
+    fn linear(block: &Matrices, initial: &[f64]) -> Self {
+        let Matrices { a, b, c, d } = block;
+        let (order, outputs) = (a.nrows(), c.nrows());
+        let count = order + outputs;
+        let mut matrix = DMatrix::zeros(count, count);
+        matrix.view_mut((0, 0), (order, order)).copy_from(a);
+        matrix.view_mut((order, 0), (outputs, order)).copy_from(&-c);
+        matrix.view_mut((order, order), (outputs, outputs)).fill_with_identity();
+        let mut input = DMatrix::zeros(count, b.ncols());
+        input.view_mut((0, 0), (order, b.ncols())).copy_from(b);
+        input.view_mut((order, 0), (outputs, b.ncols())).copy_from(&-d);
+        let mut states: Vec<(String, f64)> =
+            initial.iter().enumerate().map(|(i, x)| (format!("state-{}", i + 1), *x)).collect();
+        let word = |i: usize| if outputs == 1 { "output".to_string() } else { format!("output-{}", i + 1) };
+        states.extend((0..outputs).map(|i| (word(i), 0.0)));
+        // What is row by row in the element is column by column in the transpose.
+        let by_rows = |matrix: DMatrix<f64>| matrix.transpose().as_slice().to_vec();
+        Self { states, matrix: by_rows(matrix), input: by_rows(input), output_count: outputs, scale: 1.0 }
+    }
+}
+
+/// A linear block: ẋ = A x + B u, y = C x + D u.
+struct Matrices {
+    a: DMatrix<f64>,
+    b: DMatrix<f64>,
+    c: DMatrix<f64>,
+    d: DMatrix<f64>,
+}
+
+impl Matrices {
+    /// A block with one input and one output.
+    fn single(a: DMatrix<f64>, b: &[f64], c: &[f64], d: f64) -> Self {
+        Self {
+            a,
+            b: DMatrix::from_column_slice(b.len(), 1, b),
+            c: DMatrix::from_row_slice(1, c.len(), c),
+            d: DMatrix::from_element(1, 1, d),
+        }
+    }
+}
+
+/// What the file adds to the kinds of parts.
+pub static PARTS: &[PartEntry] = &[
+    PartEntry::new(
+        &STATE,
+        &add_state,
+        on_body!("[[state]]\nname = 'charge'\ninitial = 1\nrate = '-charge.value'\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &ALGEBRAIC,
+        &add_algebraic,
+        on_body!("[[algebraic]]\nname = 'root'\nzero-of = 'root.value - t'\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &TRANSFER_FUNCTION,
+        &add_transfer_function,
+        on_body!(
+            "[[transfer-function]]\nname = 'filter'\ninput = 'arm.position.x'\nnumerator = [1]\n\
+         denominator = [1, 1]\n"
+        ),
+    )
+    .changeable(),
+    PartEntry::new(
+        &STATE_SPACE,
+        &add_state_space,
+        on_body!("[[state-space]]\nname = 'filter'\ninput = 'arm.position.x'\na = [-1]\nb = [1]\nc = [1]\n"),
+    )
+    .changeable(),
+    PartEntry::new(
+        &PID,
+        &add_pid,
+        on_hinge!("[[pid]]\nname = 'controller'\nerror = '-hinge.angle'\nproportional = 1\nintegral = 1\n"),
+    )
+    .changeable(),
+];
+
+/// Adds a state.
+fn add_state(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let block = StateBlock::single("value", reader.number("initial")?, reader.positive("scale")?, false);
+    let rate = reader.signal("rate")?;
+    declare(part, &reader, builder, block, vec![rate])?;
+    reader.finish()
+}
+
+/// Adds an algebraic unknown.
+fn add_algebraic(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let block = StateBlock::single("value", reader.number("guess")?, reader.positive("scale")?, true);
+    let zero = reader.signal("zero-of")?;
+    declare(part, &reader, builder, block, vec![zero])?;
+    reader.finish()
+}
+
+/// Adds a transfer function in its controllable form.
+fn add_transfer_function(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let (numerator, denominator) = (reader.numbers("numerator")?, reader.numbers("denominator")?);
+    let Some((&leading, rest)) = denominator.split_first().filter(|(leading, _)| **leading != 0.0) else {
+        let requirement = "coefficients that begin with one other than 0";
+        return Err(reader.unsuitable("denominator", requirement, "none").into());
+    };
+    let order = rest.len();
+    let zeros =
+        numerator.iter().position(|value| *value != 0.0).map_or(0, |first| numerator.len() - 1 - first);
+    if zeros > order {
+        let found = format!("of degree {zeros} over degree {order}");
+        return Err(reader
+            .unsuitable(
+                "numerator",
+                "of no higher degree than the denominator: no more zeros than poles",
+                found,
+            )
+            .with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)")
+            .into());
+    }
+    check_size(&reader, "denominator", order)?;
+    // a(s) = sⁿ + a₁ sⁿ⁻¹ + …, b(s) = b₀ sⁿ + b₁ sⁿ⁻¹ + …; x = (s^(n−1), …, 1)/a(s) u.
+    let poles: Vec<f64> = rest.iter().map(|value| value / leading).collect();
+    let mut zeros = vec![0.0; order + 1 - numerator.len().min(order + 1)];
+    let excess = numerator.len().saturating_sub(order + 1);
+    zeros.extend(numerator[excess..].iter().map(|value| value / leading));
+    let direct = zeros[0];
+    let a = DMatrix::from_fn(order, order, |row, column| match row {
+        0 => -poles[column],
+        _ => f64::from(u8::from(column + 1 == row)),
+    });
+    let b: Vec<f64> = (0..order).map(|row| f64::from(u8::from(row == 0))).collect();
+    let c: Vec<f64> = (0..order).map(|i| zeros[i + 1] - direct * poles[i]).collect();
+    let block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; order]);
+    let input = reader.signal("input")?;
+    declare(part, &reader, builder, block, vec![input])?;
+    reader.finish()
+}
+
+/// Adds a block in state space.
+fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let inputs = match (reader.optional_signal("input")?, reader.optional_signals("inputs")?) {
+        (Some(input), None) => vec![input],
+        (None, Some(inputs)) if !inputs.is_empty() => inputs,
+        (one, several) => {
+            let found = match (one, several) {
+                (Some(_), Some(_)) => "both are given",
+                (None, Some(_)) => "`inputs` is empty",
+                _ => "none is given",
+            };
+            let (part, choices) = (reader.description().to_string(), "`input`, `inputs`".to_string());
+            let mistake = Mistake::Ambiguous { part, choices, found: found.to_string() };
+            return Err(ModelError::new(mistake, reader.place().clone()).into());
+        }
+    };
+    let (matrices, initial) = matrices(&reader, inputs.len())?;
+    declare(part, &reader, builder, StateBlock::linear(&matrices, &initial), inputs)?;
+    reader.finish()
+}
+
+/// Matrices of a block with some inputs, and the states at the start.
+fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), ModelErrors> {
+    let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
+    let order = a.len().isqrt();
+    if order * order != a.len() {
+        let requirement = "a square matrix, row by row: 1, 4, 9, … numbers";
+        return Err(reader.unsuitable("a", requirement, a.len()).into());
+    }
+    let direct = reader.optional_numbers("d")?;
+    // Without states the direct part alone says how many outputs there are.
+    let outputs =
+        c.len().checked_div(order).or_else(|| Some(direct.as_ref()?.len() / inputs)).unwrap_or(1).max(1);
+    let d = direct.unwrap_or_else(|| vec![0.0; outputs * inputs]);
+    check_size(reader, "a", order + outputs - 1)?;
+    let initial = reader.optional_numbers("initial")?.unwrap_or_else(|| vec![0.0; order]);
+    for (key, count, rows, columns) in [
+        ("b", b.len(), order, inputs),
+        ("c", c.len(), outputs, order),
+        ("d", d.len(), outputs, inputs),
+        ("initial", initial.len(), order, 1),
+    ] {
+        if count != rows * columns {
+            let requirement = format!("{} numbers, {rows} × {columns}", rows * columns);
+            let hint = format!("A is {order} × {order} and there are {inputs} inputs");
+            return Err(reader.unsuitable(key, &requirement, count).with_hint(hint).into());
+        }
+    }
+    let rows = |rows, columns, values: &[f64]| DMatrix::from_row_slice(rows, columns, values);
+    let matrices = Matrices {
+        a: rows(order, order, &a),
+        b: rows(order, inputs, &b),
+        c: rows(outputs, order, &c),
+        d: rows(outputs, inputs, &d),
+    };
+    Ok((matrices, initial))
+}
+
+/// Adds a controller.
+fn add_pid(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
+    let reader = PartReader::new(part)?;
+    let [p, i, d] =
+        [reader.number("proportional")?, reader.number("integral")?, reader.number("derivative")?];
+    let filter = match d {
+        0.0 => None,
+        _ if !reader.has("filter-time") => {
+            let mistake = Mistake::MissingKey {
+                key: "filter-time".to_string(),
+                part: reader.description().to_string(),
+            };
+            let hint =
+                "a derivative needs a filter: `filter-time`, a tenth of the fastest time that counts, say";
+            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        }
+        _ => Some(reader.positive("filter-time")?),
+    };
+    // States: ∫e with the rate e; the filtered error f with ḟ = (e − f)/T, so that ė ≈ ḟ.
+    let (mut a, mut b, mut c, mut direct) = (DMatrix::zeros(1, 1), vec![1.0], vec![i], p);
+    if let Some(time) = filter {
+        a = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, 0.0, -1.0 / time]);
+        b.push(1.0 / time);
+        c.push(-d / time);
+        direct += d / time;
+    }
+    let mut block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; b.len()]);
+    block.states[0].0 = "integral".to_string();
+    if filter.is_some() {
+        block.states[1].0 = "filtered-error".to_string();
+    }
+    let error = reader.signal("error")?;
+    declare(part, &reader, builder, block, vec![error])?;
+    reader.finish()
+}
+
+/// States that one block may have, beside its output and what its input reads.
+const MAX_ORDER: usize = MAX_STATES - 4;
+
+fn check_size(reader: &PartReader, key: &str, order: usize) -> Result<(), ModelErrors> {
+    if order > MAX_ORDER {
+        let requirement = format!("of order {MAX_ORDER} at most");
+        return Err(reader.unsuitable(key, &requirement, format!("of order {order}")).into());
+    }
+    Ok(())
+}
+
+/// Declares the states of a block now, and makes their equations when all names are known.
+fn declare(
+    part: &Part,
+    reader: &PartReader,
+    builder: &mut MachineBuilder,
+    block: StateBlock,
+    inputs: Vec<SignalLaw>,
+) -> Result<(), ModelErrors> {
+    let unit = reader.text("unit")?.content().to_string();
+    let first_output = block.states.len() - block.output_count;
+    let last = block.states.len() - 1;
+    let mut states: Vec<StateId> = Vec::new();
+    for (index, (word, initial)) in block.states.iter().enumerate() {
+        let name = format!("{}.{word}", part.name());
+        let algebraic = index >= first_output;
+        let state = if algebraic {
+            builder.system_mut().algebraic_state(&name, *initial, block.scale)
+        } else {
+            builder.system_mut().state(&name, *initial, block.scale)
+        };
+        let unit = if algebraic || index == last { unit.clone() } else { "1".to_string() };
+        let place = reader.place().clone();
+        builder.signals_mut().add_state(StateSignal { name, state, unit, algebraic, place });
+        states.push(state);
+    }
+    let (name, description) = (part.name().to_string(), reader.description().to_string());
+    builder.defer(move |builder| {
+        let mut collector = SignalCollector::new(builder, &description, Vec::new());
+        let quantities = inputs.iter().map(|input| collector.quantity(input)).collect::<Result<_, _>>()?;
+        let used = collector.finish();
+        let StateBlock { matrix, input, .. } = block;
+        let equations = StateEquations::new(used.nodes, states, matrix, input, quantities, used.signals);
+        let element = builder.add_element(&name, equations.with_inputs(used.initial));
+        builder.signals_mut().connect_inputs(element, used.inputs);
+        Ok(())
+    });
+    Ok(())
+}
