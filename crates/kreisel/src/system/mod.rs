@@ -8,6 +8,7 @@ mod assembly;
 mod blame;
 mod builder;
 mod contact_group;
+mod counting;
 mod nonholonomic;
 mod pass;
 mod state;
