@@ -40,11 +40,12 @@ impl Element for Body {
 
     fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let node = &at.nodes[0];
-        let ((omega, u), weight) = (split(&node.velocity), node.rotation.tr_mul(&self.gravity));
+        let (omega, u) = split(&node.velocity);
+        let weight = || node.rotation.tr_mul(&self.gravity);
         if let Some(wrenches) = out.wrenches.take() {
             let (omega_dot, u_dot) = split(&node.acceleration);
             let torque = self.inertia * omega_dot + omega.cross(&(self.inertia * omega));
-            let force = self.mass * (u_dot + omega.cross(&u) - weight);
+            let force = self.mass * (u_dot + omega.cross(&u) - weight());
             wrenches[0] += join(&torque, &force);
         }
         if let Some(tangent) = out.tangent.take() {
@@ -56,14 +57,14 @@ impl Element for Body {
             add(damping, 3, 0, &(-self.mass * skew(&u)));
             add(damping, 3, 3, &(self.mass * skew(&omega)));
             if out.weights.stiffness {
-                add(tangent.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+                add(tangent.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight())));
             }
         }
         if let Some(load) = out.load.take() {
-            load[0] -= join(&Vector3::zeros(), &(self.mass * weight));
+            load[0] -= join(&Vector3::zeros(), &(self.mass * weight()));
         }
         if let Some(stiffness) = out.load_stiffness.take() {
-            add(stiffness.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight)));
+            add(stiffness.stiffness(0, 0), 3, 0, &(-self.mass * skew(&weight())));
         }
         if let Some(energies) = out.energies.take() {
             energies.kinetic = 0.5 * (omega.dot(&(self.inertia * omega)) + self.mass * u.norm_squared());

@@ -501,7 +501,10 @@ impl Joint for CoordinateJoint {
             && rows.stiffness.is_none()
             && let Some(violation) = rows.violation.take()
         {
-            self.evaluate_any(at, &mut RowValues { violation: Some(violation), ..RowValues::default() });
+            match self.relatives(at) {
+                Some(relatives) => self.write_violation(at, |pair| relatives[pair], violation),
+                None => self.write_violation(at, |pair| self.pairs[pair].relative(at), violation),
+            }
         }
         match self.plain {
             true => self.evaluate_plain(at, rows),

@@ -36,7 +36,8 @@ impl FramePair {
     /// The relative motion.
     #[inline]
     pub fn relative(&self, at: &Motion) -> Relative {
-        Relative::between(&self.frames, self.nodes.map(|node| node.map(|node| &at.nodes[node])))
+        let motion = |side: usize| self.nodes[side].map(|node| &at.nodes[node]);
+        Relative::between(&self.frames, [motion(0), motion(1)])
     }
 
     /// Adds a derivative by the frames' twists to derivatives by the nodes' twists.

@@ -176,7 +176,7 @@ impl<'a> PlainPair<'a> {
         rotations[1] -= turned * skew(&self.arm);
         rotations[2] += double_cross(&self.arm, &on_second);
         let mut add = |sides: [usize; 2], row: usize, column: usize, part: &Matrix3| {
-            if let [Some(i), Some(j)] = sides.map(|side| self.pair.nodes[side]) {
+            if let (Some(i), Some(j)) = (self.pair.nodes[sides[0]], self.pair.nodes[sides[1]]) {
                 add_part(out.stiffness(i, j), row, column, part);
             }
         };

@@ -285,7 +285,7 @@ impl SystemElement {
     pub(super) fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
         let mut wrenches = [Vector6::zeros(); MAX_NODES];
         let asked = Some(&mut wrenches[..motion.nodes.len()]);
-        self.element.ask(motion, Forces { wrenches: asked, ..Forces::default() });
+        self.element.evaluate(motion, &mut Forces { wrenches: asked, ..Forces::default() });
         wrenches
     }
 
@@ -293,7 +293,7 @@ impl SystemElement {
     pub(super) fn load(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
         let mut load = [Vector6::zeros(); MAX_NODES];
         let asked = Some(&mut load[..motion.nodes.len()]);
-        self.element.ask(motion, Forces { load: asked, ..Forces::default() });
+        self.element.evaluate(motion, &mut Forces { load: asked, ..Forces::default() });
         load
     }
 }

@@ -1,23 +1,20 @@
 //! Builds a [`System`] from nodes, elements and joints.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use thiserror::Error;
 
 use super::contact_group::{Kept, SystemContactGroup};
+use super::counting::{Counting, ElementReads};
 use super::pass::Round;
-use super::state::{Links, multipliers_of};
-use super::switch::Switch;
-use super::{SwitchId, System, SystemElement, SystemJoint, SystemNode};
+use super::{SwitchId, System, SystemElement, SystemJoint};
 use crate::dae::{Couplings, Initial, Reactions, Scales, Shape, StateGroup};
 use crate::element::contact::ContactGroup;
 use crate::element::{Element, ElementFacts, MAX_MULTIPLIERS, MAX_STATES, StateId};
-use crate::joint::Joint;
+use crate::joint::{Joint, JointFacts};
 use crate::kinematics::{MAX_NODES, MAX_ROWS, NodeId};
 use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quaternion, write_vector3};
-use crate::solve::block::{BlockId, BlockPattern};
+use crate::solve::block::BlockPattern;
 
 /// Why parts do not make a system.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -243,147 +240,29 @@ impl SystemBuilder {
         self.check()?;
         let space = Space::new(self.nodes.iter().map(|node| node.group));
         let initial = self.initial(&space, time);
-        let nodes: Vec<SystemNode> = (self.nodes.iter().enumerate())
-            .map(|(index, node)| SystemNode {
-                name: node.name.clone(),
-                group: node.group,
-                coordinates: space.coordinate_range(index),
-                velocities: space.velocity_range(index),
-            })
-            .collect();
-        let rheonomic = self.joints.iter().any(|(_, joint)| joint.facts().time_dependent);
-        let sizes: Vec<usize> = self.joints.iter().map(|(_, joint)| joint.facts().rows).collect();
-        let nonholonomic_sizes =
-            self.joints.iter().map(|(_, joint)| joint.facts().nonholonomic_rows).filter(|count| *count > 0);
-        let internal_states =
-            self.internal_states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
-        let mut shape = Shape::new(space)
-            .with_constraints(sizes)
-            .with_nonholonomic(nonholonomic_sizes)
-            .with_internal_states(internal_states);
-        if self.readers().any(|(_, element)| !element.facts().joints.is_empty()) {
-            shape.reactions = Reactions::General;
-        }
-        shape.rheonomic = rheonomic;
+        let mut shape = self.shape(space);
         let couplings = self.couplings(&shape);
-        let mut end = 0;
-        let joint_rows: Vec<Range<usize>> = (shape.constraints.iter())
-            .map(|size| {
-                end += size;
-                end - size..end
-            })
-            .collect();
-        let mut memory = 0;
-        let mut remember = |count: usize| {
-            memory += count;
-            memory - count..memory
-        };
-        let blocks_of = |nodes: &[NodeId]| -> SmallVec<[BlockId; 4]> {
-            let pairs = nodes.iter().flat_map(|i| nodes.iter().map(move |j| (i.0, j.0)));
-            pairs.map(|(i, j)| couplings.force_node.find(i, j).expect("the pair is in the pattern")).collect()
-        };
-        let joined: Vec<(NodeId, NodeId)> = (self.joints.iter())
-            .filter_map(|(_, joint)| match joint.facts().nodes {
-                [first, second] => Some((*first, *second)),
-                _ => None,
-            })
-            .collect();
-        let switch_names = self.switches;
-        let switch_of = |name: &str| switch_names.iter().position(|(known, _)| known == name).map(SwitchId);
-        let mut elements: Vec<SystemElement> = (self.elements.into_iter().enumerate())
-            .map(|(index, (name, element))| {
-                let facts = element.facts();
-                SystemElement {
-                    switch: switch_of(&name),
-                    variant: None,
-                    original: index,
-                    memory: remember(facts.memory),
-                    follows: facts.follows,
-                    nodes: facts.nodes.iter().copied().collect(),
-                    blocks: blocks_of(facts.nodes),
-                    links: links(&facts, &couplings, &joint_rows),
-                    name,
-                    element,
-                }
-            })
-            .collect();
+        let joined = self.joined();
+        let mut counting = Counting::new(&shape, &couplings, self.switches);
+        let nodes = self.nodes.into_iter().enumerate();
+        let nodes = nodes.map(|(index, node)| counting.node(index, node.name, node.group)).collect();
+        let mut elements: Vec<SystemElement> =
+            self.elements.into_iter().map(|(name, element)| counting.element(name, element)).collect();
         let several = !self.versions.is_empty();
         for Version { original, variant, element } in self.versions {
-            let first = &mut elements[original];
-            first.variant = Some(0);
-            let version = SystemElement {
-                variant: Some(variant),
-                name: first.name.clone(),
-                memory: first.memory.clone(),
-                nodes: first.nodes.clone(),
-                blocks: first.blocks.clone(),
-                links: links(&element.facts(), &couplings, &joint_rows),
-                follows: element.facts().follows,
-                element,
-                ..*first
-            };
+            let version = counting.version(&mut elements[original], variant, element);
             elements.push(version);
         }
-        let (mut first_row, mut first_nonholonomic, mut nonholonomic_group) = (0, 0, 0);
-        let joints = (self.joints.into_iter().enumerate())
-            .map(|(index, (name, joint))| {
-                let facts = joint.facts();
-                let rows = first_row..first_row + facts.rows;
-                first_row = rows.end;
-                let gradient_blocks = (facts.nodes.iter())
-                    .map(|node| {
-                        couplings.constraint_node.find(index, node.0).expect("the block is in the pattern")
-                    })
-                    .collect();
-                let nonholonomic = first_nonholonomic..first_nonholonomic + facts.nonholonomic_rows;
-                first_nonholonomic = nonholonomic.end;
-                let mut nonholonomic_blocks = Vec::new();
-                if !nonholonomic.is_empty() {
-                    let find = |node: &NodeId| couplings.nonholonomic_node.find(nonholonomic_group, node.0);
-                    let blocks = facts.nodes.iter().map(find);
-                    nonholonomic_blocks
-                        .extend(blocks.map(|block| block.expect("the block is in the pattern")));
-                    nonholonomic_group += 1;
-                }
-                SystemJoint {
-                    switch: switch_of(&name),
-                    nonholonomic,
-                    nonholonomic_blocks,
-                    memory: remember(facts.memory),
-                    nodes: facts.nodes.iter().copied().collect(),
-                    blocks: blocks_of(facts.nodes),
-                    gradient_blocks,
-                    rows,
-                    time_dependent: facts.time_dependent,
-                    name,
-                    joint,
-                }
-            })
-            .collect::<Vec<_>>();
-        let switches = (switch_names.iter())
-            .map(|(name, on)| Switch { name: name.clone(), slot: remember(1).start, on_at_start: *on })
-            .collect();
+        let joints: Vec<SystemJoint> =
+            self.joints.into_iter().map(|(name, joint)| counting.joint(name, joint)).collect();
+        let switches = counting.switches();
         let contact_groups: Vec<SystemContactGroup> = (self.contact_groups.into_iter())
-            .map(|(name, mut contact_group)| {
-                joined.iter().for_each(|&(first, second)| contact_group.join(first, second));
-                SystemContactGroup {
-                    switch: switch_of(&name),
-                    memory: remember(contact_group.memory_count()),
-                    contact_group,
-                    name,
-                }
-            })
+            .map(|(name, contact_group)| counting.contact_group(name, contact_group, &joined))
             .collect();
-        let variant = several.then(|| remember(1).start);
-        shape.memory = memory;
-        shape.scales = self.scales.unwrap_or_default();
+        let variant = several.then(|| counting.remember(1).start);
+        shape.memory = counting.memory();
         shape.multiplier_weights = multiplier_weights(&shape, &joints);
-        shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
-        shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
         shape.costly_tangent = elements.iter().any(|entry| entry.element.facts().costly_tangent);
-        // Not with groups of contacts: their pairs have blocks of their own.
-        shape.folds = contact_groups.is_empty();
-        let state_names = self.internal_states.into_iter().map(|state| state.name).collect();
         let system = System {
             rounds: Round::all(&elements, &joints),
             nodes,
@@ -393,11 +272,42 @@ impl SystemBuilder {
             couplings,
             switches,
             variant,
-            state_names,
+            state_names: self.internal_states.into_iter().map(|state| state.name).collect(),
             contact_groups,
             kept: Kept::default(),
         };
         Ok((system, initial))
+    }
+
+    /// Sizes of the equations, and what else is known before parts have places in them.
+    fn shape(&self, space: Space) -> Shape {
+        let facts: Vec<JointFacts> = self.joints.iter().map(|(_, joint)| joint.facts()).collect();
+        let nonholonomic = facts.iter().map(|facts| facts.nonholonomic_rows).filter(|count| *count > 0);
+        let internal_states =
+            self.internal_states.iter().map(|state| StateGroup { size: 1, algebraic: state.algebraic });
+        let mut shape = Shape::new(space)
+            .with_constraints(facts.iter().map(|facts| facts.rows))
+            .with_nonholonomic(nonholonomic)
+            .with_internal_states(internal_states);
+        if self.readers().any(|(_, element)| !element.facts().joints.is_empty()) {
+            shape.reactions = Reactions::General;
+        }
+        shape.rheonomic = facts.iter().any(|facts| facts.time_dependent);
+        shape.scales = self.scales.unwrap_or_default();
+        shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
+        shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
+        // Not with groups of contacts: their pairs have blocks of their own.
+        shape.folds = self.contact_groups.is_empty();
+        shape
+    }
+
+    /// Pairs of nodes that a joint holds together.
+    fn joined(&self) -> Vec<(NodeId, NodeId)> {
+        let pair = |joint: &dyn Joint| match joint.facts().nodes {
+            [first, second] => Some((*first, *second)),
+            _ => None,
+        };
+        self.joints.iter().filter_map(|(_, joint)| pair(joint.as_ref())).collect()
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
@@ -550,73 +460,6 @@ impl SystemBuilder {
             constraint_node: Arc::new(BlockPattern::new(&shape.constraints, &node_sizes, gradient)),
         }
     }
-}
-
-/// What an element touches, by index.
-struct ElementReads<'a> {
-    nodes: &'a [NodeId],
-    internal_states: &'a [StateId],
-    rated: &'a [StateId],
-    joints: &'a [usize],
-}
-
-/// A handle or index.
-trait Index: Copy {
-    fn index(self) -> usize;
-}
-
-impl Index for NodeId {
-    fn index(self) -> usize {
-        self.0
-    }
-}
-
-impl Index for StateId {
-    fn index(self) -> usize {
-        self.0
-    }
-}
-
-impl Index for usize {
-    fn index(self) -> usize {
-        self
-    }
-}
-
-impl<'a> ElementReads<'a> {
-    fn of(facts: &ElementFacts<'a>) -> Self {
-        let ElementFacts { nodes, internal_states, joints, rate_count, .. } = *facts;
-        Self { nodes, internal_states, rated: &internal_states[..rate_count], joints }
-    }
-
-    /// Every pair of two lists, the first one outside.
-    fn pairs<A: Index, B: Index>(&self, rows: &[A], columns: &[B]) -> Vec<(usize, usize)> {
-        rows.iter().flat_map(|row| columns.iter().map(|column| (row.index(), column.index()))).collect()
-    }
-}
-
-/// What ties an element to states and to the multipliers of joints.
-fn links(facts: &ElementFacts, couplings: &Couplings, joint_rows: &[Range<usize>]) -> Option<Box<Links>> {
-    let reading = ElementReads::of(facts);
-    if reading.internal_states.is_empty() && reading.joints.is_empty() {
-        return None;
-    }
-    let (multipliers, joints) = multipliers_of(reading.joints, joint_rows);
-    let find = |pattern: &BlockPattern, pairs: Vec<(usize, usize)>| -> Vec<BlockId> {
-        let place = |(row, column)| pattern.find(row, column).expect("the pair is in the pattern");
-        pairs.into_iter().map(place).collect()
-    };
-    Some(Box::new(Links {
-        internal_states: reading.internal_states.iter().map(|state| state.0).collect(),
-        rate_count: reading.rated.len(),
-        force_state: find(&couplings.force_state, reading.pairs(reading.nodes, reading.internal_states)),
-        force_joint: find(&couplings.force_constraint, reading.pairs(reading.nodes, reading.joints)),
-        rate_node: find(&couplings.state_node, reading.pairs(reading.rated, reading.nodes)),
-        rate_state: find(&couplings.state_state, reading.pairs(reading.rated, reading.internal_states)),
-        rate_joint: find(&couplings.state_constraint, reading.pairs(reading.rated, reading.joints)),
-        multipliers,
-        joints,
-    }))
 }
 
 /// Forces weigh 1, torques 1/L with the length L of the system; rows of nonholonomic constraints follow the

@@ -8,6 +8,7 @@ mod assembly;
 mod blame;
 mod builder;
 mod contact_group;
+mod counting;
 mod nonholonomic;
 mod pass;
 mod state;
@@ -198,8 +199,8 @@ impl System {
         let mut sum = Energies::default();
         for entry in self.active_elements(at) {
             let mut energies = Energies::default();
-            let asked = Forces { energies: Some(&mut energies), ..Forces::default() };
-            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            let mut asked = Forces { energies: Some(&mut energies), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
             sum += energies;
         }
         sum += self.contact_group_energies(at);
@@ -211,8 +212,8 @@ impl System {
         let mut sum = self.contact_group_power(at);
         for entry in self.active_elements(at) {
             let mut power = Power::default();
-            let asked = Forces { power: Some(&mut power), ..Forces::default() };
-            self.with_element(entry, at, |motion| entry.element.ask(motion, asked));
+            let mut asked = Forces { power: Some(&mut power), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
             sum += power;
         }
         for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {

@@ -153,8 +153,8 @@ impl System {
             let mut wrenches = [Vector6::zeros(); MAX_NODES];
             let derivatives = match derivatives {
                 None => {
-                    let asked = Forces { wrenches: Some(&mut wrenches[..nodes.len()]), ..Forces::default() };
-                    entry.element.ask(motion, asked);
+                    let wrenches = Some(&mut wrenches[..nodes.len()]);
+                    entry.element.evaluate(motion, &mut Forces { wrenches, ..Forces::default() });
                     None
                 }
                 Some(derivatives) => {

@@ -184,14 +184,3 @@ impl System {
         self.state_names.len()
     }
 }
-
-/// The multipliers that an element reads, joint after joint, given the rows of all joints.
-pub(super) fn multipliers_of(read: &[usize], rows: &[Range<usize>]) -> (Vec<usize>, Vec<Range<usize>>) {
-    let (mut multipliers, mut joints) = (Vec::new(), Vec::new());
-    for &joint in read {
-        let first = multipliers.len();
-        multipliers.extend(rows[joint].clone());
-        joints.push(first..multipliers.len());
-    }
-    (multipliers, joints)
-}
