@@ -19,7 +19,7 @@ use crate::dae::{Note, NoteKind, Notes, Scales};
 use crate::element::{Element, HeldInput};
 use crate::joint::{CoordinateJoint, Joint, KnownRows};
 use crate::kinematics::{Coordinate, NodeId};
-use crate::lie::{Group, Pose, UnitQuaternion, Vector3, Vector6};
+use crate::lie::{Group, Pose, Vector3, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Document, Part, PartKind, PartReader, Place, Reference};
 use crate::system::{SwitchId, SystemBuilder};
@@ -133,11 +133,6 @@ impl MachineBuilder {
         }
         errors.into_result()?;
         Ok(builder)
-    }
-
-    /// The equations so far.
-    pub fn system(&self) -> &SystemBuilder {
-        &self.system_builder
     }
 
     /// The equations so far, to add what has no name of its own: states, groups of contacts.
@@ -416,14 +411,6 @@ impl MachineBuilder {
         errors.into_result()?;
         Ok(events)
     }
-}
-
-/// Pose that a part's `position` and `orientation` give, in the world of the model.
-pub fn read_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
-    let position = reader.vector3("position")?;
-    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
-    let placement = placement(reader);
-    Ok(placement.compose(&Pose::new(rotation, position)))
 }
 
 /// Where the world of a part's file lies in the world of the model.

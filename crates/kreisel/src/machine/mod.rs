@@ -28,7 +28,7 @@ pub(crate) mod variant;
 pub use appearance::Appearance;
 pub use balance::EnergyBalance;
 pub(crate) use builder::build;
-pub use builder::{MachineBuilder, PartEntry, placement, read_pose};
+pub use builder::{MachineBuilder, PartEntry, placement};
 pub use entry::{
     Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
     MeasuredCoordinate, StateSignal,

@@ -5,7 +5,7 @@ use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
-use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement, read_pose};
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -108,7 +108,7 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let Matter { mass, inertia, shape } = matter(&reader)?;
-    let pose = read_pose(&reader)?;
+    let pose = initial_pose(&reader)?;
     let (angular, linear) = velocities(&reader, &pose)?;
     let group = builder.group(&reader)?;
     let name = part.name();
@@ -134,6 +134,14 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         marker.finish()?;
     }
     reader.finish()
+}
+
+/// Pose that `position` and `orientation` give, in the world of the model.
+fn initial_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
+    let position = reader.vector3("position")?;
+    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+    let placement = placement(reader);
+    Ok(placement.compose(&Pose::new(rotation, position)))
 }
 
 /// Shows a body and its position.

@@ -116,7 +116,7 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
     &add,
     on_body!(
         "[[contact]]\nname = 'ground-contact'\nbodies = ['ground', 'arm']\n\
-         second-shape = { kind = 'sphere', radius = 0.1 }\nstiffness = 1000\n"
+         second-shape = { kind = 'sphere', radius = 0.1, position = [0, 0, 0.2] }\nstiffness = 1000\n"
     ),
 )];
 

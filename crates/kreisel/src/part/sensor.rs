@@ -60,3 +60,17 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     builder.signals_mut().ask(sensor);
     reader.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::sensor::SENSORS;
+
+    #[test]
+    fn every_quantity_of_the_table_is_documented() {
+        let doc = KIND.key("quantity").unwrap().doc;
+        for entry in SENSORS.iter().copied().flatten() {
+            assert!(doc.contains(&format!("`{}`", entry.word)), "{}", entry.word);
+        }
+    }
+}

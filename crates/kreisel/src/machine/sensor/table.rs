@@ -70,8 +70,10 @@ impl<'a> SensorRequest<'a> {
             if sorts.contains(&SensorOf::Frame) {
                 self.frame()?;
             }
-            let entry = self.find(&sorts).ok_or_else(|| self.unknown_quantity())?;
-            return (entry.make)(self);
+            return match self.find(&sorts) {
+                Some(entry) => (entry.make)(self),
+                None => self.offered().ok_or_else(|| self.unknown_quantity()),
+            };
         }
         if let Some(joint) = self.builder.frames().joint_named(&of.name) {
             if let Some(entry) = self.find(&[SensorOf::Joint]) {
@@ -81,13 +83,18 @@ impl<'a> SensorRequest<'a> {
                 return Ok(NamedSensor::of_coordinate(self.name(), measured));
             }
         }
-        if let Some(offered) = self.builder.signals().offered(&self.name()) {
-            return Ok(offered.clone());
+        match self.offered() {
+            Some(offered) => Ok(offered),
+            None if self.builder.signals().offered_by(&of.name).next().is_some() => {
+                Err(self.unknown_quantity())
+            }
+            None => Err(self.nothing_of_this_name(of).into()),
         }
-        if self.builder.signals().offered_by(&of.name).next().is_some() {
-            return Err(self.unknown_quantity());
-        }
-        Err(self.nothing_of_this_name(of).into())
+    }
+
+    /// What the part itself offers.
+    fn offered(&self) -> Option<NamedSensor> {
+        self.builder.signals().offered(&self.name()).cloned()
     }
 
     /// The name of its signals, if it gets no other.
