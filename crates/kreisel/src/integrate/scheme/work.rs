@@ -108,12 +108,12 @@ pub(super) struct Workspace {
     pub nonholonomic_scratch: Vec<f64>,
     /// No acceleration, for forces without inertia.
     rest: Vec<f64>,
-    follower: Follower,
+    follower: MemoryFollower,
 }
 
 /// Lets remembered section forces follow the corrections since the last matrix of a step.
 #[derive(Clone, Debug)]
-struct Follower {
+struct MemoryFollower {
     /// Configuration at the last matrix of the step.
     configuration: Vec<f64>,
     /// Whether there was one.
@@ -122,7 +122,7 @@ struct Follower {
     memory: Vec<f64>,
 }
 
-impl Follower {
+impl MemoryFollower {
     fn new(shape: &Shape) -> Self {
         Self {
             configuration: vec![0.0; shape.space.coordinate_count()],
@@ -160,7 +160,7 @@ impl Workspace {
         Self {
             state_scales,
             algebraic: shape.algebraic_states().collect(),
-            follower: Follower::new(&shape),
+            follower: MemoryFollower::new(&shape),
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
             moved: false,
