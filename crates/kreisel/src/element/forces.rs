@@ -67,7 +67,7 @@ pub struct Forces<'a> {
     /// pushes a node forward is negative.
     pub wrenches: Option<&'a mut [Vector6]>,
     /// The same with remembered forces in place of those that the motion makes, as the tangent with
-    /// remembered forces sees it; the wrenches where nothing else is remembered.
+    /// remembered forces sees it. Asked only of elements whose memory follows the motion.
     pub remembered_wrenches: Option<&'a mut [Vector6]>,
     /// Derivatives of the wrenches by the motion.
     pub tangent: Option<&'a mut LocalTangent>,

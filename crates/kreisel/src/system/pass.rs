@@ -188,14 +188,15 @@ impl System {
         let mut asked = Forces { weights: *weights, tangent: Some(&mut *tangent), ..Forces::default() };
         // Wrenches turn with the coordinates of other groups.
         let turned = !self.all_on_se3(nodes);
-        if wrenches_wanted || (turned && !weights.remembered_forces) {
+        let remembers = weights.remembered_forces && entry.follows;
+        if wrenches_wanted || (turned && !remembers) {
             asked.wrenches = Some(&mut wrenches[..nodes.len()]);
         }
-        if turned && weights.remembered_forces {
+        if turned && remembers {
             asked.remembered_wrenches = Some(&mut remembered[..nodes.len()]);
         }
         entry.element.ask(motion, asked);
-        let meant = if weights.remembered_forces { &remembered } else { &*wrenches };
+        let meant = if remembers { &remembered } else { &*wrenches };
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
         self.add_tangent(&part, tangent, || *meant, *weights, out);
     }
