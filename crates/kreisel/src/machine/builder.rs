@@ -253,16 +253,28 @@ impl MachineBuilder {
     pub fn add_joint(&mut self, joint: impl Joint + 'static, entry: JointEntry) {
         let index = self.system_builder.joint(&entry.name, joint);
         let entry = JointEntry { index, ..entry };
-        for word in entry.coordinate_names() {
-            if let Some(measured) = entry.measured(&word) {
-                let sensor = NamedSensor::of_coordinate(format!("{}.{word}", entry.name), measured);
+        // In a large machine they are recorded only where a sensor asks for them, which finds them by the joint.
+        if self.is_small() {
+            self.offer_signals_of(&entry);
+        }
+        self.frames.add_joint(entry);
+    }
+
+    fn offer_signals_of(&mut self, joint: &JointEntry) {
+        for word in joint.coordinate_names() {
+            if let Some(measured) = joint.measured(&word) {
+                let sensor = NamedSensor::of_coordinate(format!("{}.{word}", joint.name), measured);
                 self.signals.offer(Rank::Coordinate, sensor);
             }
         }
         for part in [WrenchPart::Force, WrenchPart::Torque] {
-            self.signals.offer(Rank::Reaction, Reaction::named(&entry, part, SensorFrame::default()));
+            self.signals.offer(Rank::Reaction, Reaction::named(joint, part, SensorFrame::default()));
         }
-        self.frames.add_joint(entry);
+    }
+
+    /// Whether parts have sensors of their own although the model names none.
+    fn is_small(&self) -> bool {
+        self.appearance.body_count() + self.frames.beams().len() <= MAX_WATCHED_BODIES
     }
 
     /// What `body`, `body.marker`, `beam.end`, `ground` or `ground.marker` means.
@@ -381,8 +393,7 @@ impl MachineBuilder {
 
     /// In a machine of many bodies only energies and residuals are recorded unasked.
     fn record_signals(&mut self) -> Result<(), ModelErrors> {
-        let usual = self.settings.default_sensors;
-        let small = self.appearance.body_count() + self.frames.beams().len() <= MAX_WATCHED_BODIES;
+        let (usual, small) = (self.settings.default_sensors, self.is_small());
         if usual && !small {
             self.assumptions.push(format!(
                 "with more than {MAX_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"

@@ -75,7 +75,8 @@ impl<'a> SensorRequest<'a> {
                 None => self.offered().ok_or_else(|| self.unknown_quantity()),
             };
         }
-        if let Some(joint) = self.builder.frames().joint_named(&of.name) {
+        let joint = self.builder.frames().joint_named(&of.name);
+        if let Some(joint) = joint {
             if let Some(entry) = self.find(&[SensorOf::Joint]) {
                 return (entry.make)(self);
             }
@@ -83,11 +84,10 @@ impl<'a> SensorRequest<'a> {
                 return Ok(NamedSensor::of_coordinate(self.name(), measured));
             }
         }
+        let is_known = joint.is_some() || self.builder.signals().offered_by(&of.name).next().is_some();
         match self.offered() {
             Some(offered) => Ok(offered),
-            None if self.builder.signals().offered_by(&of.name).next().is_some() => {
-                Err(self.unknown_quantity())
-            }
+            None if is_known => Err(self.unknown_quantity()),
             None => Err(self.nothing_of_this_name(of).into()),
         }
     }
@@ -202,12 +202,12 @@ impl<'a> SensorRequest<'a> {
     pub(super) fn unknown_quantity(&self) -> ModelErrors {
         let Some(of) = &self.of else { return self.no_object() };
         let sorts = self.sorts(of).unwrap_or_default();
-        let of_joint = self.builder.frames().joint_named(&of.name).map(|_| SensorOf::Joint);
-        let mut known: Vec<&str> = sorts.iter().chain(&of_joint).flat_map(|sort| words(*sort)).collect();
-        if sorts.is_empty() {
-            known.extend(self.builder.signals().offered_by(&of.name));
-        }
-        self.unknown(known).into()
+        let joint = self.builder.frames().joint_named(&of.name);
+        let mut known = joint.map(JointEntry::coordinate_names).unwrap_or_default();
+        let sorts = sorts.iter().chain(&joint.map(|_| SensorOf::Joint)).copied().collect::<Vec<_>>();
+        known.extend(sorts.into_iter().flat_map(words).map(str::to_string));
+        known.extend(self.builder.signals().offered_by(&of.name).map(str::to_string));
+        self.unknown(known.iter().map(String::as_str)).into()
     }
 
     fn unknown<'n>(&self, words: impl IntoIterator<Item = &'n str>) -> ModelError {
