@@ -45,7 +45,7 @@ impl Saved {
         if self.method != method {
             return Err(StateError::OtherMethod { expected: method });
         }
-        let State { now, base_velocity, compliance, .. } = &self.state;
+        let State { now, compliance, .. } = &self.state;
         let rows = shape.constraint_count() + shape.nonholonomic_count();
         let sizes = [
             ("configuration coordinates", now.configuration.len(), shape.space.coordinate_count()),
@@ -59,7 +59,6 @@ impl Saved {
             ("remembered numbers", now.memory.len(), shape.memory),
             ("constraints", compliance.len(), if compliance.is_empty() { 0 } else { rows }),
         ];
-        debug_assert!(base_velocity.as_ref().is_none_or(|values| values.len() == now.velocity.len()));
         match sizes.into_iter().find(|(_, found, expected)| found != expected) {
             Some((what, found, expected)) => Err(StateError::OtherSystem { what, found, expected }),
             None => Ok(self.state.clone()),

@@ -584,7 +584,7 @@ mod tests {
     }
 
     /// Largest difference between the iteration matrix and differences of the residual, relative to the
-    /// matrix.
+    /// matrix; zero for methods without one.
     fn deviation(dae: &dyn Dae, initial: Initial, method: Method) -> f64 {
         deviation_with(dae, initial, Settings::new(method, parameters(method), STEP))
     }
@@ -596,7 +596,8 @@ mod tests {
         let mut run = Integrator::with(settings).start(dae, initial).unwrap();
         run.tools.settings.mass_scale = Some(1.3);
         run.tools.settings.stiffness_scale = Some(0.7);
-        let pattern = run.scheme.newton().unwrap().layout().pattern.clone();
+        let Some(newton) = run.scheme.newton() else { return 0.0 };
+        let pattern = newton.layout().pattern.clone();
         let Integration { tools, scheme, state, trial, .. } = &mut run;
         let mut found = f64::NAN;
         scheme

@@ -38,7 +38,7 @@ use crate::solve::newton::{NonlinearSystem, Refresh};
 pub const BDF2: Method = Method(&SchemeEntry {
     word: "bdf2",
     family: Family::Fixed,
-    leaves_hidden_residual: true,
+    leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
     options: &["form", "scaling"],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of

@@ -36,7 +36,7 @@ use crate::solve::newton::NonlinearSystem;
 pub const HHT_I3: Method = Method(&SchemeEntry {
     word: "hht-i3",
     family: Family::Hht,
-    leaves_hidden_residual: true,
+    leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,

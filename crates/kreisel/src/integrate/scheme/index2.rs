@@ -122,7 +122,7 @@ impl StabilizerProducts {
 pub const INDEX2: Method = Method(&SchemeEntry {
     word: "index2",
     family: Family::ChungHulbert,
-    leaves_hidden_residual: false,
+    leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index2>::boxed,

@@ -28,7 +28,7 @@ use crate::solve::newton::NonlinearSystem;
 pub const INDEX3: Method = Method(&SchemeEntry {
     word: "index3",
     family: Family::ChungHulbert,
-    leaves_hidden_residual: true,
+    leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index3>::boxed,

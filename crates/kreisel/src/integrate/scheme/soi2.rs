@@ -37,7 +37,7 @@ use crate::solve::newton::NonlinearSystem;
 pub const SOI2: Method = Method(&SchemeEntry {
     word: "soi2",
     family: Family::ChungHulbert,
-    leaves_hidden_residual: false,
+    leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,

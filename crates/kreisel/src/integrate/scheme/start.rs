@@ -155,7 +155,7 @@ pub(super) fn choose_first_step<F: Formulation>(
     let change = on.judge.largest_rate(&now.acceleration).sqrt();
     let pace = on.judge.largest_state_rate(&now.internal_rates, &now.internal_states);
     let distance = PROBE / speed.max(change).max(pace).max(PROBE / (MAX_START * control.horizon));
-    // The method's own velocity, from an earlier start.
+    // The method's own velocity, from an earlier start; differences are taken over parts of a step.
     now.velocity.copy_from_slice(state.base_velocity());
     let Jerks { velocity: jerk, internal_states } = jerk(on, &now, OFFSET * (distance / OFFSET), at.side)?;
     let Tools { settings, shape, judge, .. } = on;

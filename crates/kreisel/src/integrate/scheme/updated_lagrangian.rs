@@ -111,7 +111,7 @@ fn node_without_coordinates(space: &Space) -> Option<usize> {
 pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     word: "updated-lagrangian",
     family: Family::ChungHulbert,
-    leaves_hidden_residual: true,
+    leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
     options: &["parametrization"],
     suit: |_| {},
     new: Alpha::<LocalCoordinates>::boxed,
