@@ -1,6 +1,6 @@
 //! Time integration: one file a method, and what they share.
 //!
-//! Takes any [`crate::dae::Dae`] and its initial values and advances a [`State`] step by step with the
+//! Takes any [`crate::dae::Dae`] and its initial values and advances it step by step with the
 //! Lie-group generalized-α method [ArnoldCardonaBruls2015, Eqs. (37), (56)]:
 //!
 //! ```text
