@@ -40,15 +40,16 @@ cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
-/// Runs what takes long of a test without debugging aids, which would take hours.
-fn run_long(test: &str) -> Result<(), String> {
+/// Runs what takes long of a file of tests without debugging aids, which would take hours.
+fn run_long(file: &str) -> Result<(), String> {
     cargo::run(&[
         "test",
         "--release",
         "--package",
         "kreisel",
         "--test",
-        test,
+        "trust",
+        &format!("{file}::"),
         "--",
         "--ignored",
         "--nocapture",

@@ -30,11 +30,11 @@ const STEPS: &[Step] = &[
         let python = python::environment("read-back", &["h5py", "numpy", "vtk"])?;
         let variables = [("KREISEL_PYTHON", python.to_string_lossy())];
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
-        cargo::test("results_vtkhdf", &[], &variables)
+        cargo::test("doors", &["results_vtkhdf::"], &variables)
     }),
     step("python", "the Python package works: its tests, its examples, its types", python::check_package),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
-        cargo::test("redundancy", &["--", "--ignored"], &[])
+        cargo::test("laws", &["redundancy::", "--", "--ignored"], &[])
     }),
     step("fuzz", "hostile input makes no reader fail", || {
         cargo::test("found", &[], &[("KREISEL_EXECUTIONS", "40000")])

@@ -1,4 +1,4 @@
-"""Reads the files of tests/results_vtkhdf.rs with VTK, h5py and NumPy and compares them with the closed form.
+"""Reads the files of tests/doors/results_vtkhdf.rs with VTK, h5py and NumPy and compares them with the closed form.
 
 usage: read_back.py TRAJECTORY.vtkhdf TRAJECTORY.csv STEPS        needs the packages h5py, numpy, vtk
 """

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
-use common::{column, difference, read, within};
+use crate::common::{column, difference, read, within};
 use kreisel::run::Trajectory;
 
 const GRAVITY: f64 = 10.0;
@@ -225,7 +223,7 @@ fn a_parallelogram_with_redundant_hinges_swings_whatever_its_masses() {
             let run = simulate(&format!(
                 "[simulation]\nmethod = '{method}'\nend-time = 0.4\nstep = '1 ms'\n{text}"
             ));
-            let turned = common::last(&run, "a.angle");
+            let turned = crate::common::last(&run, "a.angle");
             // (ωh)² ωt/12 with ω ≈ 4 rad/s is 2e-6.
             within(&format!("{method}, {masses:?}"), (turned - (angle - start)).abs(), 5e-5);
         }

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
-use common::column;
+use crate::common::column;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
@@ -122,7 +120,7 @@ fn stiffnesses_may_differ_by_twelve_orders_of_magnitude() {
         let run = simulate(&text);
         let root = 0.5_f64.sqrt();
         // Second order: (ωh)² ωt/12 of half a metre is 3e-7; 1e-12 of stiffness is 1e-12 of length.
-        let error = common::difference(&run, "a.position.x", |t| 1.0 + 0.5 * (root * t).cos());
+        let error = crate::common::difference(&run, "a.position.x", |t| 1.0 + 0.5 * (root * t).cos());
         assert!(error < 1e-6, "{method}: {error:e}");
         let stretch = column(&run, "b.position.x").iter().zip(column(&run, "a.position.x"));
         let worst = stretch.map(|(b, a)| (b - a - 1.0).abs()).fold(0.0, f64::max);

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
 use std::f64::consts::TAU;
 
-use common::read;
+use crate::common::read;
 use kreisel::dae::{Notes, Point, Values};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};

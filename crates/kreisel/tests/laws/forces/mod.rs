@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod mistakes;
 
-use common::read;
+use crate::common::read;
 use kreisel::dae::{Point, Values};
 use kreisel::integrate::{INDEX2, Integration, Integrator, Parameters, Settings};
 use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
-use common::{column, difference, model as machine, read as text_machine, within};
+use crate::common::{column, difference, model as machine, read as text_machine, within};
 use kreisel::machine::{Mobility, SettingTexts};
 
 fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {

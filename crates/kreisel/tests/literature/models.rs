@@ -7,12 +7,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI, TAU};
 use std::path::{Path, PathBuf};
 
-use common::{column, last, model as machine_with, within};
+use crate::common::{column, last, model as machine_with, within};
 use kreisel::constrained::Redundancy;
 use kreisel::dae::Notes;
 use kreisel::lie::Group;

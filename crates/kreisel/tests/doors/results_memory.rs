@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
 use kreisel::report::RecordedMotion;
 use kreisel::run::{Job, RunEnding};
 
 /// Most bytes that a run and its files hold at a time, and that reading the motion back holds.
 fn peaks(end: f64) -> [u64; 2] {
-    let machine = common::read(&format!(
+    let machine = crate::common::read(&format!(
         "[simulation]
         end-time = {end}
         step = 1e-3

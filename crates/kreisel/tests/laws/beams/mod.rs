@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod convergence;
 mod mistakes;
 mod quadratic;
 mod validation;
 
-use common::{column, last, model, read};
+use crate::common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
 use kreisel::integrate::{
     INDEX2, INDEX3, Integration, Integrator, IterationMatrix, Parameters, Predictor, Saved, Settings,

@@ -7,11 +7,11 @@
     reason = "the examples are whole programs of their own"
 )]
 
-#[path = "../examples/own_joint.rs"]
+#[path = "../../examples/own_joint.rs"]
 mod own_joint;
-#[path = "../examples/own_part.rs"]
+#[path = "../../examples/own_part.rs"]
 mod own_part;
-#[path = "../examples/own_system.rs"]
+#[path = "../../examples/own_system.rs"]
 mod own_system;
 
 use kreisel::machine::Machine;

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-#[path = "../elements/answers.rs"]
-mod answers;
 mod contact_groups;
 mod friction;
 mod heaps;
@@ -11,13 +9,11 @@ mod joint_friction;
 mod mistakes;
 mod models;
 mod motions;
-#[path = "../elements/oracle.rs"]
-#[allow(dead_code, reason = "shared with the tests of the other elements")]
-mod numbers;
 mod oracle;
 mod pairs;
 mod woodpecker;
 
+use crate::elements::{answers, oracle as numbers};
 use kreisel::machine::Machine;
 
 fn read(text: &str) -> Result<Machine, String> {

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod common;
-
 use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
 use kreisel::element::{
     Axes, Body, CoordinateForce, EndStop, LinearSpring, MarkerForce, Quantity, RegularizedFriction,
@@ -179,7 +177,7 @@ fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Ve
 /// Reactions and hidden constraints are then products with the gradient: they are the same but for roundings.
 #[test]
 fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
-    let driven = common::model("four-bar", &[], &Default::default());
+    let driven = crate::common::model("four-bar", &[], &Default::default());
     let tangled = [[Group::Se3, Group::Se3], [Group::So3xR3, Group::Se3], [Group::So3xR3, Group::So3xR3]];
     let systems = tangled.map(tangle).into_iter().chain([(driven.system, driven.initial)]);
     for (system, initial) in systems {

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod answers;
-mod oracle;
+pub mod answers;
+pub mod oracle;
 mod quadratic;
 mod states;
 

@@ -1,0 +1,9 @@
+//! How fast errors fall: the order of every method against solutions of another kind.
+
+mod bdf2;
+mod integration;
+mod newton;
+mod order;
+mod soi2;
+mod updated_lagrangian;
+mod variable_steps;

@@ -1,0 +1,12 @@
+//! What users touch: machines from text, runs, steppers, files, examples, and the project itself.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod examples;
+mod machine;
+mod project;
+mod results_folder;
+mod results_memory;
+mod results_vtkhdf;
+mod run;
+mod stepper;

@@ -1,0 +1,10 @@
+//! What users rely on without looking: long runs, hard machines, no allocation, as little work as before.
+
+mod allocation;
+#[path = "../common/mod.rs"]
+mod common;
+mod hard;
+mod long;
+mod sparse_lu_allocation;
+mod values;
+mod work;
