@@ -226,7 +226,8 @@ fn a_process_that_is_killed_leaves_a_readable_file() {
     for (size, least) in [(1_500_000, 150), (3_000_000, 600), (4_500_000, 1100)] {
         let path = dir.path().join(format!("{size}.vtkhdf"));
         let mut child = Command::new(std::env::current_exe().unwrap());
-        let mut child = child.args(["--exact", "long_writer"]).env(LONG_RUN, &path).spawn().unwrap();
+        let writer = ["--exact", "results_vtkhdf::long_writer"];
+        let mut child = child.args(writer).env(LONG_RUN, &path).spawn().unwrap();
         let start = Instant::now();
         while fs::metadata(&path).map_or(0, |data| data.len()) < size {
             assert!(start.elapsed() < Duration::from_secs(60), "the writer does not write");
