@@ -40,16 +40,16 @@ cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
-/// Runs what takes long of a file of tests without debugging aids, which would take hours.
-fn run_long(file: &str) -> Result<(), String> {
+/// Runs what takes long of a program of tests without debugging aids, which would take hours.
+fn run_long(program: &str, names: &str) -> Result<(), String> {
     cargo::run(&[
         "test",
         "--release",
         "--package",
         "kreisel",
         "--test",
-        "trust",
-        &format!("{file}::"),
+        program,
+        names,
         "--",
         "--ignored",
         "--nocapture",
@@ -82,8 +82,8 @@ fn main() -> ExitCode {
         ["sbom"] => conclude(supply::bill_of_materials()),
         ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
-        ["long"] => conclude(run_long("long")),
-        ["hard"] => conclude(run_long("hard")),
+        ["long"] => conclude(run_long("long", "")),
+        ["hard"] => conclude(run_long("trust", "hard::")),
         ["bits", ref options @ ..] => bits::run(options),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),

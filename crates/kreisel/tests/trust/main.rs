@@ -4,7 +4,6 @@ mod allocation;
 #[path = "../common/mod.rs"]
 mod common;
 mod hard;
-mod long;
 mod sparse_lu_allocation;
 mod values;
 mod work;
