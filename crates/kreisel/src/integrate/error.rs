@@ -179,7 +179,7 @@ pub enum StepError {
 }
 
 /// Why bytes are not a state of this system.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum StateError {
     /// The bytes do not begin like a state.
     #[error("these bytes are not a saved state")]
@@ -196,9 +196,13 @@ pub enum StateError {
     #[error("the saved state is cut off or damaged")]
     Damaged,
     /// The state was saved by another method.
-    #[error("the saved state is not one of the method `{expected}`")]
+    #[error(
+        "the state was saved by the method `{found}`, and `{expected}` cannot go on from it: take `{found}`, or start anew"
+    )]
     OtherMethod {
-        /// The method that is to go on.
+        /// The method that saved it.
+        found: String,
+        /// The method that was to go on.
         expected: &'static str,
     },
     /// The state belongs to a system of another size.

@@ -43,7 +43,7 @@ impl Saved {
     /// The state, if it is one of a method and fits a system.
     pub(super) fn state_for(&self, method: &'static str, shape: &Shape) -> Result<State, StateError> {
         if self.method != method {
-            return Err(StateError::OtherMethod { expected: method });
+            return Err(StateError::OtherMethod { found: self.method.clone(), expected: method });
         }
         let State { now, compliance, .. } = &self.state;
         let rows = shape.constraint_count() + shape.nonholonomic_count();
@@ -104,7 +104,11 @@ impl Saved {
         if found != VERSION {
             return Err(StateError::Version { found, expected: VERSION });
         }
-        let method = String::from_utf8(reader.section()?.to_vec()).map_err(|_| StateError::Damaged)?;
+        let word = reader.section()?;
+        if !word.iter().all(|letter| letter.is_ascii_alphanumeric() || *letter == b'-') {
+            return Err(StateError::Damaged);
+        }
+        let method = String::from_utf8_lossy(word).into_owned();
         let mut state = State::default();
         let [time, step, first_step, origin, next_step, last_error, last_ratio] = reader.some_numbers()?;
         state.clock = Clock {
@@ -238,8 +242,10 @@ mod tests {
         let saved = start(SCHEMES[0], &coupled).save();
         let other = *start(SCHEMES[1], &coupled).settings();
         let refusal = Integrator::with(other).resume(&coupled, &saved).err().unwrap();
-        let expected = SCHEMES[1].word();
-        assert_eq!(refusal.to_string(), StateError::OtherMethod { expected }.to_string());
+        assert_eq!(
+            refusal.to_string(),
+            "the state was saved by the method `index2`, and `index3` cannot go on from it: take `index2`, or start anew"
+        );
     }
 
     fn sample() -> Saved {

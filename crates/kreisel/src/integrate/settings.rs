@@ -124,7 +124,7 @@ impl Default for StepChange {
 /// Everything that determines a run apart from system and initial values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Formulation.
+    /// Method.
     pub method: Method,
     /// Local coordinates of `updated-lagrangian`; without effect on other methods.
     pub parametrization: Parametrization,

@@ -36,7 +36,7 @@ pub enum Rank {
     OnDemand,
 }
 
-/// MachineSignals of a machine by name.
+/// Signals of a machine by name.
 #[derive(Default)]
 pub struct MachineSignals {
     offers: Named<(Rank, NamedSensor)>,
