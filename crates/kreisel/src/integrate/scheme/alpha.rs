@@ -87,11 +87,6 @@ pub(super) trait Formulation: StepEquations + Sized + 'static {
         changes.then_some(ratio * ratio)
     }
 
-    /// Moves past velocities as the present one.
-    fn velocity_rescaled(&mut self, before: &[f64], after: &[f64]) {
-        let _ = (before, after);
-    }
-
     /// Adds `factor` times the difference between the third derivative of the local coordinates and v̈.
     fn add_jerk_excess(
         settings: &Settings,
@@ -150,8 +145,10 @@ pub(super) struct Past {
 /// What a change of step size makes of the past, for the step that is computed.
 #[derive(Default)]
 struct Prepared {
-    /// Whether a and w were moved.
+    /// Whether a and w are other than those of the past.
     moved: bool,
+    /// By how many steps a was moved along its line.
+    shift: Option<f64>,
     a: Vec<f64>,
     state_rates: Vec<f64>,
     /// Whether v was rescaled.
@@ -165,6 +162,8 @@ pub(super) struct Base<'a> {
     pub state: &'a State,
     /// v_n.
     pub velocity: &'a [f64],
+    /// Whether the residual of the hidden constraints in v_n was rescaled for this step.
+    pub rescaled: bool,
     /// a_n.
     pub a: &'a [f64],
     /// w_n of the states.
@@ -174,11 +173,12 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    fn new(past: &'a Past, prepared: &'a Prepared, state: &'a State, shift: Option<f64>) -> Self {
-        let moved = prepared.moved;
+    fn new(past: &'a Past, prepared: &'a Prepared, state: &'a State) -> Self {
+        let Prepared { moved, rescaled, shift, .. } = *prepared;
         Self {
             state,
-            velocity: if prepared.rescaled { &prepared.velocity } else { state.base_velocity() },
+            velocity: if rescaled { &prepared.velocity } else { state.base_velocity() },
+            rescaled,
             a: if moved { &prepared.a } else { &past.a[0] },
             state_rates: if moved { &prepared.state_rates } else { &past.rates.algorithmic },
             shift,
@@ -267,10 +267,8 @@ impl Past {
 
 /// A method of the family.
 pub(super) struct Alpha<F> {
-    pub past: Past,
+    past: Past,
     prepared: Prepared,
-    /// By how many steps a_n was moved for the step that is computed.
-    shift: Option<f64>,
     newton: NewtonStep,
     form: F,
     /// Rates of the local error, one per velocity coordinate.
@@ -297,7 +295,6 @@ impl<F: Formulation> Alpha<F> {
         Ok(Self {
             past,
             prepared: Prepared::default(),
-            shift: None,
             newton: NewtonStep::new(on, couplings, room),
             form,
             error_rates: zeros(velocities),
@@ -310,12 +307,12 @@ impl<F: Formulation> Alpha<F> {
     /// (14)]. With `index3` the residual B v_n ≈ h² B r carries the error that keeps λ accurate and is
     /// rescaled by (h_new/h_old)².
     fn prepare(&mut self, on: &mut Tools, state: &State, step: f64, trial: &Trial) -> Result<(), StepError> {
-        let Self { past, prepared, newton, form, shift, .. } = self;
-        (prepared.moved, prepared.rescaled, *shift) = (false, false, None);
+        let Self { past, prepared, newton, form, .. } = self;
+        (prepared.moved, prepared.shift, prepared.rescaled) = (false, None, false);
         if !is_same_step(step, past.step) {
             newton.newton.forget();
             if on.settings.step_change.adjust_acceleration {
-                *shift = Some(prepared.change_step::<F>(past, on, state, step));
+                prepared.change_step::<F>(past, on, state, step);
             }
         }
         let rescales = on.shape.constraint_count() > 0 && on.settings.step_change.rescale_residual;
@@ -329,11 +326,8 @@ impl<F: Formulation> Alpha<F> {
             let velocity = &mut prepared.velocity;
             let outcome = on.kkt.scale_hidden_residual(on.dae, *time, configuration, velocity, factor);
             outcome.map_err(|failure| kkt_error(on.dae, failure, state, step, trial))?;
-            form.velocity_rescaled(state.base_velocity(), &prepared.velocity);
-        } else {
-            form.velocity_rescaled(&[], &[]);
         }
-        form.prepare(on, &Base::new(past, prepared, state, *shift), step);
+        form.prepare(on, &Base::new(past, prepared, state), step);
         Ok(())
     }
 
@@ -367,7 +361,7 @@ impl<F: Formulation> Alpha<F> {
             }
             let next_rates = &trial.values.internal_rates;
             RateHistory::settle(&mut prepared.state_rates, &now.internal_rates, next_rates, parameters);
-            let base = Base::new(past, prepared, state, None);
+            let base = Base::new(past, prepared, state);
             form.prepare(on, &base, step);
             let guess = &mut |work: &Workspace, predictor: Predictor, trial: &mut Trial| {
                 past.predict(&base, parameters, predictor, step, &work.algebraic, trial);
@@ -382,18 +376,17 @@ impl<F: Formulation> Alpha<F> {
 }
 
 impl Prepared {
-    /// Moves a and w along their lines; gives by how many steps a was moved.
-    fn change_step<F: Formulation>(&mut self, past: &Past, on: &Tools, state: &State, step: f64) -> f64 {
+    /// Moves a and w along their lines.
+    fn change_step<F: Formulation>(&mut self, past: &Past, on: &Tools, state: &State, step: f64) {
         let (settings, change) = (&on.settings, step / past.step - 1.0);
         let shift = settings.parameters.offset() * change;
-        self.moved = true;
+        (self.moved, self.shift) = (true, Some(shift));
         move_along(&past.a[0], &past.a[1], shift, &mut self.a);
         let state_shift = StateParameters::new(&settings.parameters).offset() * change;
         let rates = &past.rates;
         move_along(&rates.algorithmic, &rates.previous_algorithmic, state_shift, &mut self.state_rates);
         let motion = (state.base_velocity(), state.now.acceleration.as_slice());
         F::add_jerk_excess(settings, &on.shape.space, shift * past.step, motion, &mut self.a);
-        shift
     }
 }
 
@@ -434,8 +427,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
         trial: &mut Trial,
     ) -> Result<usize, StepError> {
         self.prepare(on, state, step, trial)?;
-        let Self { past, prepared, newton, form, shift, .. } = self;
-        let base = Base::new(past, prepared, state, *shift);
+        let Self { past, prepared, newton, form, .. } = self;
+        let base = Base::new(past, prepared, state);
         let parameters = on.settings.parameters;
         let guess = &mut |work: &Workspace, predictor: Predictor, trial: &mut Trial| {
             past.predict(&base, &parameters, predictor, step, &work.algebraic, trial);
@@ -446,7 +439,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 
     fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
-        let Self { past, prepared, newton, form, shift, .. } = self;
+        let Self { past, prepared, newton, form, .. } = self;
         let parameters = &on.settings.parameters;
         if std::mem::replace(&mut prepared.moved, false) {
             std::mem::swap(&mut past.a[0], &mut prepared.a);
@@ -460,7 +453,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         let now = &state.now;
         let next = &mut newton.work.scratch;
         past.guess = past.next_acceleration(form.algorithmic_acceleration(), parameters, now, trial, next);
-        form.accept(&Base::new(past, prepared, state, *shift), step, trial, next);
+        form.accept(&Base::new(past, prepared, state), step, trial, next);
         // Values change places wherever they can: large machines wait for memory, not for numbers.
         past.a.rotate_right(1);
         std::mem::swap(&mut past.a[0], next);
@@ -484,7 +477,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         let Tools { settings, shape, judge, .. } = on;
         let parameters = &settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
-        let (base, values) = (Base::new(past, prepared, state, None), &trial.values);
+        let (base, values) = (Base::new(past, prepared, state), &trial.values);
         F::curvature_error(settings, &shape.space, (&values.velocity, &values.acceleration), rates);
         let constant = F::position_error_constant(parameters);
         for (i, rate) in rates.iter_mut().enumerate() {
@@ -541,8 +534,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
         if let Err(error) = self.prepare(on, state, step, trial) {
             return Some(Err(error));
         }
-        let Self { past, prepared, newton, form, shift, .. } = self;
-        let base = Base::new(past, prepared, state, *shift);
+        let Self { past, prepared, newton, form, .. } = self;
+        let base = Base::new(past, prepared, state);
         let parameters = &on.settings.parameters;
         let guess = &mut |work: &Workspace, predictor: Predictor, trial: &mut Trial| {
             past.predict(&base, parameters, predictor, step, &work.algebraic, trial);

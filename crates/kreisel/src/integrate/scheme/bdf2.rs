@@ -23,7 +23,7 @@ use super::super::integration::is_same_step;
 use super::super::settings::{Form, IterationMatrix, Scaling, Settings};
 use super::super::state::{Clock, State};
 use super::alpha::{Alpha, Base, Formulation};
-use super::implicit::{Room, Step, StepEquations};
+use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::parameters::Parameters;
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
@@ -85,8 +85,6 @@ pub(super) struct TwoSteps {
     previous_velocity: Vec<f64>,
     /// Coordinates of q_{n−1} about q_n.
     previous_increment: Vec<f64>,
-    /// v_{n−1} as it is for the step that is computed.
-    rescaled_velocity: Vec<f64>,
     form: Form,
     scaling: Scaling,
     step: f64,
@@ -132,7 +130,6 @@ impl Formulation for TwoSteps {
             previous_step: settings.step,
             previous_velocity: zeros.clone(),
             previous_increment: zeros.clone(),
-            rescaled_velocity: zeros.clone(),
             form: settings.form,
             scaling: settings.scaling,
             step: settings.step,
@@ -172,9 +169,14 @@ impl Formulation for TwoSteps {
         for (out, x) in self.past_increment.iter_mut().zip(&self.previous_increment) {
             *out = last * x;
         }
-        let velocities = base.velocity.iter().zip(&self.rescaled_velocity);
-        for (out, (v, before)) in self.past_velocity.iter_mut().zip(velocities) {
-            *out = last * before - (leading + last) * v;
+        let unscaled = base.state.base_velocity();
+        for (i, out) in self.past_velocity.iter_mut().enumerate() {
+            let (v, mut previous) = (base.velocity[i], self.previous_velocity[i]);
+            if base.rescaled {
+                // v_{n−1} moves as v_n does.
+                previous = (previous - unscaled[i]) + v;
+            }
+            *out = last * previous - (leading + last) * v;
         }
     }
 
@@ -197,13 +199,6 @@ impl Formulation for TwoSteps {
         let last = clock.step;
         let growth = step * (step + last) / (last * (last + self.previous_step));
         (last > 0.0 && !is_same_step(growth, 1.0)).then_some(growth)
-    }
-
-    fn velocity_rescaled(&mut self, before: &[f64], after: &[f64]) {
-        self.rescaled_velocity.copy_from_slice(&self.previous_velocity);
-        for (out, (before, after)) in self.rescaled_velocity.iter_mut().zip(before.iter().zip(after)) {
-            *out = (*out - before) + after;
-        }
     }
 
     fn position_error_constant(_: &Parameters) -> f64 {
@@ -388,7 +383,7 @@ impl Bdf2Step<'_> {
     }
 }
 
-impl Bdf2Step<'_> {
+impl TwoParts for Bdf2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (second, factors, h) = (self.second(), self.factors(), self.step.coefficients.step);
         let (work, trial, coefficients) =
@@ -437,12 +432,7 @@ impl Bdf2Step<'_> {
 
 impl NonlinearSystem for Bdf2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
-        if let Some(out) = residual {
-            self.residual(out);
-        }
-        if let Some(out) = matrix {
-            self.matrix(out);
-        }
+        self.evaluate_parts(residual, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

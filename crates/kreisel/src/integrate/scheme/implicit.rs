@@ -20,6 +20,7 @@ use crate::constrained::{
     COMPLIANCE, ClosureFailure, ClosureGoal, KktFailure, Layout, Miss, POSITION_TOLERANCE, misses, named,
 };
 use crate::dae::{Couplings, Dae, Point};
+use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{
     ContractionHistory, Newton, NewtonCounts, NewtonFailure, NonlinearSystem, Refresh,
 };
@@ -91,6 +92,28 @@ pub(super) trait StepEquations: Send + Sync {
     /// Takes up what was noted with a matrix.
     fn restore(&mut self, on: &Tools, point: &MatrixPoint) {
         let _ = (on, point);
+    }
+}
+
+/// Equations of a step whose residual and matrix are found apart, or at once where that is cheaper.
+pub(super) trait TwoParts {
+    fn residual(&mut self, out: &mut [f64]);
+    fn matrix(&mut self, out: &mut BlockMatrix);
+
+    /// Both.
+    fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        self.residual(residual);
+        self.matrix(matrix);
+    }
+
+    /// What is wanted of them, for [`NonlinearSystem::evaluate`].
+    fn evaluate_parts(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
+        match (residual, matrix) {
+            (Some(residual), Some(matrix)) => self.residual_and_matrix(residual, matrix),
+            (Some(residual), None) => self.residual(residual),
+            (None, Some(matrix)) => self.matrix(matrix),
+            (None, None) => {}
+        }
     }
 }
 

@@ -18,7 +18,7 @@
 
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
-use super::implicit::{Room, Step, StepEquations};
+use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::work::Besides;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply, place_values, view};
@@ -296,7 +296,7 @@ impl Index2Step<'_> {
     }
 }
 
-impl Index2Step<'_> {
+impl TwoParts for Index2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         self.step.work.evaluate_with_rates(self.step.dae, self.step.base, self.step.trial);
         self.write_residual(out);
@@ -317,8 +317,12 @@ impl Index2Step<'_> {
         self.write_constraints(false, out);
     }
 
-    /// Both in one pass.
+    /// In one pass where the system folds its derivatives.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        if !self.folds() {
+            self.residual(residual);
+            return self.matrix(matrix);
+        }
         self.step.work.move_to(self.step.base, self.step.trial);
         let has_gradient = self.fold(Besides::EquationsAndRates, matrix);
         self.write_residual(residual);
@@ -328,17 +332,7 @@ impl Index2Step<'_> {
 
 impl NonlinearSystem for Index2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
-        match (residual, matrix) {
-            (Some(residual), Some(matrix)) if self.folds() => self.residual_and_matrix(residual, matrix),
-            (residual, matrix) => {
-                if let Some(out) = residual {
-                    self.residual(out);
-                }
-                if let Some(out) = matrix {
-                    self.matrix(out);
-                }
-            }
-        }
+        self.evaluate_parts(residual, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -16,7 +16,7 @@
 
 use super::alpha::{Alpha, Formulation};
 use super::force_level::ForceLevel;
-use super::implicit::{Room, Step, StepEquations};
+use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::work::Besides;
 use super::{Family, Method, SchemeEntry, Tools};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
@@ -143,7 +143,7 @@ impl Index3Step<'_> {
     }
 }
 
-impl Index3Step<'_> {
+impl TwoParts for Index3Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         match self.force_level {
             None => self.step.work.evaluate(self.step.dae, self.step.base, self.step.trial),
@@ -176,8 +176,12 @@ impl Index3Step<'_> {
         self.write_matrix(None, out);
     }
 
-    /// Both in one pass.
+    /// In one pass where the system folds its derivatives.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
+        if !self.folds() {
+            self.residual(residual);
+            return self.matrix(matrix);
+        }
         self.step.work.move_to(self.step.base, self.step.trial);
         let has_gradient = self.fold(Besides::Equations, matrix);
         self.write_residual(residual);
@@ -187,17 +191,7 @@ impl Index3Step<'_> {
 
 impl NonlinearSystem for Index3Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
-        match (residual, matrix) {
-            (Some(residual), Some(matrix)) if self.folds() => self.residual_and_matrix(residual, matrix),
-            (residual, matrix) => {
-                if let Some(out) = residual {
-                    self.residual(out);
-                }
-                if let Some(out) = matrix {
-                    self.matrix(out);
-                }
-            }
-        }
+        self.evaluate_parts(residual, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

@@ -244,3 +244,121 @@ pub(super) trait Scheme: Send + Sync {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Integrator, Settings};
+    use super::*;
+    use crate::dae::coupled::Coupled;
+    use crate::lie::Group;
+
+    /// Two methods, the second of which takes over after some steps.
+    struct Relay {
+        runners: [Box<dyn Scheme>; 2],
+        steps: u8,
+    }
+
+    const FIRST_STEPS: u8 = 5;
+
+    const RELAY: Method = Method(&SchemeEntry {
+        word: "relay",
+        family: Family::ChungHulbert,
+        leaves_hidden_residual: true,
+        options: &[],
+        suit: |_| {},
+        new: |on, couplings| {
+            let runners = [(INDEX3.0.new)(on, couplings)?, (INDEX2.0.new)(on, couplings)?];
+            Ok(Box::new(Relay { runners, steps: 0 }))
+        },
+    });
+
+    impl Relay {
+        fn runner(&mut self) -> &mut dyn Scheme {
+            &mut *self.runners[usize::from(self.steps >= FIRST_STEPS)]
+        }
+    }
+
+    impl Scheme for Relay {
+        fn start(
+            &mut self,
+            on: &mut Tools,
+            state: &mut State,
+            step: Option<f64>,
+            at: StartPoint,
+        ) -> Result<f64, KktFailure> {
+            self.runner().start(on, state, step, at)
+        }
+
+        fn attempt(
+            &mut self,
+            on: &mut Tools,
+            state: &State,
+            step: f64,
+            trial: &mut Trial,
+        ) -> Result<usize, StepError> {
+            self.runner().attempt(on, state, step, trial)
+        }
+
+        fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+            let next = self.runner().accept(on, state, step, trial);
+            self.steps = self.steps.saturating_add(1);
+            if self.steps == FIRST_STEPS { Next::Start } else { next }
+        }
+
+        fn error(
+            &mut self,
+            on: &Tools,
+            state: &State,
+            step: f64,
+            trial: &Trial,
+            control: &ErrorControl,
+        ) -> ErrorSize {
+            self.runner().error(on, state, step, trial, control)
+        }
+
+        fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
+            each("steps", Item::Byte(&mut self.steps));
+            self.runners.iter_mut().for_each(|runner| runner.history(each));
+        }
+
+        fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+            self.runner().resume(on, state)
+        }
+    }
+
+    #[test]
+    fn a_method_may_hand_over_to_another_and_loses_no_order() {
+        let coupled = Coupled::new(Group::Se3);
+        let end = |method: Method, step: f64| {
+            let settings = Settings::new(method, Parameters::chung_hulbert(0.6).unwrap(), step);
+            let mut run = Integrator::with(settings).start(&coupled, coupled.initial()).unwrap();
+            run.advance(0.1).unwrap();
+            // The one that took over keeps the velocity constraints, and has its own past.
+            let has_stabilizers =
+                run.carried("stabilizers").is_some_and(|eta| eta.iter().any(|eta| *eta != 0.0));
+            assert!(has_stabilizers, "{method:?}");
+            run.values().multipliers[0]
+        };
+        let exact = end(INDEX2, 1e-4);
+        let errors = [4e-3, 2e-3].map(|step| (end(RELAY, step) - exact).abs());
+        assert!(errors[0] / errors[1] > 3.5, "{errors:?}");
+    }
+
+    #[test]
+    fn a_run_is_taken_up_again_on_either_side_of_the_change() {
+        let coupled = Coupled::new(Group::Se3);
+        let settings = Settings::new(RELAY, Parameters::chung_hulbert(0.6).unwrap(), 1e-3);
+        for before in [3, 5, 8] {
+            let mut whole = Integrator::with(settings).start(&coupled, coupled.initial()).unwrap();
+            for _ in 0..before {
+                whole.step().unwrap();
+            }
+            let mut resumed = Integrator::with(settings).resume(&coupled, &whole.save()).unwrap();
+            for _ in 0..6 {
+                whole.step().unwrap();
+                resumed.step().unwrap();
+            }
+            assert_eq!(whole.values(), resumed.values(), "after {before} steps");
+        }
+    }
+}

@@ -24,7 +24,7 @@
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
 use super::force_level::ForceLevel;
-use super::implicit::{MatrixPoint, Room, Step, StepEquations};
+use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
@@ -379,7 +379,7 @@ impl Soi2Step<'_> {
     }
 }
 
-impl Soi2Step<'_> {
+impl TwoParts for Soi2Step<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         self.tilde.values.set(self.step.trial, self.changes, &self.step.coefficients);
         let inverse_scale = 1.0 / self.step.coefficients.scale;
@@ -433,12 +433,7 @@ impl Soi2Step<'_> {
 
 impl NonlinearSystem for Soi2Step<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
-        if let Some(out) = residual {
-            self.residual(out);
-        }
-        if let Some(out) = matrix {
-            self.matrix(out);
-        }
+        self.evaluate_parts(residual, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {

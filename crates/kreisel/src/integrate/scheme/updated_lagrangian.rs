@@ -19,7 +19,7 @@
 use super::super::error::StartError;
 use super::super::settings::{Parametrization, Settings};
 use super::alpha::{Alpha, Base, Formulation};
-use super::implicit::{Room, Step, StepEquations};
+use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::index3::Index3Step;
 use super::parameters::Parameters;
 use super::work::Coefficients;
@@ -304,7 +304,7 @@ impl UpdatedLagrangian<'_> {
     }
 }
 
-impl UpdatedLagrangian<'_> {
+impl TwoParts for UpdatedLagrangian<'_> {
     fn residual(&mut self, out: &mut [f64]) {
         let (linear, local) = (&mut self.linear, &mut *self.local);
         local.map(&linear.step.work.shape.space, linear.step.base, linear.step.trial);
@@ -362,12 +362,7 @@ impl UpdatedLagrangian<'_> {
 
 impl NonlinearSystem for UpdatedLagrangian<'_> {
     fn evaluate(&mut self, residual: Option<&mut [f64]>, matrix: Option<&mut BlockMatrix>) {
-        if let Some(out) = residual {
-            self.residual(out);
-        }
-        if let Some(out) = matrix {
-            self.matrix(out);
-        }
+        self.evaluate_parts(residual, matrix);
     }
 
     fn correct(&mut self, increment: &[f64], fraction: f64) {
