@@ -1,33 +1,18 @@
-//! Constraints that follow from others, found by a sparse factorisation.
+//! Constraints that follow from others.
 //!
 //! The rows of B and A, each scaled to length one in a metric that weighs angles with the system's length,
-//! are eliminated in the block system
-//!
-//! ```text
-//! | D   Bᵀ |
-//! | B  −ε  |                    (A beside B)
-//! ```
-//!
-//! A row that depends on rows eliminated before it leaves a pivot of about ε. With dependent rows the
-//! multipliers are not unique: N(Bᵀ) can be added to them. A vector of random numbers solved for twice keeps
-//! only its part in N(Bᵀ), and the rows where that part does not vanish are those whose multipliers are
-//! shared.
+//! are compared by [`dependent_rows`]. With dependent rows the multipliers are not unique: N(Bᵀ) can be added
+//! to them. The rows where that space does not vanish are those whose multipliers are shared.
 
 use std::sync::Arc;
 
-use super::layout::{Copies, Layout, RowKind};
-use crate::dae::{Couplings, Dae, Point, Shape, Tangent};
+use crate::dae::{Dae, Point, Shape};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
-use crate::solve::sparse_lu::{Regularization, SparseLu};
+use crate::solve::dependent::dependent_rows;
 
-/// Shift ε that keeps the factorisation regular: far above round-off, far below the square of an angle that
-/// matters.
-const SHIFT: f64 = 1e-12;
-/// Pivots below this count as vanished: rows at an angle of less than 1e-5 rad to the others.
-const VANISHED: f64 = 1e-10;
-/// Part of the largest entry above which a multiplier counts as shared.
-const SHARED: f64 = 1e-6;
+/// Rows at an angle of less than this, in rad, to the others follow from them.
+const DEPENDENT: f64 = 1e-5;
 
 /// Which constraints follow from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,36 +49,20 @@ impl Redundancy {
         if shape.constraint_count() + shape.nonholonomic_count() == 0 {
             return Self::default();
         }
-        let couplings = kinematic_couplings(dae, &shape);
-        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
-        let matrix = block_matrix(dae, &shape, &couplings, &layout, time, configuration, velocity);
-        let Some(mut lu) = factored(&layout, &matrix) else { return Self::default() };
-        let (first_group, groups) = (shape.node_sizes().len(), shape.constraints.len());
-        let mut found = Self::default();
-        for pivot in lu.weak_pivots(VANISHED).filter(|pivot| pivot.group >= first_group) {
-            let group = pivot.group - first_group;
-            if group < groups {
-                found.implied.push(shape.constraints[..group].iter().sum::<usize>() + pivot.row);
-            } else {
-                let before: usize = shape.nonholonomic[..group - groups].iter().sum();
-                found.implied_nonholonomic.push(before + pivot.row);
-            }
-        }
+        let rows = dependent_rows(&scaled_rows(dae, &shape, time, configuration, velocity), DEPENDENT);
         let count = shape.constraint_count();
-        found.idle = dae.idle_constraints(&vec![0.0; shape.memory]);
-        found.idle.sort_unstable();
-        let idle = found.idle.clone();
-        let works = |row: usize| idle.binary_search(&row).is_err();
-        found.implied.retain(|row| works(*row));
-        found.implied_nonholonomic.retain(|row| works(count + row));
-        if !found.is_none() {
-            let mut rows = shared_rows(&mut lu, &layout, &shape);
-            rows.retain(|row| works(*row));
+        let mut idle = dae.idle_constraints(&vec![0.0; shape.memory]);
+        idle.sort_unstable();
+        // Both kinds of rows, the holonomic ones first.
+        let apart = |mut rows: Vec<usize>| {
+            rows.retain(|row| idle.binary_search(row).is_err());
             let nonholonomic = rows.split_off(rows.partition_point(|row| *row < count));
-            found.shared = rows;
-            found.shared_nonholonomic = nonholonomic.into_iter().map(|row| row - count).collect();
-        }
-        let (holonomic, nonholonomic) = idle.split_at(idle.partition_point(|row| *row < count));
+            (rows, nonholonomic.into_iter().map(|row| row - count).collect::<Vec<_>>())
+        };
+        let (implied, implied_nonholonomic) = apart(rows.implied);
+        let (shared, shared_nonholonomic) = apart(rows.involved);
+        let mut found = Self { implied, shared, implied_nonholonomic, shared_nonholonomic, idle };
+        let (holonomic, nonholonomic) = found.idle.split_at(found.idle.partition_point(|row| *row < count));
         found.implied.extend(holonomic);
         found.implied_nonholonomic.extend(nonholonomic.iter().map(|row| row - count));
         found.implied.sort_unstable();
@@ -102,137 +71,94 @@ impl Redundancy {
     }
 }
 
-/// Only B and A count: nodes meet themselves alone.
-fn kinematic_couplings(dae: &dyn Dae, shape: &Shape) -> Couplings {
-    let sizes = shape.node_sizes();
-    let diagonal = BlockPattern::new(&sizes, &sizes, (0..sizes.len()).map(|node| (node, node)));
-    Couplings {
-        force_node: Arc::new(diagonal),
-        constraint_node: dae.couplings().constraint_node,
-        nonholonomic_node: dae.couplings().nonholonomic_node,
-        ..Couplings::dense(&Shape::new(crate::lie::Space::new([])))
-    }
-}
-
-fn block_matrix(
+/// Rows of B, then of A, each of length one.
+fn scaled_rows(
     dae: &dyn Dae,
     shape: &Shape,
-    couplings: &Couplings,
-    layout: &Layout,
     time: f64,
     configuration: &[f64],
     velocity: &[f64],
 ) -> BlockMatrix {
-    let mut tangent = Tangent::zeros(couplings);
-    let zeros = vec![0.0; shape.velocity_count()];
+    let couplings = dae.couplings();
+    let mut gradient = BlockMatrix::zeros(couplings.constraint_node);
+    let mut nonholonomic = BlockMatrix::zeros(couplings.nonholonomic_node);
     let at = Point {
         time,
         configuration,
         velocity,
-        acceleration: &zeros,
+        acceleration: &vec![0.0; shape.velocity_count()],
         multipliers: &vec![0.0; shape.constraint_count()],
         nonholonomic_multipliers: &vec![0.0; shape.nonholonomic_count()],
         internal_states: &vec![0.0; shape.state_count()],
         memory: &vec![0.0; shape.memory],
     };
-    dae.gradient(&at, &mut tangent.gradient);
-    let metric = metric(shape, shape.scales.length);
-    scale_rows(&mut tangent.gradient, &metric);
+    dae.gradient(&at, &mut gradient);
     if shape.nonholonomic_count() > 0 {
-        dae.nonholonomic_gradient(&at, &mut tangent.nonholonomic);
-        scale_rows(&mut tangent.nonholonomic, &metric);
+        dae.nonholonomic_gradient(&at, &mut nonholonomic);
     }
-    write_diagonal(&mut tangent.dynamic, &metric);
-    let mut plain = shape.clone();
-    plain.reactions = crate::dae::Reactions::Gradient;
-    let mut matrix = BlockMatrix::zeros(Arc::clone(&layout.pattern));
-    layout.add_forces(&tangent, None, 1.0, &mut matrix);
-    layout.add_gradient(&plain, &tangent, None, &mut matrix);
-    layout.add_nonholonomic(&plain, &tangent, &mut matrix);
-    matrix
+    let mut rows = above_each_other(&gradient, &nonholonomic);
+    scale_rows(&mut rows, &lengths(shape, shape.scales.length));
+    rows
 }
 
-/// Squares of lengths: 1 for a translation, L² for an angle.
-fn metric(shape: &Shape, length: f64) -> Vec<f64> {
-    let square = length * length;
-    let mut metric = Vec::with_capacity(shape.velocity_count());
-    for node in 0..shape.space.factor_count() {
-        match shape.space.group(node) {
-            Group::Vector(size) => metric.extend(std::iter::repeat_n(1.0, size)),
-            Group::So3 => metric.extend([square; 3]),
-            Group::So3xR3 | Group::Se3 => metric.extend([square, square, square, 1.0, 1.0, 1.0]),
+/// Two matrices with the same columns as one.
+fn above_each_other(first: &BlockMatrix, second: &BlockMatrix) -> BlockMatrix {
+    let patterns = [first.pattern(), second.pattern()];
+    let sizes = |pattern: &BlockPattern| -> Vec<usize> {
+        (0..pattern.row_group_count()).map(|group| pattern.row_range(group).len()).collect()
+    };
+    let columns: Vec<usize> =
+        (0..patterns[0].column_group_count()).map(|group| patterns[0].column_range(group).len()).collect();
+    let before = patterns[0].row_group_count();
+    let places = |pattern: &BlockPattern, before: usize| -> Vec<(usize, usize)> {
+        pattern.blocks().map(|(_, row, column)| (before + row, column)).collect()
+    };
+    let all = [places(patterns[0], 0), places(patterns[1], before)].concat();
+    let pattern = BlockPattern::new(&[sizes(patterns[0]), sizes(patterns[1])].concat(), &columns, all);
+    let mut both = BlockMatrix::zeros(Arc::new(pattern));
+    for (matrix, before) in [(first, 0), (second, before)] {
+        for (block, row, column) in matrix.pattern().blocks() {
+            if let Some(place) = both.pattern().find(before + row, column) {
+                both.block_values_mut(place).copy_from_slice(matrix.block_values(block));
+            }
         }
     }
-    metric
+    both
 }
 
-/// Scales each row of B to length one.
-fn scale_rows(gradient: &mut BlockMatrix, metric: &[f64]) {
-    let pattern = Arc::clone(gradient.pattern());
+/// How far a coordinate moves points: 1 for a translation, the system's length for an angle.
+fn lengths(shape: &Shape, length: f64) -> Vec<f64> {
+    let mut lengths = Vec::with_capacity(shape.velocity_count());
+    for node in 0..shape.space.factor_count() {
+        match shape.space.group(node) {
+            Group::Vector(size) => lengths.extend(std::iter::repeat_n(1.0, size)),
+            Group::So3 => lengths.extend([length; 3]),
+            Group::So3xR3 | Group::Se3 => lengths.extend([length, length, length, 1.0, 1.0, 1.0]),
+        }
+    }
+    lengths
+}
+
+/// Divides columns by lengths, and scales each row to length one.
+fn scale_rows(matrix: &mut BlockMatrix, lengths: &[f64]) {
+    let pattern = Arc::clone(matrix.pattern());
     let mut squares = vec![0.0; pattern.row_count()];
     for (block, row, column) in pattern.blocks() {
-        let (rows, metric) = (pattern.row_range(row), &metric[pattern.column_range(column)]);
-        let view = gradient.block(block);
-        for (c, weight) in metric.iter().enumerate() {
-            for (r, square) in squares[rows.clone()].iter_mut().enumerate() {
-                *square += view[(r, c)] * view[(r, c)] / weight;
+        let rows = pattern.row_range(row);
+        let mut view = matrix.block_mut(block);
+        for (mut values, length) in view.column_iter_mut().zip(&lengths[pattern.column_range(column)]) {
+            values /= *length;
+            for (square, value) in squares[rows.clone()].iter_mut().zip(values.iter()) {
+                *square += value * value;
             }
         }
     }
     for (block, row, _) in pattern.blocks() {
-        let rows = pattern.row_range(row);
-        let mut view = gradient.block_mut(block);
-        for (r, square) in squares[rows].iter().enumerate() {
+        let mut view = matrix.block_mut(block);
+        for (r, square) in squares[pattern.row_range(row)].iter().enumerate() {
             if *square > 0.0 {
                 view.row_mut(r).scale_mut(1.0 / square.sqrt());
             }
         }
     }
-}
-
-fn write_diagonal(matrix: &mut BlockMatrix, metric: &[f64]) {
-    let pattern = Arc::clone(matrix.pattern());
-    for (block, _, column) in pattern.blocks() {
-        let mut view = matrix.block_mut(block);
-        for (i, weight) in metric[pattern.column_range(column)].iter().enumerate() {
-            view[(i, i)] = *weight;
-        }
-    }
-}
-
-fn factored(layout: &Layout, matrix: &BlockMatrix) -> Option<SparseLu> {
-    let mut lu = SparseLu::new(Arc::clone(&layout.pattern), &layout.roles).ok()?;
-    lu.regularize(Regularization { epsilon: SHIFT, weights: Vec::new(), refinements: 0 }).ok()?;
-    lu.factor(matrix).ok()?;
-    Some(lu)
-}
-
-/// Rows of B, then of A, where a random vector's part in the null space of their transpose does not vanish.
-fn shared_rows(lu: &mut SparseLu, layout: &Layout, shape: &Shape) -> Vec<usize> {
-    let holonomic = shape.constraint_count();
-    let mut part = vec![0.0; holonomic + shape.nonholonomic_count()];
-    let mut shared = vec![false; part.len()];
-    for seed in 1..=2_u64 {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        for value in &mut part {
-            // A linear congruence is random enough: what counts is that no null vector is missed.
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            *value = (state >> 33) as f64 / (1_u64 << 31) as f64 + 0.5;
-        }
-        for _ in 0..2 {
-            let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-            part.iter_mut().for_each(|value| *value /= largest.max(f64::MIN_POSITIVE));
-            let mut unknowns = vec![0.0; layout.pattern.row_count()];
-            layout.scatter(RowKind::Holonomic, 0, &part[..holonomic], &mut unknowns);
-            layout.scatter(RowKind::Nonholonomic, 0, &part[holonomic..], &mut unknowns);
-            lu.solve(&mut unknowns);
-            layout.gather(RowKind::Holonomic, 0, &unknowns, &mut part[..holonomic]);
-            layout.gather(RowKind::Nonholonomic, 0, &unknowns, &mut part[holonomic..]);
-        }
-        let largest = part.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        for (shared, value) in shared.iter_mut().zip(&part) {
-            *shared |= value.abs() > SHARED * largest;
-        }
-    }
-    shared.iter().enumerate().filter(|(_, shared)| **shared).map(|(row, _)| row).collect()
 }

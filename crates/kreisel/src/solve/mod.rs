@@ -4,6 +4,7 @@ mod balance;
 pub mod block;
 pub mod contraction;
 pub mod dense;
+pub(crate) mod dependent;
 mod dropped;
 pub mod kernel;
 pub mod linear;
