@@ -36,9 +36,6 @@ pub(crate) fn fit_together(
     Ok((configuration, report, redundancy))
 }
 
-/// Positions count as consistent when every constraint holds to this part of the largest coordinate.
-pub(crate) const POSITION_TOLERANCE: f64 = 2e-14;
-
 /// A configuration that satisfies the constraints, and what was changed in the user's one.
 pub(crate) fn closed(
     dae: &dyn Dae,
@@ -54,10 +51,8 @@ pub(crate) fn closed(
     };
     let mut configuration = initial.configuration.clone();
     shape.space.normalize(&mut configuration);
-    // Coordinates far from the origin carry more rounding into the constraints.
     let extent = configuration.iter().fold(shape.scales.length, |extent, value| extent.max(value.abs()));
-    let goal =
-        ClosureGoal { time: initial.time, tolerance: POSITION_TOLERANCE * extent, fixed: &initial.fixed };
+    let goal = ClosureGoal::new(initial.time, extent, &initial.fixed);
     report.position_violation = kkt
         .project_position(dae, goal, &mut configuration, &mut report.position_change)
         .map_err(|failure| failure.at_start(dae, initial.time))?;

@@ -13,7 +13,7 @@ mod scales;
 pub(crate) use closure::{ClosureFailure, ClosureGoal, misses, named};
 pub(crate) use compliance::{COMPLIANCE, compliance, comply};
 pub use consistent::StartReport;
-pub(crate) use consistent::{POSITION_TOLERANCE, check_initial, closed, fit_together, refuse};
+pub(crate) use consistent::{check_initial, closed, fit_together, refuse};
 pub use error::{ConsistencyError, Miss};
 pub(crate) use error::{blame, in_words};
 pub(crate) use kkt::{Kkt, KktFailure};

@@ -305,7 +305,12 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// A matrix with the given sizes of groups and blocks of random numbers, rows scaled to length one.
-    fn random(rng: &mut ChaCha8Rng, rows: &[usize], columns: &[usize], blocks: &[(usize, usize)]) -> BlockMatrix {
+    fn random(
+        rng: &mut ChaCha8Rng,
+        rows: &[usize],
+        columns: &[usize],
+        blocks: &[(usize, usize)],
+    ) -> BlockMatrix {
         let pattern = Arc::new(BlockPattern::new(rows, columns, blocks.iter().copied()));
         let mut matrix = BlockMatrix::zeros(pattern);
         matrix.values_mut().iter_mut().for_each(|value| *value = rng.random_range(-1.0..1.0));
@@ -356,7 +361,8 @@ mod tests {
     #[test]
     fn a_row_that_follows_with_large_factors_is_found() {
         // Three nearly parallel rows: the last is a thousand times their difference.
-        let (one, other) = (DVector::from_vec(vec![1.0, 0.0]), DVector::from_vec(vec![1.0, 1e-3]).normalize());
+        let (one, other) =
+            (DVector::from_vec(vec![1.0, 0.0]), DVector::from_vec(vec![1.0, 1e-3]).normalize());
         let third = (&other - &one).normalize();
         let pattern = Arc::new(BlockPattern::new(&[1, 1, 1], &[2], [(0, 0), (1, 0), (2, 0)]));
         let mut matrix = BlockMatrix::zeros(pattern);

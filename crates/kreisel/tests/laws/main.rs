@@ -13,6 +13,7 @@ mod events;
 mod forces;
 mod forces_displacement;
 mod joints;
+mod loops;
 mod masses;
 mod modes;
 mod nonholonomic;

@@ -16,9 +16,7 @@ use super::super::settings::{Predictor, Settings};
 use super::super::state::State;
 use super::work::{Coefficients, Workspace};
 use super::{Item, Tools, Trial};
-use crate::constrained::{
-    COMPLIANCE, ClosureFailure, ClosureGoal, KktFailure, Layout, Miss, POSITION_TOLERANCE, misses, named,
-};
+use crate::constrained::{COMPLIANCE, ClosureFailure, ClosureGoal, KktFailure, Layout, Miss, misses, named};
 use crate::dae::{Couplings, Dae, Point};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{
@@ -442,7 +440,7 @@ fn missed_at(on: &mut Tools, state: &State, time: f64) -> Vec<Miss> {
     let mut configuration = state.now.configuration.clone();
     let length = on.shape.scales.length;
     let extent = configuration.iter().fold(length, |extent, value| extent.max(value.abs()));
-    let goal = ClosureGoal { time, tolerance: POSITION_TOLERANCE * extent, fixed: &[] };
+    let goal = ClosureGoal::new(time, extent, &[]);
     let mut change = vec![0.0; on.shape.velocity_count()];
     on.kkt.set_states(&state.now.internal_states, &state.now.memory);
     let outcome = on.kkt.project_position(on.dae, goal, &mut configuration, &mut change);
