@@ -24,7 +24,7 @@ pub struct TraitLimit {
 
 /// The traits that others implement; some are yet to come.
 pub const TRAITS: &[TraitLimit] = &[
-    methods("Dae", (20, 2), (10, 2)),
+    methods("Dae", (10, 2), (10, 2)),
     methods("Joint", (5, 2), (5, 2)),
     methods("Element", (5, 2), (5, 2)),
     methods("NonlinearSystem", (4, 3), (4, 3)),
@@ -55,7 +55,7 @@ pub struct StructLimit {
 pub const STRUCTS: &[StructLimit] = &[
     fields("integrate", "State", 6, "6, private"),
     fields("integrate", "Trial", 2, "2, private"),
-    fields("integrate", "Workspace", 20, "≤ 14, private"),
+    fields("integrate", "Workspace", 12, "≤ 14, private"),
     fields("integrate", "MatrixPoint", 4, "4, private"),
     fields("integrate", "Settings", 20, "private"),
     fields("machine", "MachineBuilder", 0, "≤ 12, private"),

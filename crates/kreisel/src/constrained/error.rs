@@ -51,6 +51,12 @@ pub enum ConsistencyError {
         /// The constraint.
         equation: String,
     },
+    /// Constraints without a gradient.
+    #[error("{equation} has no gradient: a system with constraints must write `Dae::gradient`")]
+    NoGradient {
+        /// The first constraint.
+        equation: String,
+    },
     /// Positions that satisfy the constraints were not found.
     #[error(
         "the machine does not fit together at the start: {} after {iterations} iterations",

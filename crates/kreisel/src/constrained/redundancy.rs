@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use super::layout::{Copies, Layout, RowKind};
-use crate::dae::{Couplings, Dae, Point, Shape, Tangent};
+use crate::dae::{Couplings, Dae, Point, Shape, Tangent, Wanted, ask};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
 use crate::solve::sparse_lu::{Regularization, SparseLu};
@@ -106,10 +106,11 @@ impl Redundancy {
 fn kinematic_couplings(dae: &dyn Dae, shape: &Shape) -> Couplings {
     let sizes = shape.node_sizes();
     let diagonal = BlockPattern::new(&sizes, &sizes, (0..sizes.len()).map(|node| (node, node)));
+    let Couplings { constraint_node, nonholonomic_node, .. } = dae.couplings(None);
     Couplings {
         force_node: Arc::new(diagonal),
-        constraint_node: dae.couplings().constraint_node,
-        nonholonomic_node: dae.couplings().nonholonomic_node,
+        constraint_node,
+        nonholonomic_node,
         ..Couplings::dense(&Shape::new(crate::lie::Space::new([])))
     }
 }
@@ -139,7 +140,8 @@ fn block_matrix(
     let metric = metric(shape, shape.scales.length);
     scale_rows(&mut tangent.gradient, &metric);
     if shape.nonholonomic_count() > 0 {
-        dae.nonholonomic_gradient(&at, &mut tangent.nonholonomic);
+        let nonholonomic_gradient = Some(&mut tangent.nonholonomic);
+        ask(dae, &at, Wanted { nonholonomic_gradient, ..Wanted::default() });
         scale_rows(&mut tangent.nonholonomic, &metric);
     }
     write_diagonal(&mut tangent.dynamic, &metric);

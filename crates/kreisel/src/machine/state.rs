@@ -14,14 +14,10 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
         return Ok(());
     }
     let shape = system.shape();
-    let mut tangent = Tangent::zeros(&system.couplings());
     let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };
     let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
-    system.tangent(
-        &at,
-        TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
-        &mut tangent,
-    );
+    let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false };
+    let tangent = Tangent::at(system, &system.couplings(None), &at, weights);
     let all = tangent.state_state.to_dense();
     let matrix =
         DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| all[(unknown[i].state.0, unknown[j].state.0)]);

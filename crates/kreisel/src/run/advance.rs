@@ -115,7 +115,7 @@ impl Machine {
             ..Values::zeros(&self.system.shape())
         };
         let at = rest.point_at(time.next_up(), &initial.configuration, &initial.velocity);
-        let equation = blame(equation, self.system.part_not_finite(&at));
+        let equation = blame(equation, self.system.blame(&at));
         ConsistencyError::NotFinite { equation, time }.into()
     }
 

@@ -33,7 +33,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;

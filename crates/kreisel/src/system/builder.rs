@@ -297,7 +297,7 @@ impl SystemBuilder {
         shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
         shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
         // Not with groups of contacts: their pairs have blocks of their own.
-        shape.folds = self.contact_groups.is_empty();
+        shape.merges = self.contact_groups.is_empty();
         shape
     }
 

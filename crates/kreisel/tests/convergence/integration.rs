@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::constrained::ConsistencyError;
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Values};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Values};
 use kreisel::integrate::{
     INDEX2, INDEX3, Integrator, IterationMatrix, Method, Parameters, Predictor, Saved, Settings, Start,
     StartError, StateError, StepError,
@@ -140,8 +140,8 @@ impl Dae for Plain {
     fn shape(&self) -> Shape {
         self.0.shape()
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.0.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.0.residual(at, out);
     }
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         self.0.gradient(at, out);
@@ -287,8 +287,8 @@ impl Dae for Undeclared {
     fn shape(&self) -> Shape {
         Shape::new(Space::vector(1)).with_constraints([1])
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        PrescribedCubic.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        PrescribedCubic.residual(at, out);
     }
     fn gradient(&self, _: &Point, out: &mut BlockMatrix) {
         out.fill(1.0);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::lie::Space;
 use kreisel::machine::Machine;
@@ -261,7 +261,7 @@ impl Dae for Pushed {
         Shape::new(Space::vector(2)).with_constraints([1])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
         let push = if at.time >= CORNER { PUSH } else { 0.0 };
         out.equilibrium.copy_from_slice(&[a[0] - push + q[0] * lambda, a[1] + GRAVITY + q[1] * lambda]);

@@ -5,7 +5,7 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use kreisel::dae::{Control, Dae, Equations, Initial, Values};
+use kreisel::dae::{Control, Dae, Initial, Residual, Values};
 use kreisel::element::{Body, CoordinateForce, LinearSpring};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Interval, Method, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, Row, lower_pair};
@@ -196,13 +196,13 @@ fn violation(system: &System, poses: &[Pose]) -> f64 {
     let values = at_rest(system, poses);
     let mut equilibrium = vec![0.0; system.shape().velocity_count()];
     let mut violation = vec![0.0; system.shape().constraint_count()];
-    let mut out = Equations {
+    let mut out = Residual {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
         nonholonomic: &mut [],
         internal_rates: &mut [],
     };
-    system.evaluate(&values.point(), &mut out);
+    system.residual(&values.point(), &mut out);
     violation.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
@@ -284,7 +284,7 @@ fn reactions_do_no_work_on_the_motions_a_joint_allows() {
         let delta = 1e-4;
         let (before, after) = (poses(-delta), poses(delta));
         let second = se3::log(&(before[1].inverse() * after[1])).unwrap() / (2.0 * delta);
-        let mut gradient = BlockMatrix::zeros(system.couplings().constraint_node);
+        let mut gradient = BlockMatrix::zeros(system.couplings(None).constraint_node);
         system.gradient(&at_rest(system, &poses(0.0)).point(), &mut gradient);
         let rate =
             gradient.to_dense() * nalgebra::DVector::from_iterator(12, twist.iter().chain(&second).copied());

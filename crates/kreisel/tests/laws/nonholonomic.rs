@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::integrate::{
     Family, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Integrator, Method, Parameters, PastMass, SOI2, Settings,
     Start, StartError,
@@ -168,7 +168,7 @@ impl Dae for LedSkate {
         Shape::new(Space::vector(4)).with_constraints([1]).with_nonholonomic([1])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, v) = (at.configuration, at.velocity);
         let led = Self::exact(at.time);
         let reaction = Self::reactions(q, at.multipliers[0], at.nonholonomic_multipliers[0]);

@@ -281,7 +281,7 @@ fn a_contradiction_on_the_way_is_named() {
 /// Tangents of a machine with every part that holds velocities, against differences, on both groups.
 #[test]
 fn tangents_of_slips_are_the_derivatives_of_the_equations() {
-    use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+    use kreisel::dae::{Dae, Point, Residual, Shape, Tangent, TangentWeights, Wanted, ask};
     use kreisel::solve::block::BlockMatrix;
     use kreisel::system::System;
 
@@ -291,14 +291,14 @@ fn tangents_of_slips_are_the_derivatives_of_the_equations() {
         fn shape(&self) -> Shape {
             self.0.shape()
         }
-        fn evaluate(&self, at: &Point, out: &mut Equations) {
-            self.0.evaluate(at, out);
+        fn residual(&self, at: &Point, out: &mut Residual) {
+            self.0.residual(at, out);
         }
         fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
             self.0.gradient(at, out);
         }
-        fn couplings(&self) -> kreisel::dae::Couplings {
-            self.0.couplings()
+        fn couplings(&self, memory: Option<&[f64]>) -> kreisel::dae::Couplings {
+            self.0.couplings(memory)
         }
     }
     let text = r#"
@@ -356,10 +356,9 @@ value = "sin(t)"
             memory: &vec![0.0; shape.memory],
         };
         let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
-        let couplings = system.couplings();
-        let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
-        system.tangent(&at, weights, &mut exact);
-        Differenced(system).tangent(&at, weights, &mut differenced);
+        let couplings = system.couplings(None);
+        let exact = Tangent::at(system, &couplings, &at, weights);
+        let differenced = Tangent::at(&Differenced(system), &couplings, &at, weights);
         for (name, exact, differenced) in [
             ("dynamic", &exact.dynamic, &differenced.dynamic),
             ("stiffness", &exact.stiffness, &differenced.stiffness),
@@ -371,10 +370,14 @@ value = "sin(t)"
                 assert!((exact - differenced).abs() < 1e-7, "{group}: {name} {exact} {differenced}");
             }
         }
-        let (mut curvature, mut by_differences) = ([0.0; 4], [0.0; 4]);
-        system.nonholonomic_curvature(&at, &mut curvature);
-        Differenced(system).nonholonomic_curvature(&at, &mut by_differences);
-        for (exact, differenced) in curvature.iter().zip(by_differences) {
+        let curvature = |dae: &dyn Dae, differenced: &[&str]| {
+            let (mut curvature, mut wanted) = ([0.0; 4], Wanted::default());
+            wanted.nonholonomic_curvature = Some(&mut curvature);
+            assert_eq!(ask(dae, &at, wanted).names(), differenced);
+            curvature
+        };
+        let by_differences = curvature(&Differenced(system), &["nonholonomic curvature"]);
+        for (exact, differenced) in curvature(system, &[]).iter().zip(by_differences) {
             assert!((exact - differenced).abs() < 1e-7, "{group}: curvature {exact} {differenced}");
         }
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Hidden, Point, Residual, Shape, Tangent, TangentWeights, Wanted, ask};
 use kreisel::element::{
     Axes, Body, CoordinateForce, EndStop, LinearSpring, MarkerForce, Quantity, RegularizedFriction,
 };
@@ -24,15 +24,23 @@ impl<D: Dae> Dae for Differenced<'_, D> {
     fn shape(&self) -> Shape {
         self.0.shape()
     }
-    fn couplings(&self) -> kreisel::dae::Couplings {
-        self.0.couplings()
+    fn couplings(&self, memory: Option<&[f64]>) -> kreisel::dae::Couplings {
+        self.0.couplings(memory)
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.0.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.0.residual(at, out);
     }
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         self.0.gradient(at, out);
     }
+}
+
+/// d/dt (B v + Φ_t) − B v̇.
+fn curvature(dae: &dyn Dae, at: &Point) -> Vec<f64> {
+    let (mut curvature, mut wanted) = (vec![0.0; at.multipliers.len()], Wanted::default());
+    wanted.curvature = Some(&mut curvature);
+    ask(dae, at, wanted);
+    curvature
 }
 
 /// Numbers that look random but are the same in every run.
@@ -139,18 +147,14 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
             memory: &memory,
         };
         let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
-        let (mut exact, mut differenced) =
-            (Tangent::zeros(&system.couplings()), Tangent::zeros(&system.couplings()));
-        system.tangent(&at, weights, &mut exact);
-        Differenced(&system).tangent(&at, weights, &mut differenced);
+        let couplings = system.couplings(None);
+        let exact = Tangent::at(&system, &couplings, &at, weights);
+        let differenced = Tangent::at(&Differenced(&system), &couplings, &at, weights);
         assert_close("dynamic", &exact.dynamic, &differenced.dynamic);
         assert_close("stiffness", &exact.stiffness, &differenced.stiffness);
         assert_close("gradient rate", &exact.gradient_rate, &differenced.gradient_rate);
-        let (mut curvature, mut by_differences) =
-            (vec![0.0; shape.constraint_count()], vec![0.0; shape.constraint_count()]);
-        system.curvature(&at, &mut curvature);
-        Differenced(&system).curvature(&at, &mut by_differences);
-        for (exact, differenced) in curvature.iter().zip(&by_differences) {
+        let by_differences = curvature(&Differenced(&system), &at);
+        for (exact, differenced) in curvature(&system, &at).iter().zip(&by_differences) {
             assert!((exact - differenced).abs() < 1e-7, "{groups:?}: curvature {exact}, {differenced}");
         }
         check_gradient(&system, &at, &exact.gradient);
@@ -158,13 +162,13 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
 }
 
 /// The equations and hidden constraints of a system, one after the other.
-fn equations(shape: &Shape, fill: impl FnOnce(&mut Equations, &mut [f64])) -> Vec<f64> {
+fn equations(shape: &Shape, fill: impl FnOnce(Residual, &mut [f64])) -> Vec<f64> {
     let (mut equilibrium, mut violation) =
         (vec![0.0; shape.velocity_count()], vec![0.0; shape.constraint_count()]);
     let (mut nonholonomic, mut internal_rates) =
         (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
     let mut rates = vec![0.0; shape.constraint_count()];
-    let out = &mut Equations {
+    let out = Residual {
         equilibrium: &mut equilibrium,
         violation: &mut violation,
         nonholonomic: &mut nonholonomic,
@@ -181,7 +185,7 @@ fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
     let tangled = [[Group::Se3, Group::Se3], [Group::So3xR3, Group::Se3], [Group::So3xR3, Group::So3xR3]];
     let systems = tangled.map(tangle).into_iter().chain([(driven.system, driven.initial)]);
     for (system, initial) in systems {
-        let (shape, couplings) = (system.shape(), system.couplings());
+        let (shape, couplings) = (system.shape(), system.couplings(None));
         let mut next = noise(11);
         let mut numbers = |count: usize| (0..count).map(|_| next()).collect::<Vec<f64>>();
         let (acceleration, multipliers) =
@@ -201,14 +205,20 @@ fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
         };
         for stiffness in [false, true] {
             let weights = TangentWeights { mass: 3.0, damping: 2.0, stiffness, remembered_forces: false };
-            let [mut apart, mut together] = [(); 2].map(|()| Tangent::zeros(&couplings));
             let expected = equations(&shape, |out, rates| {
-                let room = &mut BlockMatrix::zeros(Arc::clone(&couplings.constraint_node));
-                system.evaluate_with_rates(&at, out, room, shape.rheonomic, rates);
+                let mut wanted = Wanted::default();
+                wanted.residual = Some(out);
+                wanted.hidden = Some(Hidden { rates, room: None, rheonomic: shape.rheonomic });
+                ask(&system, &at, wanted);
             });
-            system.tangent(&at, weights, &mut apart);
+            let apart = Tangent::at(&system, &couplings, &at, weights);
+            let mut together = Tangent::zeros(&couplings);
             let found = equations(&shape, |out, rates| {
-                system.evaluate_with_tangent(&at, out, Some(rates), weights, &mut together);
+                let mut wanted = Wanted::default();
+                wanted.residual = Some(out);
+                wanted.hidden = Some(Hidden { rates, room: None, rheonomic: shape.rheonomic });
+                wanted.tangent = Some((weights, &mut together));
+                ask(&system, &at, wanted);
             });
             let size = expected.iter().fold(1.0, |size: f64, value| size.max(value.abs()));
             for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
@@ -234,13 +244,13 @@ fn check_gradient(system: &System, at: &Point, gradient: &BlockMatrix) {
     let violation = |configuration: &[f64]| {
         let mut equilibrium = vec![0.0; shape.velocity_count()];
         let mut violation = vec![0.0; shape.constraint_count()];
-        let mut out = Equations {
+        let mut out = Residual {
             equilibrium: &mut equilibrium,
             violation: &mut violation,
             nonholonomic: &mut [],
             internal_rates: &mut [],
         };
-        system.evaluate(&Point { configuration, ..*at }, &mut out);
+        system.residual(&Point { configuration, ..*at }, &mut out);
         violation
     };
     let dense = gradient.to_dense();
@@ -333,10 +343,9 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
         memory: &[],
     };
     let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
-    let couplings = problem.couplings();
-    let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
-    problem.tangent(&at, weights, &mut exact);
-    Differenced(problem).tangent(&at, weights, &mut differenced);
+    let couplings = problem.couplings(None);
+    let exact = Tangent::at(problem, &couplings, &at, weights);
+    let differenced = Tangent::at(&Differenced(problem), &couplings, &at, weights);
     assert_close("dynamic", &exact.dynamic, &differenced.dynamic);
     assert_close("stiffness", &exact.stiffness, &differenced.stiffness);
     assert_close("gradient", &exact.gradient, &differenced.gradient);
@@ -354,10 +363,8 @@ fn check_problem<D: Dae>(problem: &D, configuration: &[f64]) {
     assert_close("state stiffness", &exact.state_stiffness, &differenced.state_stiffness);
     assert_close("states", &exact.state_state, &differenced.state_state);
     assert_close("state reaction", &exact.state_reaction, &differenced.state_reaction);
-    let (mut curvature, mut by_differences) = (vec![0.0; multipliers.len()], vec![0.0; multipliers.len()]);
-    problem.curvature(&at, &mut curvature);
-    Differenced(problem).curvature(&at, &mut by_differences);
-    for (exact, differenced) in curvature.iter().zip(&by_differences) {
+    let by_differences = curvature(&Differenced(problem), &at);
+    for (exact, differenced) in curvature(problem, &at).iter().zip(&by_differences) {
         assert!((exact - differenced).abs() < 1e-7, "curvature {exact}, {differenced}");
     }
 }

@@ -391,17 +391,17 @@ impl TwoParts for Bdf2Step<'_> {
         self.steps.map(&work.shape.space, h, trial);
         work.evaluate(self.step.dae, self.step.base, trial);
         if self.steps.form == Form::ThreeField {
-            for (i, out) in work.scratch.iter_mut().enumerate() {
+            for (i, out) in work.scratch.nodes.iter_mut().enumerate() {
                 *out = self.steps.moved[i] - h * trial.values.velocity[i];
             }
-            work.layout.scatter_nodes(0, &work.scratch, out);
+            work.layout.scatter_nodes(0, &work.scratch.nodes, out);
         }
-        work.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
-        work.layout.scatter_nodes(second, &work.equilibrium, out);
+        work.residual.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
+        work.layout.scatter_nodes(second, &work.residual.equilibrium, out);
         let compliance = &work.compliance;
-        comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.violation);
-        work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
-        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
+        comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.residual.violation);
+        work.residual.violation.iter_mut().for_each(|value| *value *= factors.constraint);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.residual.violation, out);
         work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, coefficients, out);
         work.state_rows(trial, coefficients, out);
     }
@@ -419,9 +419,8 @@ impl TwoParts for Bdf2Step<'_> {
             remembered_forces: self.step.settings.iteration_matrix == IterationMatrix::Mixed,
         };
         work.follow(self.step.dae, trial, self.step.settings.iteration_matrix);
-        work.tangent.gradient_rate_wanted = false;
-        work.tangent.clear();
-        self.step.dae.tangent(&trial.values.point(), weights, &mut work.tangent);
+        work.tangent.hidden_wanted = false;
+        work.differentiate_at(self.step.dae, &trial.values.point(), weights);
         work.operators.evaluate(&work.shape.space, &trial.increment);
         self.add_motion(out);
         self.add_constraints(out);
@@ -439,16 +438,16 @@ impl NonlinearSystem for Bdf2Step<'_> {
         let factors = self.factors();
         let (trial, coefficients, work) =
             (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
-        work.layout.gather_nodes(0, increment, &mut work.scratch);
-        trial.increment.iter_mut().zip(&work.scratch).for_each(|(x, z)| *x += fraction * z);
+        work.layout.gather_nodes(0, increment, &mut work.scratch.nodes);
+        trial.increment.iter_mut().zip(&work.scratch.nodes).for_each(|(x, z)| *x += fraction * z);
         if self.steps.form == Form::ThreeField {
-            work.layout.gather_nodes(1, increment, &mut work.scratch);
+            work.layout.gather_nodes(1, increment, &mut work.scratch.nodes);
             let factor = fraction * factors.velocity;
-            trial.values.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
+            trial.values.velocity.iter_mut().zip(&work.scratch.nodes).for_each(|(v, z)| *v += factor * z);
         }
         let factor = fraction * coefficients.multiplier;
-        work.layout.gather(RowKind::Holonomic, 0, increment, &mut work.constraint_scratch);
-        let changes = &work.constraint_scratch;
+        work.layout.gather(RowKind::Holonomic, 0, increment, &mut work.scratch.constraints);
+        let changes = &work.scratch.constraints;
         trial.values.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
         work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);

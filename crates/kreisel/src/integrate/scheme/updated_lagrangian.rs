@@ -25,7 +25,7 @@ use super::parameters::Parameters;
 use super::work::Coefficients;
 use super::{Family, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout};
-use crate::dae::{Couplings, Equation, Point, Shape, Tangent, TangentOperators, TangentWeights};
+use crate::dae::{Couplings, Equation, Point, Shape, Tangent, TangentOperators, TangentWeights, Wanted, ask};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
@@ -289,8 +289,8 @@ impl UpdatedLagrangian<'_> {
             (&mut self.linear, &mut *self.local);
         let point = Point { velocity, acceleration, ..linear.step.trial.values.point() };
         let exact = linear.step.settings.iteration_matrix.is_complete();
-        linear.step.work.tangent.gradient_rate_wanted = false;
-        damping.gradient_rate_wanted = false;
+        linear.step.work.tangent.hidden_wanted = false;
+        damping.hidden_wanted = false;
         let (weights, out) = if mass {
             (
                 TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact, remembered_forces: false },
@@ -300,7 +300,8 @@ impl UpdatedLagrangian<'_> {
             (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false }, damping)
         };
         out.clear();
-        linear.step.dae.tangent(&point, weights, out);
+        let wanted = Wanted { tangent: Some((weights, out)), ..Wanted::default() };
+        linear.step.work.differenced += ask(linear.step.dae, &point, wanted).count();
     }
 }
 
@@ -394,7 +395,7 @@ mod tests {
         chart: Parametrization,
         base: &[f64],
     ) -> [nalgebra::DMatrix<f64>; 2] {
-        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let (shape, couplings) = (dae.shape(), dae.couplings(None));
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let pattern = layout.pattern.clone();
         let parameters = Parameters::chung_hulbert(0.7).unwrap();

@@ -48,13 +48,8 @@ fn start(machine: &Machine, step: f64) -> Integration<'_> {
 
 /// Mass matrix, or stiffness, of a system as it stands.
 fn tangent(system: &System, at: &Point) -> Tangent {
-    let mut tangent = Tangent::zeros(&system.couplings());
-    system.tangent(
-        at,
-        TangentWeights { mass: 1.0, damping: 0.0, stiffness: true, remembered_forces: false },
-        &mut tangent,
-    );
-    tangent
+    let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: true, remembered_forces: false };
+    Tangent::at(system, &system.couplings(None), at, weights)
 }
 
 /// Momentum and angular momentum about the origin, in world axes; all nodes are on SE(3).

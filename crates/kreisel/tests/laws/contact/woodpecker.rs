@@ -11,7 +11,7 @@
 
 use std::path::Path;
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::element::contact::NormalLaw;
 use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};
@@ -95,7 +95,7 @@ impl Dae for Toy {
         Shape::new(Space::vector(3)).with_memory(3)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, v) = (at.configuration, at.velocity);
         let twist = self.spring * (q[1] - q[2]);
         let elastic = [0.0, twist, -twist];

@@ -7,7 +7,7 @@ mod models;
 mod quadratic;
 mod rod;
 
-use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Control, Dae, Initial, Point, Residual, Shape, Wanted};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, Space, UnitQuaternion, Vector3, Vector6};
@@ -39,11 +39,13 @@ impl Dae for ShallowTruss {
     fn shape(&self) -> Shape {
         Shape::new(Space::vector(1))
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         out.equilibrium[0] = at.acceleration[0] + truss_force(at.configuration[0]) - self.load;
     }
-    fn loads(&self, _: &Point, out: &mut [f64]) {
-        out[0] = -self.load;
+    fn answer(&self, _: &Point, wanted: &mut Wanted) {
+        if let Some(loads) = wanted.loads.take() {
+            loads[0] = -self.load;
+        }
     }
 }
 
@@ -111,7 +113,7 @@ fn a_path_without_loads_is_refused() {
         fn shape(&self) -> Shape {
             Shape::new(Space::vector(1))
         }
-        fn evaluate(&self, at: &Point, out: &mut Equations) {
+        fn residual(&self, at: &Point, out: &mut Residual) {
             out.equilibrium[0] = at.acceleration[0] + at.configuration[0] - 1.0;
         }
     }
