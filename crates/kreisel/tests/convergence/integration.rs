@@ -158,6 +158,8 @@ fn derivatives_by_differences_give_the_same_motion() {
         let mut differenced = integrator.start(&plain, pendulum.initial(0.2)).unwrap();
         exact.advance(1.0).unwrap();
         differenced.advance(1.0).unwrap();
+        let counts = [&exact, &differenced].map(|run| run.statistics().differenced);
+        assert!(counts[0] == 0 && counts[1] > 0, "{method:?}: {counts:?}");
         let error = distance(&exact.values().configuration, &differenced.values().configuration);
         // The starting values carry the error of the differences, some 1e-10.
         assert!(error < 1e-8, "{method:?}: {error}");
@@ -293,6 +295,27 @@ impl Dae for Undeclared {
     fn gradient(&self, _: &Point, out: &mut BlockMatrix) {
         out.fill(1.0);
     }
+}
+
+/// A constraint whose gradient was forgotten.
+struct Ungraded;
+
+impl Dae for Ungraded {
+    fn shape(&self) -> Shape {
+        Shape::new(Space::vector(1)).with_constraints([1])
+    }
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        out.equilibrium[0] = at.acceleration[0] + at.multipliers[0];
+        out.violation[0] = at.configuration[0];
+    }
+}
+
+#[test]
+fn constraints_without_a_gradient_are_refused() {
+    let initial = Initial::new(0.0, [0.0], [0.0]);
+    let refusal = Integrator::with(settings(INDEX3, 0.01)).start(&Ungraded, initial).err();
+    assert!(matches!(refusal, Some(StartError::Initial(ConsistencyError::NoGradient { .. }))));
+    assert!(refusal.unwrap().to_string().contains("`Dae::gradient`"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
-use crate::dae::{Couplings, Point, Reactions, Shape, Tangent, Wanted, ask};
+use crate::dae::{Couplings, Point, Reactions, Shape, Tangent, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
@@ -75,28 +75,16 @@ struct Tilde {
     values: TildeValues,
 }
 
-/// ṽ, λ̃ and ψ̃.
+/// ṽ, λ̃ and ψ̃, with no acceleration.
 #[derive(Clone, Debug)]
-struct TildeValues {
-    velocity: Vec<f64>,
-    multipliers: Vec<f64>,
-    nonholonomic_multipliers: Vec<f64>,
-    /// No acceleration.
-    rest: Vec<f64>,
-}
+struct TildeValues(Values);
 
 impl Tilde {
     fn new(shape: &Shape, couplings: &Couplings) -> Self {
-        let velocity = vec![0.0; shape.velocity_count()];
         Self {
             tangent: Tangent::zeros(couplings),
-            forces: velocity.clone(),
-            values: TildeValues {
-                rest: velocity.clone(),
-                velocity,
-                multipliers: vec![0.0; shape.constraint_count()],
-                nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
-            },
+            forces: vec![0.0; shape.velocity_count()],
+            values: TildeValues(Values::zeros(shape)),
         }
     }
 }
@@ -110,25 +98,25 @@ impl TildeValues {
             }
         };
         let values = &trial.values;
-        sum(&mut self.velocity, &values.velocity, coefficients.velocity, &changes.increment);
-        sum(&mut self.multipliers, &values.multipliers, 1.0, &changes.multipliers);
-        let (out, changes) = (&mut self.nonholonomic_multipliers, &changes.nonholonomic_multipliers);
+        sum(&mut self.0.velocity, &values.velocity, coefficients.velocity, &changes.increment);
+        sum(&mut self.0.multipliers, &values.multipliers, 1.0, &changes.multipliers);
+        let (out, changes) = (&mut self.0.nonholonomic_multipliers, &changes.nonholonomic_multipliers);
         sum(out, &values.nonholonomic_multipliers, 1.0, changes);
     }
 
     /// Point of the forces with λ̃ and ψ̃: at v, not ṽ [JayNegrut2008, Eq. (13d)].
     fn force_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
         Point {
-            acceleration: &self.rest,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &self.nonholonomic_multipliers,
+            acceleration: &self.0.acceleration,
+            multipliers: &self.0.multipliers,
+            nonholonomic_multipliers: &self.0.nonholonomic_multipliers,
             ..trial.values.point()
         }
     }
 
     /// Point of the nonholonomic constraints at ṽ [JayNegrut2008, Eq. (13h)].
     fn nonholonomic_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
-        Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.values.point() }
+        Point { acceleration: &self.0.acceleration, velocity: &self.0.velocity, ..trial.values.point() }
     }
 }
 
