@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{ErrorControl, Integrator, Interval, Observer, Saved, Settings};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 use kreisel::run::{Recorder, Trajectory};
 
 const MODEL: &str = include_str!("../../../../models/cam-beam.toml");

@@ -8,7 +8,6 @@
 
 use super::ExperimentError;
 use super::lie_group::as_published;
-use crate::figure::Series;
 use crate::problem::HeavyTop;
 use crate::problem::heavy_top::TopSolution;
 use kreisel::dae::Values;
@@ -17,6 +16,7 @@ use kreisel::integrate::{
     Start, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
+use kreisel::report::figure::Series;
 use kreisel::solve::newton::{Refresh, Stop};
 
 /// The two configuration spaces of the top.

@@ -3,10 +3,10 @@
 //! equations and unknowns scaled in four ways.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
 use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];

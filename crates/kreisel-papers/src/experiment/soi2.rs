@@ -2,9 +2,9 @@
 //! the velocity constraints of a slider-crank.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
 use kreisel::integrate::{HHT_I3, HHT_SOI2, Integrator, Method, Parameters, SOI2, Settings};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Spectral radius ρ∞ of the first two experiments.
 const SPECTRAL_RADIUS: f64 = 0.2;

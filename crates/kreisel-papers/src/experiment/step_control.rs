@@ -4,7 +4,6 @@
 //! [ArnoldCardonaBruls2015, Eq. (69)] and the filter of [Soderlind2003, controller H211b].
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{HeavyTop, Kepler, SpringPendulum};
 use kreisel::dae::{Control, Dae, Initial, Values};
 use kreisel::integrate::{
@@ -12,6 +11,7 @@ use kreisel::integrate::{
 };
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// A problem with its solution.
 struct Case<'a> {

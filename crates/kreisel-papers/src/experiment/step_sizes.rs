@@ -7,10 +7,10 @@
 //! the multipliers that belong to the same positions and velocities.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::Initial;
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings, Watch};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 const STEPS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 

@@ -5,6 +5,7 @@
 //! Large runs are thinned to a stated error so that the page stays below 20 MB; the full data lie beside it.
 
 mod base64;
+pub mod figure;
 pub mod gltf;
 mod motion;
 mod page;

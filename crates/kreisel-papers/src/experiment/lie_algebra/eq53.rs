@@ -11,10 +11,10 @@
 //! integrator itself shows them: there e_n^λ = c_n h without any further term.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Series};
 use crate::problem::PrescribedCubic;
 use kreisel::dae::Initial;
 use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Start};
+use kreisel::report::figure::{FigureStyle, Series};
 use nalgebra::{Matrix3, Vector3};
 
 /// ρ∞, and the step and size of the largest |c_n / C_q| that the paper prints.

@@ -4,9 +4,9 @@
 //! with B v̈ = −3 g x₀ ẋ₀ / y₀: it vanishes for a start in the equilibrium position x₀ = 0.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Start};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Step sizes, and the largest errors that the paper prints for x₀ = 0.2.
 const RUNS: [(f64, &str); 2] = [(2e-2, "2.48e-1"), (1e-2, "1.23e-1")];

@@ -5,9 +5,9 @@ use super::flexible::{
     Convergence, METHODS, as_published, error, iterations, machine, over_time, published_iterations,
     run_through, settings, signal,
 };
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{Parameters, Settings};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const MODEL: &str = include_str!("../../../../../models/right-angle-beam.toml");
 

@@ -1,13 +1,13 @@
 //! Runs of flexible machines as [BrulsCardonaArnold2012, §7] describes them, and how their errors fall.
 
 use super::super::{Check, ExperimentError, Outcome, number};
-use crate::figure::Series;
 use kreisel::integrate::{
     INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
     Statistics, UPDATED_LAGRANGIAN,
 };
 use kreisel::machine::{Machine, RunPlan, SettingTexts};
 use kreisel::part::MachineReader;
+use kreisel::report::figure::Series;
 use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
