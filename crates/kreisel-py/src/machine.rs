@@ -166,7 +166,7 @@ struct Table<'a> {
 impl Table<'_> {
     fn check(&self, machine: &machine::Machine) -> PyResult<()> {
         let rows = self.times.len();
-        let node_numbers = rows * machine.system.node_count() * NODE_NUMBERS;
+        let node_numbers = rows * machine.system().node_count() * NODE_NUMBERS;
         let fits = self.columns.len() == machine.channels().len()
             && self.columns.iter().all(|column| column.len() == rows)
             && self.nodes.len() == node_numbers;

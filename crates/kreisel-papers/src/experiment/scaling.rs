@@ -46,9 +46,11 @@ struct Measured {
 fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static>, ExperimentError> {
     static PENDULUM: Pendulum = Pendulum { gravity: 1.0 };
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
-    let usual = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, step);
-    let (mass_scale, stiffness_scale) = (Some(1.0), Some(0.0));
-    let settings = Settings { form, scaling, mass_scale, stiffness_scale, ..usual };
+    let settings = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, step)
+        .with_option(form)
+        .with_option(scaling)
+        .with_mass_scale(1.0)
+        .with_stiffness_scale(0.0);
     Ok(Integrator::with(settings).start(&PENDULUM, initial)?)
 }
 

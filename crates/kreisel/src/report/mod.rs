@@ -33,6 +33,7 @@ fn megabytes(bytes: u64) -> u64 {
 
 /// Why a run cannot be shown.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReportError {
     /// A folder without a `run.json` of ours.
     #[error("`{}` holds no results of Kreisel; `kreisel run` makes them", path.display())]

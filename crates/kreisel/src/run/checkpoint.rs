@@ -87,6 +87,7 @@ pub struct Checkpoint {
 
 /// Why a run cannot go on from a checkpoint.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// There is none.
     #[error("there is no checkpoint in `{}`; a run makes some with `--checkpoint 60s`", folder.display())]

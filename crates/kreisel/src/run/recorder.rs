@@ -79,6 +79,7 @@ pub struct Recorder<'m, S> {
 /// How well a run kept what must be kept, over all accepted steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Extremes {
     /// Largest stored energy, in J, as a yardstick for the balance.
     pub largest_energy: f64,

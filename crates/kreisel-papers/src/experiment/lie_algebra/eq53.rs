@@ -82,9 +82,9 @@ pub fn run(_: &Progress) -> Result<Outcome, ExperimentError> {
 
 /// λ(t_n) − λ_n of the index-3 integrator with λ₀ = λ(t₀), v₀ = v(t₀) and a₀ = v̇(t₀ + Δ_α h).
 fn multiplier_errors(parameters: Parameters) -> Result<Vec<f64>, ExperimentError> {
-    let mut settings = Settings::new(INDEX3, parameters, STEP);
-    settings.start = Start::ImprovedAcceleration;
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
+    let settings = Settings::new(INDEX3, parameters, STEP)
+        .with_start(Start::ImprovedAcceleration)
+        .with_newton_tolerances(1e-12, 1e-13);
     let initial = Initial::new(0.0, [0.0], [0.0]);
     let mut integration = Integrator::with(settings).start(&PrescribedCubic, initial)?;
     let mut errors = Vec::with_capacity(RUN_STEPS);

@@ -52,9 +52,9 @@ fn multiplier_errors(x: f64, step: f64) -> Result<(Vec<f64>, Vec<f64>), Experime
     let initial = pendulum.initial(x);
     let times: Vec<f64> = (1..=STEPS).map(|n| n as f64 * step).collect();
     let exact = pendulum.reference(&initial, &times);
-    let mut settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9)?, step);
-    settings.start = Start::ImprovedAcceleration;
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
+    let settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9)?, step)
+        .with_start(Start::ImprovedAcceleration)
+        .with_newton_tolerances(1e-12, 1e-13);
     let mut integration = Integrator::with(settings).start(&pendulum, initial)?;
     let mut errors = Vec::with_capacity(STEPS);
     for (q, v) in exact {
