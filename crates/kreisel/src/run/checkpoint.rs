@@ -309,7 +309,7 @@ fn restore_recorder<S: Sink>(
     Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
 }
 
-impl<'m> Recorder<'m, ResultFiles> {
+impl<'m> Recorder<'m, ResultFiles<'_>> {
     /// Takes the folder of a run that did not end, and goes on with its files.
     pub fn resume(
         machine: &'m Machine,

@@ -40,6 +40,20 @@ pub trait Sink {
     }
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn push(&mut self, record: &Record) -> Result<(), WriteError> {
+        (**self).push(record)
+    }
+
+    fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        (**self).save(out)
+    }
+
+    fn finish(&mut self) -> Result<(), WriteError> {
+        (**self).finish()
+    }
+}
+
 /// Where records go that nobody wants.
 pub(super) struct NullSink;
 
