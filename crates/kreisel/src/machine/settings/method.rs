@@ -12,10 +12,10 @@ pub(super) const METHOD: Setting = Setting {
         "method",
         choice::<Method>(),
         Need::Default("\"index2\""),
-        "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
-         `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; \
+        "Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; \
+         `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; \
          `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); \
-         `bdf2` is the two-step backward differentiation formula, which damps more.",
+         `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0.",
     ),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
@@ -38,7 +38,7 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         "spectral-radius",
         ValueKind::Number(Dimension::NONE),
         Need::Default("0.9"),
-        "Damping of high frequencies: 1 none, 0 strongest; `bdf2` always has 0.",
+        "Damping of high frequencies: 1 none, 0 strongest.",
     ),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
