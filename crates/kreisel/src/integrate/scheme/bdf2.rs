@@ -38,6 +38,7 @@ use crate::solve::newton::{NonlinearSystem, Refresh};
 /// step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
 pub const BDF2: Method = Method(&SchemeEntry {
     word: "bdf2",
+    doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
     options: &[Form::ENTRY, Scaling::ENTRY],

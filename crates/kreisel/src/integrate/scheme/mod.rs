@@ -53,6 +53,8 @@ pub struct Method(pub(super) &'static SchemeEntry);
 pub(super) struct SchemeEntry {
     /// Its word in model files.
     pub word: &'static str,
+    /// What it does, in words that follow its word.
+    pub doc: &'static str,
     /// Which parameters it has.
     pub family: Family,
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
@@ -84,6 +86,11 @@ impl Method {
     /// Its word in model files.
     pub const fn word(self) -> &'static str {
         self.0.word
+    }
+
+    /// What it does, in words that follow its word.
+    pub const fn doc(self) -> &'static str {
+        self.0.doc
     }
 
     /// Where its parameters come from.
@@ -279,6 +286,7 @@ mod tests {
 
     const RELAY: Method = Method(&SchemeEntry {
         word: "relay",
+        doc: "hands over",
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
         options: &[],

@@ -129,6 +129,7 @@ fn node_without_coordinates(space: &Space) -> Option<usize> {
 /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
 pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     word: "updated-lagrangian",
+    doc: "is `index3` in local coordinates of each step, to compare with (group `so3xr3`)",
     family: Family::ChungHulbert,
     leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
     options: &[Parametrization::ENTRY],

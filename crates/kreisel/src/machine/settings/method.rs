@@ -3,20 +3,48 @@
 use serde_json::json;
 
 use super::table::{Setting, choice, flag};
-use crate::integrate::{Family, Method, OptionEntry, Parameters};
+use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, ValueKind};
 
+/// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
+const METHOD_DOC: &str = {
+    const LENGTH: usize = write_doc::<0>().1;
+    const TEXT: [u8; LENGTH] = write_doc::<LENGTH>().0;
+    match std::str::from_utf8(&TEXT) {
+        Ok(text) => text,
+        Err(_) => panic!("texts in a row are a text"),
+    }
+};
+
+/// The bytes of [`METHOD_DOC`] as far as there is room, and how many there are.
+const fn write_doc<const ROOM: usize>() -> ([u8; ROOM], usize) {
+    const fn add<const ROOM: usize>(
+        (mut text, mut length): ([u8; ROOM], usize),
+        piece: &str,
+    ) -> ([u8; ROOM], usize) {
+        let mut at = 0;
+        while at < piece.len() {
+            if length < ROOM {
+                text[length] = piece.as_bytes()[at];
+            }
+            (at, length) = (at + 1, length + 1);
+        }
+        (text, length)
+    }
+    let mut doc = add(([0; ROOM], 0), "Formulation of the constraints: ");
+    let mut place = 0;
+    while place < SCHEMES.len() {
+        let method = SCHEMES[place];
+        doc = add(add(add(add(doc, "`"), method.word()), "` "), method.doc());
+        place += 1;
+        doc = add(doc, if place < SCHEMES.len() { "; " } else { "." });
+    }
+    doc
+}
+
 pub(super) const METHOD: Setting = Setting {
-    key: key(
-        "method",
-        choice::<Method>(),
-        Need::Default("\"index2\""),
-        "Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; \
-         `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; \
-         `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); \
-         `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0.",
-    ),
+    key: key("method", choice::<Method>(), Need::Default("\"index2\""), METHOD_DOC),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
     show: |run, _| Some(json!(run.integrator.method.word())),
