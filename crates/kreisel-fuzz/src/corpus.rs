@@ -162,7 +162,7 @@ fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> 
     recorder.write_checkpoint(&mut run, &mut header)?;
     let second = std::fs::read(folder.join("checkpoint.bin"))?;
     let method = Integrator::with(*run.integration().settings());
-    let state = method.start(&machine.system, machine.initial.clone())?.save().to_bytes();
+    let state = method.start(machine.system(), machine.initial().clone())?.save().to_bytes();
     if to_its_end {
         recorder.finish(run.integration().values())?.finish(&mut RunSummary::new(identity), false)?;
     }

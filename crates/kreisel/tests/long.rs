@@ -85,7 +85,7 @@ fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
     let machine = MachineReader::new().with_settings(&settings).read(&path).unwrap();
     let plan = machine.plan().unwrap();
     let mut book = Book { total: steps, ..Book::default() };
-    let mut watch = |last: &mut dyn Interval| book.accepted(&machine.system, last);
+    let mut watch = |last: &mut dyn Interval| book.accepted(machine.system(), last);
     let ending = machine.start(&plan).unwrap().advance(&mut watch);
     assert_eq!(ending, RunEnding::Done);
     assert_eq!(book.steps, steps);

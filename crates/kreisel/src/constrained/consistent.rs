@@ -10,6 +10,7 @@ use crate::solve::block::BlockMatrix;
 
 /// What had to be changed to make the user's initial values consistent.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StartReport {
     /// Largest violation of a constraint in the user's positions.
     pub position_violation: f64,

@@ -31,6 +31,7 @@ pub(crate) fn in_words(misses: &[Miss]) -> String {
 
 /// Why initial values are not consistent and cannot be made so.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum ConsistencyError {
     /// A number of initial values does not fit the system.
     #[error("the system has {expected} {what}, but {given} initial values were given")]

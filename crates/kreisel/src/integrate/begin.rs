@@ -148,6 +148,7 @@ fn settings_for(shape: &Shape, mut settings: Settings) -> Settings {
 
 /// Why a saved state cannot be taken up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[non_exhaustive]
 pub enum ResumeError {
     /// The settings do not suit the system.
     #[error(transparent)]

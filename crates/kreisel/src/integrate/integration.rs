@@ -14,6 +14,7 @@ use crate::solve::newton::NewtonCounts;
 
 /// Work of an integration so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Accepted steps.
     pub steps: u64,
@@ -79,6 +80,7 @@ impl Statistics {
 
 /// What one step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StepReport {
     /// Step size.
     pub step: f64,

@@ -340,7 +340,7 @@ const MAX_UNDERLINED: usize = 100;
 const MAX_ERRORS: usize = 50;
 
 /// One or more mistakes of a model.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ModelErrors(Vec<ModelError>);
 
 impl ModelErrors {
@@ -387,6 +387,13 @@ impl ModelErrors {
 impl From<ModelError> for ModelErrors {
     fn from(error: ModelError) -> Self {
         Self(vec![error])
+    }
+}
+
+/// The messages: `main` shows an error that ends it in this way.
+impl fmt::Debug for ModelErrors {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

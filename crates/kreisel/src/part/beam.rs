@@ -5,13 +5,14 @@ use crate::element::beam::{
     SpanError,
 };
 use crate::element::{Axes, Quantity};
+use crate::integrate::Words;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix6, Pose, Vector3, se3};
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
-    Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, Words, placement,
+    Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, placement,
 };
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::kind::key;

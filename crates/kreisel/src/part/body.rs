@@ -1,11 +1,12 @@
 //! `[[body]]`: a rigid body.
 
 use crate::element::Body;
+use crate::integrate::Words;
 use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
-use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{

@@ -38,7 +38,7 @@ pub mod spring;
 pub mod state;
 pub mod velocity_coupling;
 
-pub use reader::MachineReader;
+pub use reader::{MachineReader, read};
 
 use crate::machine::PartEntry;
 use crate::model::PartKind;

@@ -87,6 +87,7 @@ pub struct Checkpoint {
 
 /// Why a run cannot go on from a checkpoint.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// There is none.
     #[error("there is no checkpoint in `{}`; a run makes some with `--checkpoint 60s`", folder.display())]
@@ -308,7 +309,7 @@ fn restore_recorder<S: Sink>(
     Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
 }
 
-impl<'m> Recorder<'m, ResultFiles> {
+impl<'m> Recorder<'m, ResultFiles<'_>> {
     /// Takes the folder of a run that did not end, and goes on with its files.
     pub fn resume(
         machine: &'m Machine,

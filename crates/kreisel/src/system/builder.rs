@@ -18,6 +18,7 @@ use crate::solve::block::BlockPattern;
 
 /// Why parts do not make a system.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AssemblyError {
     /// A part touches a node that does not exist.
     #[error("`{part}` touches node {node}, but there are only {count}")]

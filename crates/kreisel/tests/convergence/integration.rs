@@ -10,6 +10,7 @@ use kreisel::integrate::{
 };
 use kreisel::lie::{Group, Space};
 use kreisel::solve::block::BlockMatrix;
+use kreisel::solve::newton::NewtonSettings;
 use kreisel_papers::problem::{HeavyTop, Pendulum, PrescribedCubic};
 
 const METHODS: [Method; 2] = [INDEX3, INDEX2];
@@ -171,9 +172,8 @@ fn every_choice_of_predictor_and_matrix_solves_the_same_equations() {
     let top = HeavyTop::new(Group::So3xR3);
     for method in METHODS {
         let run = |predictor, iteration_matrix| {
-            let mut settings = settings(method, 5e-4);
-            (settings.predictor, settings.iteration_matrix) = (predictor, iteration_matrix);
-            (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
+            let settings = settings(method, 5e-4).with_newton_tolerances(1e-13, 1e-14);
+            let settings = settings.with_predictor(predictor).with_iteration_matrix(iteration_matrix);
             let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
             run.advance(0.05).unwrap();
             run.values().configuration.clone()
@@ -222,8 +222,7 @@ fn the_first_output_shows_the_users_velocity() {
 fn energy_without_numerical_damping_errs_by_second_order_and_drifts_by_third() {
     let pendulum = Pendulum::default();
     let drift = |step: f64| {
-        let mut settings = settings(INDEX2, step);
-        settings.parameters = Parameters::chung_hulbert(1.0).unwrap();
+        let settings = settings(INDEX2, step).with_parameters(Parameters::chung_hulbert(1.0).unwrap());
         let initial = pendulum.initial(0.2);
         let energy = |q: &[f64], v: &[f64]| 0.5 * (v[0] * v[0] + v[1] * v[1]) + 9.81 * q[1];
         let start = energy(&initial.configuration, &initial.velocity);
@@ -251,13 +250,10 @@ fn what_cannot_be_integrated_is_refused_with_the_reason() {
         Integrator::with(settings).start(&pendulum, initial).err().unwrap()
     };
     let good = || pendulum.initial(0.2);
-    let mut undamped = settings(INDEX3, 0.01);
-    undamped.parameters = Parameters::chung_hulbert(1.0).unwrap();
+    let undamped = settings(INDEX3, 0.01).with_parameters(Parameters::chung_hulbert(1.0).unwrap());
     assert_eq!(start(undamped, good()), StartError::UndampedMultipliers);
-    undamped.allow_unstable = true;
-    assert!(Integrator::with(undamped).start(&pendulum, good()).is_ok());
-    let mut unstable = settings(INDEX2, 0.01);
-    unstable.parameters = Parameters::new(0.0, 0.0, 0.2, 0.5).unwrap();
+    assert!(Integrator::with(undamped.with_allow_unstable(true)).start(&pendulum, good()).is_ok());
+    let unstable = settings(INDEX2, 0.01).with_parameters(Parameters::new(0.0, 0.0, 0.2, 0.5).unwrap());
     assert_eq!(start(unstable, good()), StartError::Unstable);
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(start(settings(INDEX2, step), good()), StartError::Step(_)));
@@ -329,9 +325,8 @@ fn constraints_that_move_undeclared_are_found() {
 fn a_failed_step_names_time_and_equation_and_leaves_the_state() {
     let top = HeavyTop::new(Group::So3xR3);
     // A quarter of a second is six turns of the top: no Newton iteration finds its way.
-    let mut settings = settings(INDEX3, 0.25);
-    settings.start = Start::Trivial;
-    settings.newton.max_iterations = 6;
+    let newton = NewtonSettings { max_iterations: 6, ..NewtonSettings::default() };
+    let settings = settings(INDEX3, 0.25).with_start(Start::Trivial).with_newton(newton);
     let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
     let before = run.values().configuration.clone();
     let error = run.step().unwrap_err();

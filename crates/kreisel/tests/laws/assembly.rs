@@ -26,7 +26,7 @@ fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> 
     let plan = machine.plan().map_err(|errors| errors.render(false)).unwrap();
     let run = machine.start(&plan)?;
     let configuration = &run.integration().values().configuration;
-    let space = machine.system.shape().space;
+    let space = machine.system().shape().space;
     let positions = (machine.frames().bodies().iter())
         .map(|body| {
             let q = &configuration[space.coordinate_range(body.node.0)];

@@ -13,7 +13,7 @@ fn machine(text: &str) -> Machine {
 }
 
 fn run(machine: &Machine) -> (Run<'_>, RunEnding, Trajectory) {
-    let plan = machine.settings.plan().unwrap();
+    let plan = machine.settings().plan().unwrap();
     let mut run = machine.start(&plan).unwrap();
     let mut recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
     let ending = run.advance(&mut recorder);
@@ -407,15 +407,12 @@ fn a_lock_that_would_need_an_impulse_is_refused_with_the_way_out() {
 
 #[test]
 fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
-    let text = "[[event]]\nname = 'release'\nzero-of = 't - 1'\nswitch-off = ['brake']";
-    let mut machine = held_rod("step = 0.01", text);
-    machine.settings.end_time = Some(1.5);
     // Without `off-at-start` the brake holds from the beginning.
     let text = "[simulation]\nend-time = 1\nstep = 0.01
         [[body]]\nname = 'rod'\nmass = 1\ninertia = [1e-6, '1/12', '1/12']\nposition = [0.5, 0, 0]
         [[revolute]]\nname = 'pin'\nbodies = ['ground', 'rod']\npoint = [0, 0, 0]\naxis = [0, 1, 0]
         [[lock]]\nname = 'brake'\njoint = 'pin'";
-    let held = self::machine(text).simulate().unwrap();
+    let held = machine(text).simulate().unwrap();
     assert!(held.signal("pin.angle").unwrap().iter().all(|angle| angle.abs() < 1e-9));
     assert!(
         held.signal("brake.torque.y").unwrap().iter().all(|torque| (torque.abs() - 0.5 * G).abs() < 1e-6)
@@ -471,7 +468,7 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
         body = 'cart'
         force = [{ points = [[0, 0], [0.7, 0], [0.7000001, 6], [2, 6]], interpolation = 'linear' }, 0, 0]",
     );
-    assert_eq!(machine.settings.step, Some(StepSize::Auto));
+    assert_eq!(machine.settings().step(), Some(StepSize::Auto));
     let trajectory = machine.simulate().unwrap();
     let expected: Vec<f64> = (0..=20).map(|n| f64::from(n) * 0.1).collect();
     assert!(

@@ -162,7 +162,7 @@ fn freedoms_count_conditions_on_velocities() {
     for (name, expected) in [("rolling-disc", 3), ("coin", 3), ("chaplygin-sleigh", 2), ("turntable-ball", 3)]
     {
         let machine = machine(name, &[], &SettingTexts::default());
-        let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+        let mobility = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
         assert_eq!(mobility.degrees_of_freedom(), expected, "{name}: {mobility:?}");
     }
 }
@@ -217,7 +217,7 @@ bodies = ["ground", "cart"]
 point = [0, 0, 0]
 "#;
     let machine = text_machine(text).unwrap();
-    let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+    let mobility = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(mobility.degrees_of_freedom(), 1);
     let warnings = machine.mobility_notes(&mobility).texts().join("\n");
     assert!(warnings.contains("`blade`") || warnings.contains("`rail`"), "{warnings}");
@@ -259,7 +259,7 @@ point = [0, 0, 0]
 #[test]
 fn a_condition_on_velocities_that_contradicts_a_drive_is_refused_by_name() {
     let machine = text_machine(&across_a_blade("0.5*t")).unwrap();
-    let error = machine.start(&machine.settings.plan().unwrap()).err().unwrap();
+    let error = machine.start(&machine.settings().plan().unwrap()).err().unwrap();
     let message = error.to_string();
     assert!(message.contains("contradict") && message.contains("`blade`"), "{message}");
     let places = machine.places_of(&error);
@@ -340,7 +340,7 @@ value = "sin(t)"
 "#;
     for group in ["se3", "so3xr3"] {
         let machine = text_machine(&text.replace("GROUP", group)).unwrap();
-        let (system, initial) = (&machine.system, &machine.initial);
+        let (system, initial) = (machine.system(), machine.initial());
         let shape = system.shape();
         let acceleration: Vec<f64> = (0..12).map(|i| (1.0 + i as f64).sin()).collect();
         let (multipliers, psi) = (vec![0.7; shape.constraint_count()], [1.1, -0.4, 0.9, 0.3]);

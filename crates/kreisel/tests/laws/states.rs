@@ -28,9 +28,7 @@ fn settings(method: Method, step: f64) -> Settings {
     } else {
         Parameters::chung_hulbert(0.6).unwrap()
     };
-    let mut settings = Settings::new(method, parameters, step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(method, parameters, step).with_newton_tolerances(1e-13, 1e-14)
 }
 
 /// Steps of one size, or h/3, 2h/3, h/3, …

@@ -183,7 +183,7 @@ fn equations(shape: &Shape, fill: impl FnOnce(Residual, &mut [f64])) -> Vec<f64>
 fn one_pass_finds_the_equations_and_derivatives_that_two_passes_find() {
     let driven = crate::common::model("four-bar", &[], &Default::default());
     let tangled = [[Group::Se3, Group::Se3], [Group::So3xR3, Group::Se3], [Group::So3xR3, Group::So3xR3]];
-    let systems = tangled.map(tangle).into_iter().chain([(driven.system, driven.initial)]);
+    let systems = tangled.map(tangle).into_iter().chain([driven.into_system()]);
     for (system, initial) in systems {
         let (shape, couplings) = (system.shape(), system.couplings(None));
         let mut next = noise(11);
@@ -289,8 +289,8 @@ fn a_top_of_parts_moves_like_the_problem_of_the_literature() {
     for group in [Group::Se3, Group::So3xR3] {
         for method in [INDEX3, INDEX2] {
             let top = HeavyTop::new(group);
-            let mut settings = Settings::new(method, Parameters::chung_hulbert(0.9).unwrap(), 1e-3);
-            (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
+            let settings = Settings::new(method, Parameters::chung_hulbert(0.9).unwrap(), 1e-3)
+                .with_newton_tolerances(1e-13, 1e-14);
             let integrator = Integrator::with(settings);
             let mut direct = integrator.start(&top, top.initial()).unwrap();
             let (system, initial) = assembled_top(group);

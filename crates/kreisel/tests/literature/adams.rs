@@ -110,7 +110,7 @@ fn from_text(case: &Value, joints: &str) -> (System, Initial) {
         i.x, i.y, i.z, x.x, x.y, x.z, q.w, q.i, q.j, q.k
     );
     let machine = Machine::from_text("test", &text).map_err(|errors| errors.render(false)).unwrap();
-    (machine.system, machine.initial)
+    machine.into_system()
 }
 
 /// A body on a spring, of points or in a hinge.
@@ -189,10 +189,9 @@ fn simulate(case: &Value, joints: Option<&str>, step: f64) -> Vec<Vec<f64>> {
         Some(text) => from_text(case, text),
         None => on_spring(case),
     };
-    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.95).unwrap(), step);
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.95).unwrap(), step);
     // So many steps gather what the iteration leaves.
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    settings.newton.refresh = Refresh::EveryStep;
+    let settings = settings.with_newton_tolerances(1e-12, 1e-13).with_refresh(Refresh::EveryStep);
     let mut run = Integrator::with(settings).start(&system, initial).unwrap();
     let samples = case["samples"].as_array().unwrap().iter();
     let at_sample = |sample: &Value| {

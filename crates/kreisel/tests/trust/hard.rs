@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they did")]
 
 use kreisel::dae::Control;
-use kreisel::integrate::{Interval, Observer};
+use kreisel::integrate::{ErrorControl, Interval, Observer};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::run::RunEnding;
 use std::path::{Path, PathBuf};
@@ -38,11 +38,13 @@ impl Observer for Limit {
 /// The plan with another step; where the error decides on the step, with another tolerance.
 fn scaled(plan: &RunPlan, factor: f64) -> RunPlan {
     let mut plan = plan.clone();
-    plan.integration.step *= factor;
-    if let Some(control) = &mut plan.integration.error_control {
-        control.rtol *= factor;
-        control.atol *= factor;
-    }
+    let settings = plan.integration;
+    let control = settings.error_control().map(|control| ErrorControl {
+        rtol: control.rtol * factor,
+        atol: control.atol * factor,
+        ..control
+    });
+    plan.integration = settings.with_step(settings.step() * factor).with_error_control(control);
     plan
 }
 

@@ -56,7 +56,7 @@ fn work(dae: &dyn Dae, initial: kreisel::dae::Initial, method: Method, step: f64
 fn work_of(entry: &Entry) -> Statistics {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{}.toml", entry.model));
     let machine = Machine::read(&path, entry.parameters).map_err(|errors| errors.render(false)).unwrap();
-    work(&machine.system, machine.initial.clone(), entry.method, entry.step, entry.steps)
+    work(machine.system(), machine.initial().clone(), entry.method, entry.step, entry.steps)
 }
 
 /// Rounding decides in a step or two whether one more iteration is made.

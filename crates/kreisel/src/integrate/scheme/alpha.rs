@@ -705,7 +705,7 @@ damping = 7
         for form in [Form::ThreeField, Form::TwoField] {
             for scaling in scalings {
                 let usual = Settings::new(BDF2, parameters(BDF2), STEP);
-                let settings = Settings { form, scaling, ..usual };
+                let settings = usual.with_option(form).with_option(scaling);
                 let coupled = Coupled::general(Group::Se3);
                 let found = deviation_with(&coupled, coupled.initial(), settings);
                 assert!(found < 1e-7, "{form:?} {scaling:?}: {found:e}");

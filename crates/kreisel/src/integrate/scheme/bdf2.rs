@@ -20,10 +20,11 @@
 //! the next step will have, or λ would fall to first order.
 
 use super::super::integration::is_same_step;
-use super::super::settings::{Form, IterationMatrix, Scaling, Settings};
+use super::super::settings::{IterationMatrix, Settings};
 use super::super::state::{Clock, State};
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
+use super::option::{MethodOption, option};
 use super::parameters::Parameters;
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
@@ -37,9 +38,10 @@ use crate::solve::newton::{NonlinearSystem, Refresh};
 /// step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
 pub const BDF2: Method = Method(&SchemeEntry {
     word: "bdf2",
+    doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
-    options: &["form", "scaling"],
+    options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of
         // no use in another step.
@@ -50,6 +52,52 @@ pub const BDF2: Method = Method(&SchemeEntry {
     },
     new: Alpha::<TwoSteps>::boxed,
 });
+
+/// Unknowns of a step of [`BDF2`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Positions, velocities and multipliers [BottassoBauchauCardona2007, Eq. (4)].
+    ThreeField,
+    /// Positions and multipliers; velocities are eliminated [BottassoBauchauCardona2007, Eq. (37)].
+    TwoField,
+}
+
+option! {
+    Form,
+    "form",
+    "Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well.",
+    "Unknowns of `bdf2` in place of the model's",
+    TwoField = "two-field",
+    ThreeField = "three-field",
+}
+
+/// Scaling of equations and unknowns of [`BDF2`], with s = k_ave + m_ave/h² in place of h⁻²
+/// [BottassoBauchauCardona2007, Eq. (28)].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaling {
+    /// None.
+    Unscaled,
+    /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
+    Left,
+    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24),
+    /// (48), (49)].
+    LeftRight,
+    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as
+    /// [`Scaling::LeftRight`].
+    LeftRightVelocities,
+}
+
+option! {
+    Scaling,
+    "scaling",
+    "Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off \
+     independent of the step.",
+    "Scaling of `bdf2` in place of the model's",
+    LeftRightVelocities = "left-right-velocities",
+    LeftRight = "left-right",
+    Left = "left",
+    Unscaled = "unscaled",
+}
 
 /// Constant of h³ x⃛ in the local error h² (h + h_{n−1})/(6 α₀) x⃛ with equal steps.
 const ERROR_CONSTANT: f64 = 2.0 / 9.0;
@@ -120,7 +168,7 @@ impl Formulation for TwoSteps {
 
     fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
         let (settings, shape) = (&on.settings, &on.shape);
-        let copies = match settings.form {
+        let copies = match settings.option() {
             Form::TwoField => Copies::ONE,
             Form::ThreeField => Copies::THREE_FIELDS,
         };
@@ -130,8 +178,8 @@ impl Formulation for TwoSteps {
             previous_step: settings.step,
             previous_velocity: zeros.clone(),
             previous_increment: zeros.clone(),
-            form: settings.form,
-            scaling: settings.scaling,
+            form: settings.option(),
+            scaling: settings.option(),
             step: settings.step,
             formula: Formula::new(1.0),
             past_increment: zeros.clone(),

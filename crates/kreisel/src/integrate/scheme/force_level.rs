@@ -35,6 +35,7 @@ use crate::solve::newton::NonlinearSystem;
 /// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
 pub const HHT_I3: Method = Method(&SchemeEntry {
     word: "hht-i3",
+    doc: "is a relative of `index3`",
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
     options: &[],

@@ -120,6 +120,7 @@ impl StabilizerProducts {
 /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
 pub const INDEX2: Method = Method(&SchemeEntry {
     word: "index2",
+    doc: "keeps positions and velocities",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],

@@ -26,6 +26,7 @@ use crate::solve::newton::NonlinearSystem;
 /// Index-3 DAE: position constraints hold [ArnoldCardonaBruls2015, Eqs. (37)].
 pub const INDEX3: Method = Method(&SchemeEntry {
     word: "index3",
+    doc: "keeps positions only and is cheaper",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
     options: &[],

@@ -36,6 +36,7 @@ use crate::solve::newton::NonlinearSystem;
 /// [JayNegrut2008, Eqs. (13)].
 pub const SOI2: Method = Method(&SchemeEntry {
     word: "soi2",
+    doc: "keeps both and suits forces that depend on reactions",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
@@ -44,7 +45,8 @@ pub const SOI2: Method = Method(&SchemeEntry {
 });
 
 /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
-pub const HHT_SOI2: Method = Method(&SchemeEntry { word: "hht-soi2", family: Family::Hht, ..*SOI2.0 });
+pub const HHT_SOI2: Method =
+    Method(&SchemeEntry { word: "hht-soi2", doc: "is a relative of `soi2`", family: Family::Hht, ..*SOI2.0 });
 
 /// The formulation.
 pub(super) struct Soi2 {

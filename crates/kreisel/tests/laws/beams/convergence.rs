@@ -33,18 +33,18 @@ fn clamped(elements: usize) -> Machine {
 
 /// Mass and stiffness at the initial shape.
 fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
-    let zeros = vec![0.0; machine.initial.velocity.len()];
+    let zeros = vec![0.0; machine.initial().velocity.len()];
     let point = Point {
         time: 0.0,
-        configuration: &machine.initial.configuration,
+        configuration: &machine.initial().configuration,
         velocity: &zeros,
         acceleration: &zeros,
         multipliers: &[],
         nonholonomic_multipliers: &[],
         internal_states: &[],
-        memory: &vec![0.0; machine.system.shape().memory],
+        memory: &vec![0.0; machine.system().shape().memory],
     };
-    let tangent = tangent(&machine.system, &point);
+    let tangent = tangent(machine.system(), &point);
     (tangent.dynamic.to_dense(), tangent.stiffness.to_dense())
 }
 

@@ -68,7 +68,7 @@ fn a_load_spread_over_elements_with_three_nodes_bends_them_as_timoshenko_says() 
 #[test]
 fn corners_lie_between_elements_with_three_nodes_and_their_middles_on_the_curve() {
     let machine = damped_beam("points = [[0, 0, 0], [1, 0, 0], [1, 2, 0]]\nelements = 3\norder = 2", "");
-    let (beam, system) = (&machine.frames().beams()[0], &machine.system);
+    let (beam, system) = (&machine.frames().beams()[0], machine.system());
     assert_eq!((beam.node_count(), beam.elements.len(), system.node_count()), (7, 3, 7));
     let places: Vec<[f64; 3]> = (0..7).map(|k| beam.node(k).unwrap().pose().position.into()).collect();
     let expected = [

@@ -156,8 +156,8 @@ fn case(modulus: f64) -> Option<Case> {
 }
 
 fn method(rtol: f64) -> Integrator {
-    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6);
-    settings.error_control = Some(ErrorControl { atol: 1e-3 * rtol, ..ErrorControl::new(rtol, 0.3) });
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6)
+        .with_error_control(Some(ErrorControl { atol: 1e-3 * rtol, ..ErrorControl::new(rtol, 0.3) }));
     Integrator::with(settings)
 }
 

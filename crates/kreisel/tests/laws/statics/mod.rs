@@ -201,10 +201,10 @@ const PENDULUM: &str = r#"
 #[test]
 fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
     let machine = Machine::from_text("pendulum.toml", PENDULUM).unwrap();
-    let found = solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap();
-    let pose = position(&machine.system, &found.equilibrium);
+    let found = solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap();
+    let pose = position(machine.system(), &found.equilibrium);
     assert!((pose.position - Vector3::new(0.0, 0.0, -0.5)).norm() < 1e-10, "{}", pose.position);
-    let reaction = machine.system.reaction(0, &found.equilibrium.point());
+    let reaction = machine.system().reaction(0, &found.equilibrium.point());
     let expected = Vector6::new(0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * 9.80665);
     assert!((reaction - expected).norm() < 1e-9, "{reaction}");
 }
@@ -214,12 +214,12 @@ fn what_nothing_holds_is_named() {
     let free = format!("{PENDULUM}\n[gravity]\nacceleration = [0, 0, 0]\n");
     let machine = Machine::from_text("free.toml", &free).unwrap();
     let message =
-        solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap_err().to_string();
+        solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap_err().to_string();
     assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
 
     let vertical = PENDULUM.replace("axis = [0, 1, 0]", "axis = [0, 0, 1]");
     let machine = Machine::from_text("vertical.toml", &vertical).unwrap();
     let message =
-        solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap_err().to_string();
+        solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap_err().to_string();
     assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
 }
