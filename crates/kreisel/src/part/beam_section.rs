@@ -3,15 +3,14 @@
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
 
 const fn length(name: &'static str, doc: &'static str) -> Key {
-    key(name, ValueKind::Number(Dimension::LENGTH), Need::Optional, doc)
+    Key::new(name, ValueKind::Number(Dimension::LENGTH), Need::Optional).doc(doc)
 }
 
 const fn centre(name: &'static str, doc: &'static str) -> Key {
-    key(name, ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Default("[0, 0]"), doc)
+    Key::new(name, ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Default("[0, 0]")).doc(doc)
 }
 
 /// kg·m: moment of inertia per length.
@@ -19,12 +18,8 @@ const INERTIA_PER_LENGTH: Dimension = Dimension::from_exponents([1, 1, 0, 0]);
 
 /// Keys of `section`.
 pub static KEYS: &[Key] = &[
-    key(
-        "shape",
-        ValueKind::Choice(&["circle", "tube", "rectangle", "i-section"]),
-        Need::Optional,
-        "Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.",
-    ),
+    Key::new("shape", ValueKind::Choice(&["circle", "tube", "rectangle", "i-section"]), Need::Optional)
+        .doc("Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses."),
     length("radius", "Radius of a circle."),
     length("outer-radius", "Outer radius of a tube."),
     length("inner-radius", "Inner radius of a tube."),
@@ -32,60 +27,31 @@ pub static KEYS: &[Key] = &[
     length("height", "Extent of a rectangle or I along z."),
     length("flange-thickness", "Thickness along z of each flange of an I."),
     length("web-thickness", "Thickness along y of the web of an I."),
-    key(
-        "youngs-modulus",
-        ValueKind::Number(Dimension::PRESSURE),
-        Need::Optional,
-        "Young's modulus of the shape's material.",
-    ),
-    key(
-        "poisson-ratio",
-        ValueKind::Number(Dimension::NONE),
-        Need::Optional,
-        "Poisson's ratio of the shape's material.",
-    ),
-    key("density", ValueKind::Number(Dimension::DENSITY), Need::Optional, "Density of the shape's material."),
-    key("axial-stiffness", ValueKind::Number(Dimension::FORCE), Need::Optional, "EA: resistance to stretch."),
-    key(
-        "shear-stiffness",
-        ValueKind::Numbers(Dimension::FORCE, &[2]),
-        Need::Optional,
-        "GA along y and along z, shear correction included.",
-    ),
-    key(
-        "torsional-stiffness",
-        ValueKind::Number(Dimension::BENDING_STIFFNESS),
-        Need::Optional,
-        "GJ: resistance to twist.",
-    ),
-    key(
-        "bending-stiffness",
-        ValueKind::Numbers(Dimension::BENDING_STIFFNESS, &[2]),
-        Need::Optional,
-        "EI about y and about z.",
-    ),
+    Key::new("youngs-modulus", ValueKind::Number(Dimension::PRESSURE), Need::Optional)
+        .doc("Young's modulus of the shape's material."),
+    Key::new("poisson-ratio", ValueKind::Number(Dimension::NONE), Need::Optional)
+        .doc("Poisson's ratio of the shape's material."),
+    Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
+        .doc("Density of the shape's material."),
+    Key::new("axial-stiffness", ValueKind::Number(Dimension::FORCE), Need::Optional)
+        .doc("EA: resistance to stretch."),
+    Key::new("shear-stiffness", ValueKind::Numbers(Dimension::FORCE, &[2]), Need::Optional)
+        .doc("GA along y and along z, shear correction included."),
+    Key::new("torsional-stiffness", ValueKind::Number(Dimension::BENDING_STIFFNESS), Need::Optional)
+        .doc("GJ: resistance to twist."),
+    Key::new("bending-stiffness", ValueKind::Numbers(Dimension::BENDING_STIFFNESS, &[2]), Need::Optional)
+        .doc("EI about y and about z."),
     centre("elastic-centre", "Where a pull stretches without bending, as y and z from the axis."),
     centre("shear-centre", "Where a transverse force bends without twist, as y and z from the axis."),
-    key("mass-per-length", ValueKind::Number(Dimension::MASS_PER_LENGTH), Need::Optional, "Mass per length."),
-    key(
-        "inertia-per-length",
-        ValueKind::Symmetric3(INERTIA_PER_LENGTH),
-        Need::Optional,
-        "Moments of inertia per length about the centre of mass, in section axes (x along the beam).",
-    ),
+    Key::new("mass-per-length", ValueKind::Number(Dimension::MASS_PER_LENGTH), Need::Optional)
+        .doc("Mass per length."),
+    Key::new("inertia-per-length", ValueKind::Symmetric3(INERTIA_PER_LENGTH), Need::Optional)
+        .doc("Moments of inertia per length about the centre of mass, in section axes (x along the beam)."),
     centre("mass-centre", "Centre of mass, as y and z from the axis."),
-    key(
-        "stiffness-matrix",
-        ValueKind::Matrix(Dimension::NONE, 6, 6),
-        Need::Optional,
-        "Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones.",
-    ),
-    key(
-        "mass-matrix",
-        ValueKind::Matrix(Dimension::NONE, 6, 6),
-        Need::Optional,
-        "Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones.",
-    ),
+    Key::new("stiffness-matrix", ValueKind::Matrix(Dimension::NONE, 6, 6), Need::Optional)
+        .doc("Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones."),
+    Key::new("mass-matrix", ValueKind::Matrix(Dimension::NONE, 6, 6), Need::Optional)
+        .doc("Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones."),
 ];
 
 /// Reads a section.

@@ -7,21 +7,18 @@ use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
 };
 use crate::part::shape;
 
 static MARKER: &[Key] = &[
-    key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),
-    key(
-        "position",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Default("[0, 0, 0]"),
-        "Position in body axes.",
-    ),
-    key("orientation", ValueKind::Orientation, Need::Optional, "Rotation from marker axes to body axes."),
+    Key::new("name", ValueKind::Text, Need::Required)
+        .doc("Name of the marker; it is referred to as `body.marker`."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+        .doc("Position in body axes."),
+    Key::new("orientation", ValueKind::Orientation, Need::Optional)
+        .doc("Rotation from marker axes to body axes."),
 ];
 
 /// Keys of `[[body]]`.
@@ -30,74 +27,34 @@ static KIND: PartKind = PartKind {
     doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("mass", ValueKind::Number(Dimension::MASS), Need::Optional, "Mass."),
-        key(
-            "inertia",
-            ValueKind::Symmetric3(Dimension::INERTIA),
-            Need::Optional,
-            "Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.",
-        ),
-        key(
-            "density",
-            ValueKind::Number(Dimension::DENSITY),
-            Need::Optional,
-            "Density of the shape, in place of `mass` and `inertia`.",
-        ),
-        key(
-            "massless",
-            ValueKind::Boolean,
-            Need::Default("false"),
-            "Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction.",
-        ),
-        key(
-            "shape",
-            ValueKind::Table(shape::KEYS),
-            Need::Optional,
-            "What the body looks like, and what it weighs unless `inertia` is given.",
-        ),
-        key(
-            "position",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Default("[0, 0, 0]"),
-            "Initial position of the centre of mass.",
-        ),
-        key(
-            "orientation",
-            ValueKind::Orientation,
-            Need::Optional,
-            "Initial rotation from body axes to world axes.",
-        ),
-        key(
-            "velocity",
-            ValueKind::Vector3(Dimension::SPEED),
-            Need::Default("[0, 0, 0]"),
-            "Initial velocity of the centre of mass.",
-        ),
-        key(
+        Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional).doc("Mass."),
+        Key::new("inertia", ValueKind::Symmetric3(Dimension::INERTIA), Need::Optional)
+            .doc("Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given."),
+        Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
+            .doc("Density of the shape, in place of `mass` and `inertia`."),
+        Key::new("massless", ValueKind::Boolean, Need::Default("false"))
+            .doc("Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction."),
+        Key::new("shape", ValueKind::Table(shape::KEYS), Need::Optional)
+            .doc("What the body looks like, and what it weighs unless `inertia` is given."),
+        Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+            .doc("Initial position of the centre of mass."),
+        Key::new("orientation", ValueKind::Orientation, Need::Optional)
+            .doc("Initial rotation from body axes to world axes."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
+            .doc("Initial velocity of the centre of mass."),
+        Key::new(
             "angular-velocity",
             ValueKind::Vector3(Dimension::ANGULAR_SPEED),
             Need::Default("[0, 0, 0]"),
-            "Initial angular velocity.",
-        ),
-        key(
-            "velocity-axes",
-            ValueKind::Choice(&["world", "body"]),
-            Need::Default("\"world\""),
-            "Axes in which the velocities are given.",
-        ),
-        key(
-            "fixed",
-            ValueKind::Boolean,
-            Need::Default("false"),
-            "Whether assembly must leave the initial position and orientation as they are.",
-        ),
-        key(
-            "group",
-            ValueKind::Choice(BodyGroup::WORDS),
-            Need::Optional,
-            "Lie group of the body; that of the simulation if not given.",
-        ),
-        key("markers", ValueKind::Tables(MARKER), Need::Optional, "Named frames on the body."),
+        )
+        .doc("Initial angular velocity."),
+        Key::new("velocity-axes", ValueKind::Choice(&["world", "body"]), Need::Default("\"world\""))
+            .doc("Axes in which the velocities are given."),
+        Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
+            .doc("Whether assembly must leave the initial position and orientation as they are."),
+        Key::new("group", ValueKind::Choice(BodyGroup::WORDS), Need::Optional)
+            .doc("Lie group of the body; that of the simulation if not given."),
+        Key::new("markers", ValueKind::Tables(MARKER), Need::Optional).doc("Named frames on the body."),
     ],
 };
 

@@ -9,67 +9,34 @@ use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 
 /// Keys of `first-shape` and `second-shape`.
 pub static SHAPE_KEYS: &[Key] = &[
-    key(
+    Key::new(
         "kind",
         ValueKind::Choice(&["plane", "point", "sphere", "capsule", "box", "cylinder"]),
         Need::Required,
-        "What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.",
-    ),
-    key(
-        "radius",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Radius of a sphere, capsule or cylinder.",
-    ),
-    key(
-        "length",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Length of a cylinder; of a capsule the part between its half spheres.",
-    ),
-    key(
-        "size",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Optional,
-        "Full edge lengths of a box along x, y and z.",
-    ),
-    key(
-        "position",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Default("[0, 0, 0]"),
-        "Where the shape's centre (or a point of the plane) stands in axes of the body or marker.",
-    ),
-    key(
-        "orientation",
-        ValueKind::Orientation,
-        Need::Optional,
-        "Rotation from the shape's axes to those of the body or marker.",
-    ),
+    )
+    .doc("What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z."),
+    Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Radius of a sphere, capsule or cylinder."),
+    Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Length of a cylinder; of a capsule the part between its half spheres."),
+    Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+        .doc("Full edge lengths of a box along x, y and z."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+        .doc("Where the shape's centre (or a point of the plane) stands in axes of the body or marker."),
+    Key::new("orientation", ValueKind::Orientation, Need::Optional)
+        .doc("Rotation from the shape's axes to those of the body or marker."),
 ];
 
-const BODIES: Key = key(
-    "bodies",
-    ValueKind::References(&[2]),
-    Need::Required,
-    "The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.",
-);
-const FIRST_SHAPE: Key = key(
-    "first-shape",
-    ValueKind::Table(SHAPE_KEYS),
-    Need::Optional,
-    "What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.",
-);
-const SECOND_SHAPE: Key = key(
-    "second-shape",
-    ValueKind::Table(SHAPE_KEYS),
-    Need::Optional,
-    "What of the second body touches; likewise.",
-);
+const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
+    .doc("The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.");
+const FIRST_SHAPE: Key = Key::new("first-shape", ValueKind::Table(SHAPE_KEYS), Need::Optional)
+    .doc("What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.");
+const SECOND_SHAPE: Key = Key::new("second-shape", ValueKind::Table(SHAPE_KEYS), Need::Optional)
+    .doc("What of the second body touches; likewise.");
 
 /// Keys of `[[contact]]`.
 static KIND: PartKind = PartKind {

@@ -8,21 +8,12 @@ use crate::lie::Vector3;
 use crate::machine::sensor::GroupSensor;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 
-const MEMBERS: Key = key(
-    "members",
-    ValueKind::References(&[]),
-    Need::Required,
-    "Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.",
-);
-const IMPACT_SPEED: Key = key(
-    "impact-speed",
-    ValueKind::Number(Dimension::SPEED),
-    Need::Default("1"),
-    "Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less.",
-);
+const MEMBERS: Key = Key::new("members", ValueKind::References(&[]), Need::Required)
+    .doc("Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.");
+const IMPACT_SPEED: Key = Key::new("impact-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1"))
+    .doc("Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less.");
 
 /// Keys of `[[contact-group]]`.
 static KIND: PartKind = PartKind {

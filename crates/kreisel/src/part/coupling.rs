@@ -18,24 +18,12 @@ static GEAR: PartKind = PartKind {
     doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key {
-            name: "joints",
-            value: ValueKind::References(&[2]),
-            need: Need::Required,
-            doc: "The two joints; with the angle after a dot (`joint.second-angle`) where one has several.",
-        },
-        Key {
-            name: "ratio",
-            value: ValueKind::Number(Dimension::NONE),
-            need: Need::Required,
-            doc: "Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.",
-        },
-        Key {
-            name: "offset",
-            value: ValueKind::Number(Dimension::ANGLE),
-            need: Need::Optional,
-            doc: "Angle of the second joint where that of the first is zero; from the initial configuration if not given.",
-        },
+        Key::new("joints", ValueKind::References(&[2]), Need::Required)
+            .doc("The two joints; with the angle after a dot (`joint.second-angle`) where one has several."),
+        Key::new("ratio", ValueKind::Number(Dimension::NONE), Need::Required)
+            .doc("Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth."),
+        Key::new("offset", ValueKind::Number(Dimension::ANGLE), Need::Optional)
+            .doc("Angle of the second joint where that of the first is zero; from the initial configuration if not given."),
     ],
 };
 
@@ -45,24 +33,12 @@ static COUPLING: PartKind = PartKind {
     doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key {
-            name: "joints",
-            value: ValueKind::References(&[]),
-            need: Need::Required,
-            doc: "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
-        },
-        Key {
-            name: "factors",
-            value: ValueKind::Numbers(Dimension::NONE, &[]),
-            need: Need::Required,
-            doc: "Factor of each coordinate in the sum; coordinates count in m and rad.",
-        },
-        Key {
-            name: "offset",
-            value: ValueKind::Number(Dimension::NONE),
-            need: Need::Optional,
-            doc: "Value of the sum; from the initial configuration if not given.",
-        },
+        Key::new("joints", ValueKind::References(&[]), Need::Required)
+            .doc("The joints, each with its coordinate after a dot (`slide.displacement`) where it has several."),
+        Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
+            .doc("Factor of each coordinate in the sum; coordinates count in m and rad."),
+        Key::new("offset", ValueKind::Number(Dimension::NONE), Need::Optional)
+            .doc("Value of the sum; from the initial configuration if not given."),
     ],
 };
 

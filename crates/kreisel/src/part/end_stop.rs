@@ -6,37 +6,28 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 const fn lower(dimension: Dimension) -> Key {
-    key("lower", ValueKind::Number(dimension), Need::Optional, "Lower bound; none if not given.")
+    Key::new("lower", ValueKind::Number(dimension), Need::Optional).doc("Lower bound; none if not given.")
 }
 
 const fn upper(dimension: Dimension) -> Key {
-    key("upper", ValueKind::Number(dimension), Need::Optional, "Upper bound; none if not given.")
+    Key::new("upper", ValueKind::Number(dimension), Need::Optional).doc("Upper bound; none if not given.")
 }
 
 const fn stiffness(dimension: Dimension) -> Key {
-    key("stiffness", ValueKind::Number(dimension), Need::Required, "Stiffness beyond a bound.")
+    Key::new("stiffness", ValueKind::Number(dimension), Need::Required).doc("Stiffness beyond a bound.")
 }
 
 const fn damping(dimension: Dimension) -> Key {
-    key(
-        "damping",
-        ValueKind::Number(dimension),
-        Need::Default("0"),
-        "Damping beyond a bound; the stop pushes back but never pulls.",
-    )
+    Key::new("damping", ValueKind::Number(dimension), Need::Default("0"))
+        .doc("Damping beyond a bound; the stop pushes back but never pulls.")
 }
 
 const fn depth(dimension: Dimension, default: &'static str) -> Key {
-    key(
-        "transition-depth",
-        ValueKind::Number(dimension),
-        Need::Default(default),
-        "Depth beyond a bound at which half of the damping acts, so that it begins without a jump.",
-    )
+    Key::new("transition-depth", ValueKind::Number(dimension), Need::Default(default))
+        .doc("Depth beyond a bound at which half of the damping acts, so that it begins without a jump.")
 }
 
 /// Keys of `[[end-stop]]`.

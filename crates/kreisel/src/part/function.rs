@@ -4,20 +4,15 @@ use crate::element::MAX_SIGNALS;
 use crate::machine::{FunctionEntry, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::TIME;
-use crate::model::kind::key;
-use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[function]]`.
 static KIND: PartKind = PartKind {
     name: "function",
     doc: "A number that code outside of the model computes (a Python function, a Rust object) from measured quantities, at every evaluation of the forces. Expressions of forces use it by its name. The same as an expression is many times faster.",
     occurrence: Occurrence::Many,
-    keys: &[key(
-        "arguments",
-        ValueKind::References(&[]),
-        Need::Required,
-        "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.",
-    )],
+    keys: &[Key::new("arguments", ValueKind::References(&[]), Need::Required)
+        .doc("What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.")],
 };
 
 /// What the file adds to the kinds of parts.

@@ -9,12 +9,8 @@ use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Key, Need, PartReader, Reference, ValueKind, name};
 
 /// The key that names a joint.
-pub const JOINT: Key = Key {
-    name: "joint",
-    value: ValueKind::Reference,
-    need: Need::Required,
-    doc: "The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.",
-};
+pub const JOINT: Key = Key::new("joint", ValueKind::Reference, Need::Required)
+    .doc("The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.");
 
 /// Reads `joint`: the name of a joint, perhaps with a coordinate.
 pub fn read(

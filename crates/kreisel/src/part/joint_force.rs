@@ -14,18 +14,10 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        Key {
-            name: "force",
-            value: ValueKind::Signal(Dimension::FORCE),
-            need: Need::Optional,
-            doc: "Force along a displacement.",
-        },
-        Key {
-            name: "torque",
-            value: ValueKind::Signal(Dimension::TORQUE),
-            need: Need::Optional,
-            doc: "Torque about an angle.",
-        },
+        Key::new("force", ValueKind::Signal(Dimension::FORCE), Need::Optional)
+            .doc("Force along a displacement."),
+        Key::new("torque", ValueKind::Signal(Dimension::TORQUE), Need::Optional)
+            .doc("Torque about an angle."),
     ],
 };
 

@@ -9,8 +9,9 @@ use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind};
+use crate::model::{
+    Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
+};
 
 /// Keys of `[[spring-damper]]`.
 static POINTS: PartKind = PartKind {
@@ -18,55 +19,24 @@ static POINTS: PartKind = PartKind {
     doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "bodies",
-            ValueKind::References(&[2]),
-            Need::Optional,
-            "The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.",
-        ),
-        key(
-            "points",
-            ValueKind::Matrix(Dimension::LENGTH, 2, 3),
-            Need::Optional,
-            "The two ends, in the world at the initial configuration, in place of markers.",
-        ),
-        key(
-            "joint",
-            ValueKind::Reference,
-            Need::Optional,
-            "In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.",
-        ),
-        key(
-            "stiffness",
-            ValueKind::Number(Dimension::STIFFNESS),
-            Need::Optional,
-            "Stiffness of a linear spring.",
-        ),
-        key("damping", ValueKind::Number(Dimension::DAMPING), Need::Optional, "Damping of a linear damper."),
-        key(
-            "free-length",
-            ValueKind::Number(Dimension::LENGTH),
-            Need::Optional,
-            "Length, or displacement of the joint, from which the elongation counts; the initial one if not given.",
-        ),
-        key(
-            "preload",
-            ValueKind::Number(Dimension::FORCE),
-            Need::Optional,
-            "Force with which it pulls at the free length.",
-        ),
-        key(
-            "force",
-            ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE),
-            Need::Optional,
-            "Pulling force over the elongation, in place of `stiffness`.",
-        ),
-        key(
-            "damping-force",
-            ValueKind::Curve(Dimension::SPEED, Dimension::FORCE),
-            Need::Optional,
-            "Pulling force over the rate of the length, in place of `damping`.",
-        ),
+        Key::new("bodies", ValueKind::References(&[2]), Need::Optional)
+            .doc("The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin."),
+        Key::new("points", ValueKind::Matrix(Dimension::LENGTH, 2, 3), Need::Optional)
+            .doc("The two ends, in the world at the initial configuration, in place of markers."),
+        Key::new("joint", ValueKind::Reference, Need::Optional)
+            .doc("In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do."),
+        Key::new("stiffness", ValueKind::Number(Dimension::STIFFNESS), Need::Optional)
+            .doc("Stiffness of a linear spring."),
+        Key::new("damping", ValueKind::Number(Dimension::DAMPING), Need::Optional)
+            .doc("Damping of a linear damper."),
+        Key::new("free-length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+            .doc("Length, or displacement of the joint, from which the elongation counts; the initial one if not given."),
+        Key::new("preload", ValueKind::Number(Dimension::FORCE), Need::Optional)
+            .doc("Force with which it pulls at the free length."),
+        Key::new("force", ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE), Need::Optional)
+            .doc("Pulling force over the elongation, in place of `stiffness`."),
+        Key::new("damping-force", ValueKind::Curve(Dimension::SPEED, Dimension::FORCE), Need::Optional)
+            .doc("Pulling force over the rate of the length, in place of `damping`."),
     ],
 };
 
@@ -77,42 +47,22 @@ static TORSIONAL: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        key(
-            "stiffness",
-            ValueKind::Number(Dimension::TORSIONAL_STIFFNESS),
-            Need::Optional,
-            "Stiffness of a linear spring.",
-        ),
-        key(
-            "damping",
-            ValueKind::Number(Dimension::TORSIONAL_DAMPING),
-            Need::Optional,
-            "Damping of a linear damper.",
-        ),
-        key(
-            "free-angle",
-            ValueKind::Number(Dimension::ANGLE),
-            Need::Optional,
-            "Angle from which the deflection counts, full turns included; the initial one if not given.",
-        ),
-        key(
-            "preload",
-            ValueKind::Number(Dimension::TORQUE),
-            Need::Optional,
-            "Torque against the angle at the free angle.",
-        ),
-        key(
-            "torque",
-            ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE),
-            Need::Optional,
-            "Torque against the angle over the deflection, in place of `stiffness`.",
-        ),
-        key(
+        Key::new("stiffness", ValueKind::Number(Dimension::TORSIONAL_STIFFNESS), Need::Optional)
+            .doc("Stiffness of a linear spring."),
+        Key::new("damping", ValueKind::Number(Dimension::TORSIONAL_DAMPING), Need::Optional)
+            .doc("Damping of a linear damper."),
+        Key::new("free-angle", ValueKind::Number(Dimension::ANGLE), Need::Optional)
+            .doc("Angle from which the deflection counts, full turns included; the initial one if not given."),
+        Key::new("preload", ValueKind::Number(Dimension::TORQUE), Need::Optional)
+            .doc("Torque against the angle at the free angle."),
+        Key::new("torque", ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE), Need::Optional)
+            .doc("Torque against the angle over the deflection, in place of `stiffness`."),
+        Key::new(
             "damping-torque",
             ValueKind::Curve(Dimension::ANGULAR_SPEED, Dimension::TORQUE),
             Need::Optional,
-            "Torque against the angle over its rate, in place of `damping`.",
-        ),
+        )
+        .doc("Torque against the angle over its rate, in place of `damping`."),
     ],
 };
 

@@ -7,9 +7,8 @@ use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
 
 /// Words for the axes of velocities.
@@ -21,30 +20,14 @@ static KIND: PartKind = PartKind {
     doc: "Keeps a weighted sum of rates and velocities at a value, constant or by a law of time: steering, rolling without a wheel, prescribed speeds.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "rates",
-            ValueKind::References(&[]),
-            Need::Required,
-            "What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`.",
-        ),
-        key(
-            "factors",
-            ValueKind::Numbers(Dimension::NONE, &[]),
-            Need::Required,
-            "Factor of each rate in the sum; rates count in m/s and rad/s.",
-        ),
-        key(
-            "value",
-            ValueKind::Law(Dimension::NONE),
-            Need::Optional,
-            "Value of the sum, constant or by a law of time; 0 if not given.",
-        ),
-        key(
-            "axes",
-            ValueKind::Choice(AXES),
-            Need::Default("\"world\""),
-            "Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself.",
-        ),
+        Key::new("rates", ValueKind::References(&[]), Need::Required)
+            .doc("What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`."),
+        Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
+            .doc("Factor of each rate in the sum; rates count in m/s and rad/s."),
+        Key::new("value", ValueKind::Law(Dimension::NONE), Need::Optional)
+            .doc("Value of the sum, constant or by a law of time; 0 if not given."),
+        Key::new("axes", ValueKind::Choice(AXES), Need::Default("\"world\""))
+            .doc("Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself."),
     ],
 };
 
