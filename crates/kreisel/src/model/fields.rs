@@ -79,12 +79,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn unsuitable(&self, requirement: impl Into<String>, found: impl Into<String>) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{}`", self.key),
-            requirement: requirement.into(),
-            found: found.into(),
-        };
-        ModelError::new(mistake, self.value.place.clone())
+        ModelError::unsuitable(format!("`{}`", self.key), requirement, found.into(), &self.value.place)
     }
 
     pub(crate) fn number(self, dimension: Dimension) -> Result<f64, ModelError> {

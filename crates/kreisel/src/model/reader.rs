@@ -122,12 +122,35 @@ impl<'a> PartReader<'a> {
 
     /// An error about the value of a key: "`key` must be …, not …".
     pub fn unsuitable(&self, key: &str, requirement: &str, found: impl ToString) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{key}` of {}", self.description),
-            requirement: requirement.into(),
-            found: found.to_string(),
-        };
-        ModelError::new(mistake, self.place_of(key).clone())
+        ModelError::unsuitable(self.description_of(key), requirement, found, self.place_of(key))
+    }
+
+    /// Refuses the value of a key unless it is as it must be.
+    pub fn require(
+        &self,
+        holds: bool,
+        key: &str,
+        requirement: &str,
+        found: impl ToString,
+    ) -> Result<(), ModelError> {
+        if holds { Ok(()) } else { Err(self.unsuitable(key, requirement, found)) }
+    }
+
+    /// An error about the part as a whole: "the bushing `mount` must be …, not …".
+    pub fn unsuitable_part(&self, requirement: &str, found: impl ToString) -> ModelError {
+        ModelError::unsuitable(self.description.as_str(), requirement, found, self.place())
+    }
+
+    /// The error of a key that is needed beside the others.
+    pub fn missing(&self, key: &str, hint: impl Into<String>) -> ModelError {
+        let mistake = Mistake::MissingKey { key: key.into(), part: self.description.clone() };
+        ModelError::new(mistake, self.place().clone()).with_hint(hint)
+    }
+
+    /// The error of keys of which exactly one is wanted.
+    pub fn ambiguous(&self, choices: &[&str], found: impl Into<String>) -> ModelError {
+        let (part, choices) = (self.description.clone(), name::list(choices));
+        ModelError::new(Mistake::Ambiguous { part, choices, found: found.into() }, self.place().clone())
     }
 
     fn declared(&self, name: &str) -> &'static Key {
@@ -169,6 +192,11 @@ impl<'a> PartReader<'a> {
     pub fn positive(&self, key: &str) -> Result<f64, ModelErrors> {
         let value = self.number(key)?;
         if value > 0.0 { Ok(value) } else { Err(self.unsuitable(key, "positive", value).into()) }
+    }
+
+    /// A number in base units that must be greater than zero, if given.
+    pub fn optional_positive(&self, key: &str) -> Result<Option<f64>, ModelErrors> {
+        self.has(key).then(|| self.positive(key)).transpose()
     }
 
     /// A number in base units that must not be less than zero.

@@ -13,7 +13,7 @@ use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
     Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, Words, placement,
 };
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{
     Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, SignalLaw, ValueKind,
 };
@@ -102,13 +102,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let clamps = [clamp(&reader, builder, "start")?, clamp(&reader, builder, "end")?];
     let order = order(&reader)?;
     let frames = frames(&reader, order, &clamps)?;
-    let Some(section) = reader.table("section")?.map(beam_section::read).transpose()? else {
-        let mistake =
-            Mistake::MissingKey { key: "section".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone())
-            .with_hint("add `section = { … }`")
-            .into());
-    };
+    let section = reader.table("section")?.map(beam_section::read).transpose()?;
+    let section = section.ok_or_else(|| reader.missing("section", "add `section = { … }`"))?;
     let (damping_time, damping_rate) = damping(&reader)?;
     let plan = BeamPlan {
         name: part.name(),
@@ -179,22 +174,14 @@ fn points(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Vector
             .row_iter()
             .map(|row| placement.transform_point(&Vector3::new(row[0], row[1], row[2])))
             .collect();
-        if points.len() < 2 {
-            return Err(reader.unsuitable("points", "at least two points", points.len()).into());
-        }
+        reader.require(points.len() >= 2, "points", "at least two points", points.len())?;
         return Ok(points);
     }
     let end = |key: &str, clamp: &Option<Clamp>, other: &str| -> Result<Vector3, ModelErrors> {
         let given = reader.optional_vector3(key)?.map(|point| placement.transform_point(&point));
-        match given.or_else(|| clamp.as_ref().and_then(Clamp::place)) {
-            Some(point) => Ok(point),
-            None => {
-                let part = reader.description().to_string();
-                let mistake = Mistake::MissingKey { key: key.to_string(), part };
-                let hint = format!("or name a marker in `{other}`, or give `points`");
-                Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
-            }
-        }
+        let point = given.or_else(|| clamp.as_ref().and_then(Clamp::place));
+        let hint = || format!("or name a marker in `{other}`, or give `points`");
+        Ok(point.ok_or_else(|| reader.missing(key, hint()))?)
     };
     Ok(vec![end("from", &clamps[0], "start")?, end("to", &clamps[1], "end")?])
 }
@@ -217,9 +204,7 @@ fn frames(
 ) -> Result<Vec<PieceFrames>, ModelErrors> {
     let points = points(reader, clamps)?;
     let elements = reader.count("elements")? as usize;
-    if elements == 0 {
-        return Err(reader.unsuitable("elements", "at least 1", 0).into());
-    }
+    reader.require(elements > 0, "elements", "at least 1", 0)?;
     let kind = match reader.choice("curve")? {
         "arc" => CurveKind::Arc,
         "spline" => CurveKind::Spline,
@@ -466,9 +451,7 @@ impl BeamPlan<'_> {
     ) -> Result<(), ModelErrors> {
         let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
         if force.is_none() && torque.is_none() {
-            let mistake =
-                Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+            return Err(reader.missing("force", "or `torque`").into());
         }
         let axes = if reader.choice("axes")? == "section" { Axes::Marker } else { Axes::World };
         let wrenches = self.at_nodes(stations, |share, carried| match axes {

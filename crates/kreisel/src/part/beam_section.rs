@@ -2,7 +2,7 @@
 
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
 
 const fn length(name: &'static str, doc: &'static str) -> Key {
@@ -80,11 +80,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
         "tube" => {
             let (outer_radius, inner_radius) =
                 (reader.positive("outer-radius")?, reader.not_negative("inner-radius")?);
-            if inner_radius >= outer_radius {
-                return Err(reader
-                    .unsuitable("inner-radius", "less than `outer-radius`", inner_radius)
-                    .into());
-            }
+            let fits = inner_radius < outer_radius;
+            reader.require(fits, "inner-radius", "less than `outer-radius`", inner_radius)?;
             Profile::Tube { outer_radius, inner_radius }
         }
         "rectangle" => {
@@ -93,9 +90,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
         _ => i_section(reader)?,
     };
     let poisson_ratio = reader.number("poisson-ratio")?;
-    if !(-1.0 < poisson_ratio && poisson_ratio <= 0.5) {
-        return Err(reader.unsuitable("poisson-ratio", "above −1 and not above 0.5", poisson_ratio).into());
-    }
+    let exists = -1.0 < poisson_ratio && poisson_ratio <= 0.5;
+    reader.require(exists, "poisson-ratio", "above −1 and not above 0.5", poisson_ratio)?;
     let material = Material {
         youngs_modulus: reader.positive("youngs-modulus")?,
         poisson_ratio,
@@ -107,12 +103,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
 fn i_section(reader: &PartReader) -> Result<Profile, ModelErrors> {
     let (width, height) = (reader.positive("width")?, reader.positive("height")?);
     let (flange, web) = (reader.positive("flange-thickness")?, reader.positive("web-thickness")?);
-    if 2.0 * flange >= height {
-        return Err(reader.unsuitable("flange-thickness", "less than half of `height`", flange).into());
-    }
-    if web > width {
-        return Err(reader.unsuitable("web-thickness", "at most `width`", web).into());
-    }
+    reader.require(2.0 * flange < height, "flange-thickness", "less than half of `height`", flange)?;
+    reader.require(web <= width, "web-thickness", "at most `width`", web)?;
     Ok(Profile::ISection { width, height, flange, web })
 }
 
@@ -131,10 +123,8 @@ fn stiffness(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
 fn mass(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
     const HINT: &str = "or give a `shape` with its `density`, or a `mass-matrix`";
     let mass = positive(reader, "mass-per-length", HINT)?;
-    let inertia: Matrix3 = match reader.optional_symmetric3("inertia-per-length")? {
-        Some(inertia) => inertia,
-        None => return Err(missing(reader, "inertia-per-length", HINT)),
-    };
+    let inertia: Option<Matrix3> = reader.optional_symmetric3("inertia-per-length")?;
+    let inertia = inertia.ok_or_else(|| reader.missing("inertia-per-length", HINT))?;
     let moments = inertia.symmetric_eigenvalues();
     if moments.min() <= 0.0 {
         let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
@@ -148,18 +138,13 @@ fn pair(reader: &PartReader, key: &str) -> Result<[f64; 2], ModelErrors> {
     Ok([numbers[0], numbers[1]])
 }
 
-fn missing(reader: &PartReader, key: &str, hint: &str) -> ModelErrors {
-    let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
-    ModelError::new(mistake, reader.place().clone()).with_hint(hint).into()
-}
-
 fn positive(reader: &PartReader, key: &str, hint: &str) -> Result<f64, ModelErrors> {
-    if reader.has(key) { reader.positive(key) } else { Err(missing(reader, key, hint)) }
+    Ok(reader.optional_positive(key)?.ok_or_else(|| reader.missing(key, hint))?)
 }
 
 fn both_positive(reader: &PartReader, key: &str, hint: &str) -> Result<[f64; 2], ModelErrors> {
     if !reader.has(key) {
-        return Err(missing(reader, key, hint));
+        return Err(reader.missing(key, hint).into());
     }
     let numbers = pair(reader, key)?;
     match numbers.iter().find(|number| **number <= 0.0) {
@@ -179,10 +164,5 @@ fn refused(reader: &PartReader, error: &SectionError) -> ModelErrors {
         SectionError::NotSymmetric { .. } => matrix,
         _ => "shape",
     };
-    let mistake = Mistake::Unsuitable {
-        what: format!("`{key}` of {}", reader.description()),
-        requirement: "that of a section".to_string(),
-        found: error.to_string(),
-    };
-    ModelError::new(mistake, reader.place_of(key).clone()).into()
+    reader.unsuitable(key, "that of a section", error).into()
 }

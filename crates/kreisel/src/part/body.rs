@@ -6,7 +6,7 @@ use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
 };
@@ -131,7 +131,7 @@ fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
         (None, Some(table)) => filled(reader, table),
         (None, None) => {
             let missing = reader.symmetric3("inertia").map(drop).err().unwrap_or_default();
-            Err(with_hint(missing, "or give a `shape` with `density`"))
+            Err(missing.map(|error| error.with_hint("or give a `shape` with `density`")))
         }
     }
 }
@@ -142,12 +142,8 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
         (false, true) => Some(reader.positive("density")?),
         (true, false) => None,
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`density`, `mass`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            return Err(ModelError::new(mistake, table.place().clone()).into());
+            let found = if both { "both are given" } else { "none is given" };
+            return Err(reader.ambiguous(&["density", "mass"], found).at(table.place()).into());
         }
     };
     let (shape, properties) = shape::read(table, shape::Placing::AtCentre)?;
@@ -160,12 +156,6 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
         return Err(reader.unsuitable("shape", "of a size that has a mass", format!("{mass} kg")).into());
     }
     Ok(Matter { mass, inertia, shape: Some(shape) })
-}
-
-fn with_hint(errors: ModelErrors, hint: &str) -> ModelErrors {
-    let mut hinted = ModelErrors::new();
-    errors.iter().for_each(|error| hinted.push(error.clone().with_hint(hint)));
-    hinted
 }
 
 /// Angular and linear velocity in body axes.

@@ -4,7 +4,7 @@ use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::{Attachment, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// N/rad: force per rotation, and torque per displacement.
@@ -60,12 +60,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let stiffness = matrix(&reader, "stiffness")?;
     let damping = matrix(&reader, "damping")?;
     if stiffness.amax() == 0.0 && damping.amax() == 0.0 {
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "of some effect".to_string(),
-            found: "without any stiffness or damping".to_string(),
-        };
-        let error = ModelError::new(mistake, reader.place().clone());
+        let error = reader.unsuitable_part("of some effect", "without any stiffness or damping");
         return Err(error.with_hint("add `translational-stiffness` or `rotational-stiffness`").into());
     }
     let turns = stiffness.rows(0, 3).amax() > 0.0 || damping.rows(0, 3).amax() > 0.0;

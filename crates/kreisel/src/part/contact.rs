@@ -8,7 +8,7 @@ use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 
 /// Keys of `first-shape` and `second-shape`.
@@ -156,12 +156,9 @@ fn surfaces(
     let given = reader.table(key)?.map(read_shape).transpose()?;
     if let Some(beam) = builder.frames().beams().iter().find(|beam| beam.name == reference.name) {
         let Some((surface @ Surface::Sphere { .. }, offset)) = given else {
-            let mistake = Mistake::Unsuitable {
-                what: format!("`{key}` of {}", reader.description()),
-                requirement: "a sphere or a point for a beam, which touches at its nodes".to_string(),
-                found: given.map_or("none", |(surface, _)| surface.word()).to_string(),
-            };
-            return Err(ModelError::new(mistake, reference.place.clone()).into());
+            let requirement = "a sphere or a point for a beam, which touches at its nodes";
+            let found = given.map_or("none", |(surface, _)| surface.word());
+            return Err(reader.unsuitable(key, requirement, found).at(&reference.place).into());
         };
         let nodes = (0..beam.node_count()).filter_map(|index| beam.node(index));
         return Ok(nodes
@@ -182,13 +179,12 @@ fn surfaces(
         Some(node) => own_shape(builder, node),
     };
     let Some((surface, frame)) = own else {
-        let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
         let hint = format!(
             "`{}` has no `shape` that can touch (sphere, box, cylinder or capsule): say what does, \
              `{key} = {{ kind = \"sphere\", radius = … }}`",
             reference.name
         );
-        return Err(ModelError::new(mistake, reference.place.clone()).with_hint(&hint).into());
+        return Err(reader.missing(key, hint).at(&reference.place).into());
     };
     Ok(vec![ContactSurface { at, frame, surface }])
 }

@@ -7,7 +7,7 @@ use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
 use crate::machine::sensor::GroupSensor;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, Rank};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
 
 const MEMBERS: Key = Key::new("members", ValueKind::References(&[]), Need::Required)
@@ -105,12 +105,9 @@ fn member(
         return Ok(Member { node: None, frame: at.marker.unwrap_or_default(), surface: Surface::Plane });
     };
     let Some((surface, frame)) = own_shape(builder, node) else {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{}`, a member of {},", reference.name, reader.description()),
-            requirement: "a body with a sphere, box, cylinder or capsule as `shape`".to_string(),
-            found: "without one".to_string(),
-        };
-        return Err(ModelError::new(mistake, reference.place.clone()).into());
+        let what = format!("`{}`, a member of {},", reference.name, reader.description());
+        let requirement = "a body with a sphere, box, cylinder or capsule as `shape`";
+        return Err(ModelError::unsuitable(what, requirement, "without one", &reference.place).into());
     };
     Ok(Member { node: Some(node), frame, surface })
 }

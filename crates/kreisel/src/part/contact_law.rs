@@ -107,25 +107,18 @@ impl Laws {
             return Ok(Self { normal, friction, effective_radius: None });
         }
         let ratio = reader.number("poisson-ratio")?;
-        if !(-1.0 < ratio && ratio <= 0.5) {
-            return Err(reader.unsuitable("poisson-ratio", "above -1 and at most 0.5", ratio).into());
-        }
+        let exists = -1.0 < ratio && ratio <= 0.5;
+        reader.require(exists, "poisson-ratio", "above -1 and at most 0.5", ratio)?;
         let restitution = reader.number("restitution")?;
-        if !(0.0..=1.0).contains(&restitution) {
-            let error = reader.unsuitable("restitution", "from 0 (no rebound) to 1 (no loss)", restitution);
-            return Err(error.into());
-        }
+        let exists = (0.0..=1.0).contains(&restitution);
+        reader.require(exists, "restitution", "from 0 (no rebound) to 1 (no loss)", restitution)?;
         let modulus = required(reader, "youngs-modulus", "Hertz's law")? / (2.0 * (1.0 - ratio * ratio));
         let rest_speed = reader.positive(speed)?;
         let normal = match law {
             "hertz" => NormalLaw::hertz(modulus, restitution, rest_speed),
             _ => NormalLaw::flores(modulus, restitution, rest_speed),
         };
-        let effective_radius = match reader.has("effective-radius") {
-            true => Some(reader.positive("effective-radius")?),
-            false => None,
-        };
-        Ok(Self { normal, friction, effective_radius })
+        Ok(Self { normal, friction, effective_radius: reader.optional_positive("effective-radius")? })
     }
 
     /// Whether Hertz's law misses a radius.
@@ -211,10 +204,7 @@ pub(super) fn read_friction(
         let requirement = format!("at least the `friction` {sliding} of sliding");
         return Err(reader.unsuitable("static-friction", &requirement, sticking).into());
     }
-    let stribeck_speed = match reader.has("stribeck-speed") {
-        true => Some(reader.positive("stribeck-speed")?),
-        false => None,
-    };
+    let stribeck_speed = reader.optional_positive("stribeck-speed")?;
     if bristles {
         return Ok(Friction::LuGre(LuGreFriction {
             stiffness: reader.positive("bristle-stiffness")?,

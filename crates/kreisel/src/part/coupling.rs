@@ -68,11 +68,7 @@ fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
     let ratio = reader.number("ratio")?;
-    if ratio == 0.0 {
-        return Err(reader
-            .unsuitable("ratio", "another number", "0, which would lock the second joint")
-            .into());
-    }
+    reader.require(ratio != 0.0, "ratio", "another number", "0, which would lock the second joint")?;
     let offset = reader.optional_number("offset")?;
     couple(&reader, builder, part, &references, &[-ratio, 1.0], offset, CoordinateChoice::Angle)?;
     reader.finish()
@@ -82,20 +78,26 @@ fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors
 fn add_coupling(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
-    if references.len() < 2 {
-        return Err(reader.unsuitable("joints", "at least two names", references.len()).into());
-    }
-    let factors = reader.numbers("factors")?;
-    if factors.len() != references.len() {
-        let requirement = format!("as many numbers as there are joints ({})", references.len());
-        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
-    }
-    if factors.contains(&0.0) {
-        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
-    }
+    reader.require(references.len() >= 2, "joints", "at least two names", references.len())?;
+    let factors = factors(&reader, &references, "joints")?;
     let offset = reader.optional_number("offset")?;
     couple(&reader, builder, part, &references, &factors, offset, CoordinateChoice::Any)?;
     reader.finish()
+}
+
+/// The factors of a sum, one for each of what it is of.
+pub(super) fn factors(
+    reader: &PartReader,
+    references: &[Reference],
+    summands: &str,
+) -> Result<Vec<f64>, ModelErrors> {
+    let factors = reader.numbers("factors")?;
+    if factors.len() != references.len() {
+        let requirement = format!("as many numbers as there are {summands} ({})", references.len());
+        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
+    }
+    reader.require(!factors.contains(&0.0), "factors", "numbers other than zero", "0")?;
+    Ok(factors)
 }
 
 fn couple(

@@ -95,9 +95,7 @@ fn ambiguous(reader: &PartReader, choices: &[&str], given: &[&str]) -> ModelErro
         [] => "none is given".to_string(),
         given => format!("{} are given", name::list(given)),
     };
-    let mistake =
-        Mistake::Ambiguous { part: reader.description().to_string(), choices: name::list(choices), found };
-    ModelError::new(mistake, reader.place().clone())
+    reader.ambiguous(choices, found)
 }
 
 /// A drive is kept among the joints, so that its reaction can be measured.
@@ -133,9 +131,7 @@ fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -
 
 fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let at = builder.attachment(&reader.reference("point")?)?;
-    if at.node.is_none() {
-        return Err(reader.unsuitable("point", "a point of a body", "one of the ground").into());
-    }
+    reader.require(at.node.is_some(), "point", "a point of a body", "one of the ground")?;
     let path = law_of_time(reader.law3("path"))?;
     let rows = path.into_iter().enumerate();
     let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 const fn lower(dimension: Dimension) -> Key {
@@ -94,9 +94,7 @@ fn add(part: &Part, builder: &mut MachineBuilder, measure: CoordinateChoice) -> 
     let along = joint_coordinate::read(&reader, builder, measure)?;
     let (lower, upper) = (reader.optional_number("lower")?, reader.optional_number("upper")?);
     if lower.is_none() && upper.is_none() {
-        let mistake =
-            Mistake::MissingKey { key: "upper".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `lower`, or both").into());
+        return Err(reader.missing("upper", "or `lower`, or both").into());
     }
     let bounds = [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)];
     if bounds[0] >= bounds[1] {

@@ -4,10 +4,8 @@ use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{AppliedWrench, SensorFrame, WrenchPart};
 use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector, placement};
-use crate::model::error::Mistake;
 use crate::model::{
-    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw,
-    ValueKind,
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
 };
 
 /// Keys of `[[force]]`.
@@ -42,15 +40,11 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     };
     let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
     if force.is_none() && torque.is_none() {
-        let mistake =
-            Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+        return Err(reader.missing("force", "or `torque`").into());
     }
-    if torque.is_some() && builder.frames().is_point_mass(node) {
-        return Err(reader
-            .unsuitable("torque", "left out for a point mass, which does not turn", "given")
-            .into());
-    }
+    let turns = !builder.frames().is_point_mass(node);
+    let requirement = "left out for a point mass, which does not turn";
+    reader.require(turns || torque.is_none(), "torque", requirement, "given")?;
     let axes = if reader.choice("axes")? == "body" { Axes::Marker } else { Axes::World };
     let marker = match reader.optional_vector3("point")? {
         None => attachment.marker.unwrap_or_default(),

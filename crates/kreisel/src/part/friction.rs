@@ -7,7 +7,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
@@ -60,12 +60,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         (true, false) => (CoordinateChoice::Displacement, "force", "transition-speed"),
         (false, true) => (CoordinateChoice::Angle, "torque", "transition-rate"),
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`force`, `torque`, `friction`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            let error = ModelError::new(mistake, reader.place().clone());
+            let found = if both { "both are given" } else { "none is given" };
+            let error = reader.ambiguous(&["force", "torque", "friction"], found);
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };
@@ -94,10 +90,7 @@ fn add_by_reaction(
         true => reader.positive("transition-speed"),
         false => Ok(arm * reader.positive("transition-rate")?),
     })?;
-    let length = match reader.has("bearing-length") && !moments.is_empty() {
-        true => Some(reader.positive("bearing-length")?),
-        false => None,
-    };
+    let length = if moments.is_empty() { None } else { reader.optional_positive("bearing-length")? };
     let bearing = Bearing { friction, arm, length, forces: forces.clone(), moments: moments.clone() };
     let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, *motion, bearing);
     let bristles = match friction {

@@ -39,13 +39,9 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("arguments", &requirement, arguments.len()).into());
     }
     let Some(function) = builder.signals().outside_function(part.name()) else {
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "given by the program that runs the model".to_string(),
-            found: "missing".to_string(),
-        };
+        let error = reader.unsuitable_part("given by the program that runs the model", "missing");
         let hint = "give it in Python by `model.function(…)`, or write an expression in place of it";
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        return Err(error.with_hint(hint).into());
     };
     builder.signals_mut().add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
     reader.finish()

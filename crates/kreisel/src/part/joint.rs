@@ -15,7 +15,7 @@ use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, Universa
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::model::{
     Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
@@ -383,9 +383,7 @@ fn joint_point(
         let body = if sides[1].node.is_some() { &sides[1] } else { &sides[0] };
         return Ok(body.body.position);
     }
-    let mistake = Mistake::MissingKey { key: "point".to_string(), part: reader.description().to_string() };
-    let hint = "or name a marker in `bodies`, such as `crank.pin`";
-    Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
+    Err(reader.missing("point", "or name a marker in `bodies`, such as `crank.pin`").into())
 }
 
 /// Orientation of the joint in the world of the model, if the keys say one.
@@ -409,11 +407,7 @@ fn axis_rotation(reader: &PartReader) -> Result<Option<UnitQuaternion>, ModelErr
         (axis, Some(wish)) => (axis.unwrap_or_else(Vector3::z), wish),
     };
     let x = wish - z * z.dot(&wish);
-    if x.norm() < 1e-6 {
-        return Err(reader
-            .unsuitable("x-axis", "a direction other than the z axis", "parallel to it")
-            .into());
-    }
+    reader.require(x.norm() >= 1e-6, "x-axis", "a direction other than the z axis", "parallel to it")?;
     let x = x.normalize();
     Ok(Some(from_axes(x, z.cross(&x), z)))
 }

@@ -4,7 +4,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-force]]`.
@@ -36,12 +36,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         (true, false) => (CoordinateChoice::Displacement, "force"),
         (false, true) => (CoordinateChoice::Angle, "torque"),
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`force`, `torque`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            let error = ModelError::new(mistake, reader.place().clone());
+            let found = if both { "both are given" } else { "none is given" };
+            let error = reader.ambiguous(&["force", "torque"], found);
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };

@@ -5,7 +5,6 @@ use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
@@ -78,10 +77,8 @@ fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
         (None, Some(marker)) => marker.position,
         (None, None) if side.node.is_none() => placement(reader).position,
         (None, None) => {
-            let part = reader.description().to_string();
-            let mistake = Mistake::MissingKey { key: "point".to_string(), part };
             let hint = "say where the plane of the first body lies, or name a marker on it";
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+            return Err(reader.missing("point", hint).into());
         }
     };
     let rotation = match (reader.optional_direction("axis")?, marker) {

@@ -2,7 +2,6 @@
 
 use crate::machine::sensor::SensorRequest;
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError};
 use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[sensor]]`.
@@ -30,9 +29,8 @@ pub static PARTS: &[PartEntry] =
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     if !reader.has("name") && (reader.has("relative-to") || reader.has("axes")) {
-        let mistake = Mistake::MissingKey { key: "name".to_string(), part: reader.description().to_string() };
         let hint = "signals seen from another frame need a name of their own";
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        return Err(reader.missing("name", hint).into());
     }
     let request = SensorRequest::read(&reader, builder)?;
     let mut sensor = request.make()?;

@@ -126,11 +126,8 @@ fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
     }
     let bytes = read_bytes(&path).map_err(error)?;
     stl::read(&bytes).map_err(|reason| {
-        error(Mistake::Unsuitable {
-            what: format!("the file `{}`", file.content()),
-            requirement: "an STL file of a closed surface".to_string(),
-            found: reason.to_string(),
-        })
+        let what = format!("the file `{}`", file.content());
+        ModelError::unsuitable(what, "an STL file of a closed surface", reason, file.place())
     })
 }
 

@@ -8,7 +8,7 @@ use crate::element::{CoordinateForce, ForceLaw, ForceValue, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{
     Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
 };
@@ -88,7 +88,10 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
     let along = match (reader.has("bodies"), reader.has("joint")) {
         (true, false) => between_points(&reader, builder)?,
         (false, true) => joint_coordinate::read(&reader, builder, CoordinateChoice::Displacement)?,
-        (both, _) => return Err(ambiguous(&reader, "`bodies`, `joint`", both).into()),
+        (both, _) => {
+            let found = if both { "both are given" } else { "none is given" };
+            return Err(reader.ambiguous(&["bodies", "joint"], found).into());
+        }
     };
     let initial = builder.frames().initial_value(&along);
     let free = reader.optional_number("free-length")?;
@@ -134,15 +137,6 @@ fn assume_free(reader: &PartReader, builder: &mut MachineBuilder, place: &str) {
     }
 }
 
-fn ambiguous(reader: &PartReader, choices: &str, both: bool) -> ModelError {
-    let mistake = Mistake::Ambiguous {
-        part: reader.description().to_string(),
-        choices: choices.to_string(),
-        found: if both { "both are given" } else { "none is given" }.to_string(),
-    };
-    ModelError::new(mistake, reader.place().clone())
-}
-
 /// The distance of the two ends.
 fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<MeasuredCoordinate, ModelErrors> {
     let references = reader.references("bodies")?;
@@ -164,10 +158,8 @@ fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<Measu
     // Closer than a millionth of a micrometre the line between the points has no direction.
     if builder.frames().initial_value(&along) < 1e-12 {
         let key = if points.is_some() { "points" } else { "bodies" };
-        return Err(reader
-            .unsuitable(key, "two points apart", "in one place")
-            .with_hint("a `[[bushing]]` acts between points in one place")
-            .into());
+        let error = reader.unsuitable(key, "two points apart", "in one place");
+        return Err(error.with_hint("a `[[bushing]]` acts between points in one place").into());
     }
     Ok(along)
 }
@@ -209,20 +201,16 @@ fn laws(
         if reader.has(key) { reader.not_negative(key) } else { Ok(0.0) }
     };
     let exclusive = |linear: &str, table: &str| match (reader.has(linear), reader.has(table)) {
-        (true, true) => Err(ambiguous(reader, &format!("`{linear}`, `{table}`"), true)),
+        (true, true) => Err(reader.ambiguous(&[linear, table], "both are given")),
         _ => Ok(()),
     };
     exclusive("stiffness", force)?;
     exclusive("damping", damping_force)?;
     let keys = ["stiffness", "damping", "preload", force, damping_force];
     if !keys.iter().any(|key| reader.has(key)) {
-        let found = "neither a stiffness, a damping, a preload nor a table".to_string();
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "of some effect".to_string(),
-            found,
-        };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("add `stiffness`").into());
+        let found = "neither a stiffness, a damping, a preload nor a table";
+        let error = reader.unsuitable_part("of some effect", found);
+        return Err(error.with_hint("add `stiffness`").into());
     }
     let linear = LinearSpring {
         stiffness: not_negative("stiffness")?,

@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 
 use crate::element::{MAX_STATES, StateEquations, StateId};
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::ModelErrors;
 use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
 
 const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
@@ -231,14 +231,9 @@ fn add_transfer_function(part: &Part, builder: &mut MachineBuilder) -> Result<()
         numerator.iter().position(|value| *value != 0.0).map_or(0, |first| numerator.len() - 1 - first);
     if zeros > order {
         let found = format!("of degree {zeros} over degree {order}");
-        return Err(reader
-            .unsuitable(
-                "numerator",
-                "of no higher degree than the denominator: no more zeros than poles",
-                found,
-            )
-            .with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)")
-            .into());
+        let requirement = "of no higher degree than the denominator: no more zeros than poles";
+        let error = reader.unsuitable("numerator", requirement, found);
+        return Err(error.with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)").into());
     }
     check_size(&reader, "denominator", order)?;
     // a(s) = sⁿ + a₁ sⁿ⁻¹ + …, b(s) = b₀ sⁿ + b₁ sⁿ⁻¹ + …; x = (s^(n−1), …, 1)/a(s) u.
@@ -271,9 +266,7 @@ fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), Mode
                 (None, Some(_)) => "`inputs` is empty",
                 _ => "none is given",
             };
-            let (part, choices) = (reader.description().to_string(), "`input`, `inputs`".to_string());
-            let mistake = Mistake::Ambiguous { part, choices, found: found.to_string() };
-            return Err(ModelError::new(mistake, reader.place().clone()).into());
+            return Err(reader.ambiguous(&["input", "inputs"], found).into());
         }
     };
     let (matrices, initial) = matrices(&reader, inputs.len())?;
@@ -285,10 +278,8 @@ fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), Mode
 fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), ModelErrors> {
     let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
     let order = a.len().isqrt();
-    if order * order != a.len() {
-        let requirement = "a square matrix, row by row: 1, 4, 9, … numbers";
-        return Err(reader.unsuitable("a", requirement, a.len()).into());
-    }
+    let is_square = order * order == a.len();
+    reader.require(is_square, "a", "a square matrix, row by row: 1, 4, 9, … numbers", a.len())?;
     let direct = reader.optional_numbers("d")?;
     // Without states the direct part alone says how many outputs there are.
     let outputs =
@@ -326,13 +317,9 @@ fn add_pid(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
     let filter = match d {
         0.0 => None,
         _ if !reader.has("filter-time") => {
-            let mistake = Mistake::MissingKey {
-                key: "filter-time".to_string(),
-                part: reader.description().to_string(),
-            };
             let hint =
                 "a derivative needs a filter: `filter-time`, a tenth of the fastest time that counts, say";
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+            return Err(reader.missing("filter-time", hint).into());
         }
         _ => Some(reader.positive("filter-time")?),
     };

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::coupling::factors;
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::model::{
     Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
@@ -42,17 +43,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("rates")?;
-    if references.is_empty() {
-        return Err(reader.unsuitable("rates", "at least one name", "none").into());
-    }
-    let factors = reader.numbers("factors")?;
-    if factors.len() != references.len() {
-        let requirement = format!("as many numbers as there are rates ({})", references.len());
-        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
-    }
-    if factors.contains(&0.0) {
-        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
-    }
+    reader.require(!references.is_empty(), "rates", "at least one name", "none")?;
+    let factors = factors(&reader, &references, "rates")?;
     let target = reader.optional_law("value")?.unwrap_or(Law::Constant(0.0));
     let own_axes = reader.choice("axes")? == "body";
     let mut terms = Vec::with_capacity(references.len());
@@ -117,7 +109,5 @@ fn unknown(builder: &MachineBuilder, reference: &Reference) -> ModelError {
         .iter()
         .flat_map(|body| ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name)));
     let known: Vec<String> = rates.cloned().chain(angular).collect();
-    let mistake = Mistake::UnknownName { what: "rate", name: reference.name.clone() };
-    ModelError::new(mistake, reference.place.clone())
-        .with_nearest(&reference.name, known.iter().map(String::as_str))
+    reference.unknown("rate", known.iter().map(String::as_str))
 }
