@@ -13,9 +13,9 @@ use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
     Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, Words, placement,
 };
-use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{
-    Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, SignalLaw, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    SignalLaw, ValueKind,
 };
 use crate::part::beam_section;
 

@@ -2,8 +2,7 @@
 
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
 const fn length(name: &'static str, doc: &'static str) -> Key {
     Key::new(name, ValueKind::Number(Dimension::LENGTH), Need::Optional).doc(doc)

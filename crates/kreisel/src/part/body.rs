@@ -6,9 +6,8 @@ use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
-use crate::model::error::ModelError;
 use crate::model::{
-    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
 };
 use crate::part::shape;
 

@@ -4,8 +4,7 @@ use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::{Attachment, MachineBuilder, PartEntry, placement};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// N/rad: force per rotation, and torque per displacement.
 const COUPLING_STIFFNESS: Dimension = Dimension::from_exponents([1, 1, -2, -1]);

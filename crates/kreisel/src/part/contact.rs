@@ -8,8 +8,9 @@ use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+};
 
 /// Keys of `first-shape` and `second-shape`.
 pub static SHAPE_KEYS: &[Key] = &[

@@ -7,8 +7,10 @@ use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
 use crate::machine::sensor::GroupSensor;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, Rank};
-use crate::model::error::{ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
+};
 
 const MEMBERS: Key = Key::new("members", ValueKind::References(&[]), Need::Required)
     .doc("Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.");

@@ -4,8 +4,7 @@ use crate::element::contact::{
     Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
 };
 use crate::lie::Pose;
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
 pub(super) const LAW: Key =
     Key::new("law", ValueKind::Choice(&["linear", "hertz", "flores"]), Need::Default("\"linear\""))
@@ -19,9 +18,14 @@ pub(super) const DAMPING: Key =
 pub(super) const TRANSITION_DEPTH: Key =
     Key::new("transition-depth", ValueKind::Number(Dimension::LENGTH), Need::Default("1e-6"))
         .doc("Depth at which half of the damping of the linear law acts, so that it begins without a jump.");
-pub(super) const YOUNGS_MODULUS: Key =
-    Key::new("youngs-modulus", ValueKind::Number(Dimension::PRESSURE), Need::Optional)
-        .doc("Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.");
+pub(super) const YOUNGS_MODULUS: Key = Key::new(
+    "youngs-modulus",
+    ValueKind::Number(Dimension::PRESSURE),
+    Need::Optional,
+)
+.doc(
+    "Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.",
+);
 pub(super) const POISSON_RATIO: Key =
     Key::new("poisson-ratio", ValueKind::Number(Dimension::NONE), Need::Default("0.3"))
         .doc("Poisson's ratio of both bodies for `hertz` and `flores`.");
@@ -37,8 +41,9 @@ pub(super) const EFFECTIVE_RADIUS: Key =
 pub(super) const FRICTION: Key = Key::new("friction", ValueKind::Number(Dimension::NONE), Need::Default("0"))
     .doc("Coefficient of sliding friction.");
 pub(super) const STATIC_FRICTION: Key =
-    Key::new("static-friction", ValueKind::Number(Dimension::NONE), Need::Optional)
-        .doc("Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.");
+    Key::new("static-friction", ValueKind::Number(Dimension::NONE), Need::Optional).doc(
+        "Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.",
+    );
 pub(super) const STRIBECK_SPEED: Key =
     Key::new("stribeck-speed", ValueKind::Number(Dimension::SPEED), Need::Optional)
         .doc("Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.");

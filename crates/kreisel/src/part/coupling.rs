@@ -33,8 +33,9 @@ static COUPLING: PartKind = PartKind {
     doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key::new("joints", ValueKind::References(&[]), Need::Required)
-            .doc("The joints, each with its coordinate after a dot (`slide.displacement`) where it has several."),
+        Key::new("joints", ValueKind::References(&[]), Need::Required).doc(
+            "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
+        ),
         Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
             .doc("Factor of each coordinate in the sum; coordinates count in m and rad."),
         Key::new("offset", ValueKind::Number(Dimension::NONE), Need::Optional)

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 const fn lower(dimension: Dimension) -> Key {
     Key::new("lower", ValueKind::Number(dimension), Need::Optional).doc("Lower bound; none if not given.")

@@ -7,8 +7,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
 static KIND: PartKind = PartKind {

@@ -15,15 +15,16 @@ use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, Universa
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, placement};
-use crate::model::error::ModelError;
 use crate::model::{
-    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
 };
 
 pub(super) const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
     .doc("The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.");
-pub(super) const POINT: Key = Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
-    .doc("Where the joint stands, in the world at the initial configuration; needed where no marker says it.");
+pub(super) const POINT: Key = Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional).doc(
+    "Where the joint stands, in the world at the initial configuration; needed where no marker says it.",
+);
 const REACTION_POINT: Key = Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
     .doc("Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.");
 const ENDS: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
@@ -42,8 +43,9 @@ const SECOND_AXIS: Key = Key::new("second-axis", ValueKind::Vector3(Dimension::N
     .doc("Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.");
 const LEAD: Key = Key::new("lead", ValueKind::Number(Dimension::LENGTH), Need::Required)
     .doc("Displacement along z per turn about z; negative for a left-handed thread.");
-const LENGTH: Key = Key::new("length", ValueKind::Law(Dimension::LENGTH), Need::Optional)
-    .doc("Distance of the points, constant or by a law of time; that of the initial configuration if not given.");
+const LENGTH: Key = Key::new("length", ValueKind::Law(Dimension::LENGTH), Need::Optional).doc(
+    "Distance of the points, constant or by a law of time; that of the initial configuration if not given.",
+);
 
 /// A joint made of rows: all that is to be said of it.
 pub struct JointKind {

@@ -5,8 +5,7 @@
 
 use crate::kinematics::Coordinate;
 use crate::machine::{JointEntry, MachineBuilder, MeasuredCoordinate};
-use crate::model::error::{ModelError, ModelErrors};
-use crate::model::{Key, Need, PartReader, Reference, ValueKind, name};
+use crate::model::{Key, ModelError, ModelErrors, Need, PartReader, Reference, ValueKind, name};
 
 /// The key that names a joint.
 pub const JOINT: Key = Key::new("joint", ValueKind::Reference, Need::Required)

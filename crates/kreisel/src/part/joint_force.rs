@@ -4,8 +4,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-force]]`.
 static KIND: PartKind = PartKind {

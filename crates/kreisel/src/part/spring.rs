@@ -8,9 +8,8 @@ use crate::element::{CoordinateForce, ForceLaw, ForceValue, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
-use crate::model::error::ModelErrors;
 use crate::model::{
-    Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
 };
 
 /// Keys of `[[spring-damper]]`.
@@ -51,8 +50,9 @@ static TORSIONAL: PartKind = PartKind {
             .doc("Stiffness of a linear spring."),
         Key::new("damping", ValueKind::Number(Dimension::TORSIONAL_DAMPING), Need::Optional)
             .doc("Damping of a linear damper."),
-        Key::new("free-angle", ValueKind::Number(Dimension::ANGLE), Need::Optional)
-            .doc("Angle from which the deflection counts, full turns included; the initial one if not given."),
+        Key::new("free-angle", ValueKind::Number(Dimension::ANGLE), Need::Optional).doc(
+            "Angle from which the deflection counts, full turns included; the initial one if not given.",
+        ),
         Key::new("preload", ValueKind::Number(Dimension::TORQUE), Need::Optional)
             .doc("Torque against the angle at the free angle."),
         Key::new("torque", ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE), Need::Optional)

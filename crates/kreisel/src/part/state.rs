@@ -7,8 +7,9 @@ use nalgebra::DMatrix;
 
 use crate::element::{MAX_STATES, StateEquations, StateId};
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
-use crate::model::error::ModelErrors;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
+};
 
 const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
 const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);

@@ -7,9 +7,9 @@ use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
-use crate::model::error::ModelError;
 use crate::model::{
-    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
 };
 
 /// Words for the axes of velocities.
