@@ -1,5 +1,6 @@
 //! The `section` of a beam: by its stiffnesses, by full matrices or by its shape.
 
+use super::body::positive_moments;
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
 use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
@@ -124,11 +125,7 @@ fn mass(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
     let mass = positive(reader, "mass-per-length", HINT)?;
     let inertia: Option<Matrix3> = reader.optional_symmetric3("inertia-per-length")?;
     let inertia = inertia.ok_or_else(|| reader.missing("inertia-per-length", HINT))?;
-    let moments = inertia.symmetric_eigenvalues();
-    if moments.min() <= 0.0 {
-        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
-        return Err(reader.unsuitable("inertia-per-length", "positive definite", found).into());
-    }
+    positive_moments(reader, "inertia-per-length", &inertia)?;
     Ok(mass_about(mass, &inertia, pair(reader, "mass-centre")?))
 }
 

@@ -170,17 +170,27 @@ fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), Mo
 
 /// Principal moments are positive, and none is larger than the sum of the others.
 fn check_inertia(reader: &PartReader, inertia: &Matrix3) -> Result<(), ModelErrors> {
-    let moments = inertia.symmetric_eigenvalues();
+    let moments = positive_moments(reader, "inertia", inertia)?;
     let (sum, largest) = (moments.sum(), moments.max());
     let slack = 1e-9 * sum.abs();
-    if moments.min() <= 0.0 {
-        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
-        return Err(reader.unsuitable("inertia", "positive definite", found).into());
-    }
     if largest > sum - largest + slack {
         let requirement = "the inertia of a body: no principal moment may exceed the sum of the other two";
         let found = format!("{largest:.4e} against {:.4e}", sum - largest);
         return Err(reader.unsuitable("inertia", requirement, found).into());
     }
     Ok(())
+}
+
+/// Principal moments of the inertia that a key gives; refuses those that are not positive.
+pub(super) fn positive_moments(
+    reader: &PartReader,
+    key: &str,
+    inertia: &Matrix3,
+) -> Result<Vector3, ModelErrors> {
+    let moments = inertia.symmetric_eigenvalues();
+    if moments.min() <= 0.0 {
+        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
+        return Err(reader.unsuitable(key, "positive definite", found).into());
+    }
+    Ok(moments)
 }

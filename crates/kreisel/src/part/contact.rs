@@ -2,9 +2,10 @@
 
 use super::contact_law::{self, Laws};
 use super::joint::same_body;
+use super::shape::box_size;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeId, NodeMotion};
-use crate::lie::{Pose, UnitQuaternion, Vector3};
+use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
@@ -216,14 +217,7 @@ fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
             radius: reader.positive("radius")?,
             half_length: 0.5 * reader.positive("length")?,
         },
-        _ => {
-            let size: Vector3 = reader.vector3("size")?;
-            if size.min() <= 0.0 {
-                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
-                return Err(reader.unsuitable("size", "three positive lengths", found).into());
-            }
-            Surface::Box { half_size: 0.5 * size }
-        }
+        _ => Surface::Box { half_size: 0.5 * box_size(&reader)? },
     };
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
     let frame = Pose::new(rotation, reader.vector3("position")?);
@@ -232,7 +226,7 @@ fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
 }
 
 /// Part of the smaller shape's size that counts as deep: a sphere whose centre is inside is one radius deep.
-const MAX_PENETRATION_PART: f64 = 0.5;
+pub(super) const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses shapes that start deep inside each other: they would fly apart.
 fn check_depth(

@@ -1,6 +1,6 @@
 //! `[[contact-group]]`: many shapes of which any two may touch.
 
-use super::contact::own_shape;
+use super::contact::{MAX_PENETRATION_PART, own_shape};
 use super::contact_law::{self, Laws};
 use crate::element::contact::{ContactGroup, Member, Surface};
 use crate::kinematics::{Motion, NodeMotion};
@@ -113,9 +113,6 @@ fn member(
     };
     Ok(Member { node: Some(node), frame, surface })
 }
-
-/// Part of the smaller shape's size that counts as deep.
-const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses members that start deep inside each other.
 fn check_depths(

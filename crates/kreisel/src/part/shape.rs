@@ -69,14 +69,7 @@ pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperti
 fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
     Ok(match reader.choice("kind")? {
         "sphere" => Geometry::Sphere { radius: reader.positive("radius")? },
-        "box" => {
-            let size = reader.vector3("size")?;
-            if size.min() <= 0.0 {
-                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
-                return Err(reader.unsuitable("size", "three positive lengths", found).into());
-            }
-            Geometry::Box { size }
-        }
+        "box" => Geometry::Box { size: box_size(reader)? },
         "cylinder" => {
             Geometry::Cylinder { radius: reader.positive("radius")?, length: reader.positive("length")? }
         }
@@ -103,6 +96,16 @@ fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
             Geometry::Mesh(Arc::new(triangles))
         }
     })
+}
+
+/// Edge lengths of a box.
+pub(super) fn box_size(reader: &PartReader) -> Result<Vector3, ModelErrors> {
+    let size = reader.vector3("size")?;
+    if size.min() <= 0.0 {
+        let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
+        return Err(reader.unsuitable("size", "three positive lengths", found).into());
+    }
+    Ok(size)
 }
 
 /// Reads the surface in a file that lies in the folder of the model's file or below.
