@@ -50,6 +50,19 @@ impl<'a> Fields<'a> {
         let mistake = Mistake::MissingKey { key: key.into(), part: self.part.into() };
         ModelError::new(mistake, self.entries.place().clone()).with_hint(format!("add `{key} = …`"))
     }
+
+    /// The error of keys of which exactly one is wanted.
+    pub(crate) fn ambiguous(&self, choices: &[&str], found: impl Into<String>) -> ModelError {
+        let (part, choices) = (self.part.into(), name::list(choices));
+        let mistake = Mistake::Ambiguous { part, choices, found: found.into() };
+        ModelError::new(mistake, self.entries.place().clone())
+    }
+
+    /// The error of a key that has no effect beside the others.
+    pub(crate) fn unused(&self, entry: &Entry) -> ModelError {
+        let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: self.part.into() };
+        ModelError::new(mistake, entry.key_place.clone())
+    }
 }
 
 /// A value with its key and context.

@@ -143,14 +143,12 @@ impl<'a> PartReader<'a> {
 
     /// The error of a key that is needed beside the others.
     pub fn missing(&self, key: &str, hint: impl Into<String>) -> ModelError {
-        let mistake = Mistake::MissingKey { key: key.into(), part: self.description.clone() };
-        ModelError::new(mistake, self.place().clone()).with_hint(hint)
+        self.fields().missing(key).with_hint(hint)
     }
 
     /// The error of keys of which exactly one is wanted.
     pub fn ambiguous(&self, choices: &[&str], found: impl Into<String>) -> ModelError {
-        let (part, choices) = (self.description.clone(), name::list(choices));
-        ModelError::new(Mistake::Ambiguous { part, choices, found: found.into() }, self.place().clone())
+        self.fields().ambiguous(choices, found)
     }
 
     fn declared(&self, name: &str) -> &'static Key {
@@ -180,8 +178,11 @@ impl<'a> PartReader<'a> {
     }
 
     fn or_missing<T>(&self, name: &str, value: Option<T>) -> Result<T, ModelErrors> {
-        let fields = Fields { entries: self.entries, context: &self.context, part: &self.description };
-        value.ok_or_else(|| fields.missing(name).into())
+        value.ok_or_else(|| self.fields().missing(name).into())
+    }
+
+    fn fields(&self) -> Fields<'_> {
+        Fields { entries: self.entries, context: &self.context, part: &self.description }
     }
 
     fn mismatch(&self, name: &str, kind: ValueKind) -> ! {
@@ -258,14 +259,10 @@ impl<'a> PartReader<'a> {
 
     /// Ends reading: keys that were written but not asked for have no effect, which is a mistake.
     pub fn finish(self) -> Result<(), ModelErrors> {
-        let used = self.used.into_inner();
+        let used = self.used.borrow();
         let mut errors = ModelErrors::new();
         for entry in self.entries.iter().filter(|entry| !used.contains(&entry.key.as_str())) {
-            let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: self.description.clone() };
-            errors.push(
-                ModelError::new(mistake, entry.key_place.clone())
-                    .with_hint("remove it, or the key that takes its place"),
-            );
+            errors.push(self.fields().unused(entry).with_hint("remove it, or the key that takes its place"));
         }
         errors.into_result()
     }
