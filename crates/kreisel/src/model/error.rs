@@ -237,6 +237,23 @@ impl ModelError {
         Self { mistake: Box::new(mistake), place, hint: None, related: None }
     }
 
+    /// Something that is not as it must be: "… must be …, not …".
+    pub fn unsuitable(
+        what: impl Into<String>,
+        requirement: impl Into<String>,
+        found: impl ToString,
+        place: &Place,
+    ) -> Self {
+        let (what, requirement) = (what.into(), requirement.into());
+        Self::new(Mistake::Unsuitable { what, requirement, found: found.to_string() }, place.clone())
+    }
+
+    /// The same at another place.
+    #[must_use]
+    pub fn at(self, place: &Place) -> Self {
+        Self { place: place.clone(), ..self }
+    }
+
     /// The same with a remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

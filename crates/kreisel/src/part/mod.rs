@@ -89,7 +89,7 @@ mod tests {
     use crate::element::SignalFunction;
     use crate::machine::{Functions, Machine};
     use crate::model::Document;
-    use crate::model::reader::kind_faults;
+    use crate::model::kind_faults::kind_faults;
     use std::sync::Arc;
 
     /// What the sample of `[[function]]` needs.
