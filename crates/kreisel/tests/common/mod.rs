@@ -11,6 +11,20 @@ use kreisel::machine::{Functions, Machine, PartEntry, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
 
+/// A rod of 1 m that lies in the x axis and turns about y at its end.
+pub const ROD_ON_PIN: &str = "
+    [[body]]
+    name = 'rod'
+    mass = 2
+    inertia = [0.2, 0.2, 0.01]
+    position = [0.5, 0, 0]
+    [[revolute]]
+    name = 'pin'
+    bodies = ['ground', 'rod']
+    point = [0, 0, 0]
+    axis = [0, 1, 0]
+";
+
 /// The machine of a text, or what is wrong with it.
 pub fn read(text: &str) -> Result<Machine, String> {
     Machine::from_text("model.toml", text).map_err(|errors| errors.render(false))

@@ -377,4 +377,14 @@ pub fn check_derivatives<D: Dae>(system: &str, problem: &D, at: &Point, size: f6
         // Differences of velocities of 1 over 6e-6 s are good to some 1e-10, of the tenfold to 1e-8.
         assert!((exact - differenced).abs() < 1e-7, "{system}: curvature {exact}, {differenced}");
     }
+    let [mut curvature, mut by_differences] = [(); 2].map(|()| vec![0.0; at.nonholonomic_multipliers.len()]);
+    problem.nonholonomic_curvature(at, &mut curvature);
+    Differenced(problem).nonholonomic_curvature(at, &mut by_differences);
+    for (exact, differenced) in curvature.iter().zip(&by_differences) {
+        // As above.
+        assert!(
+            (exact - differenced).abs() < 1e-7,
+            "{system}: nonholonomic curvature {exact}, {differenced}"
+        );
+    }
 }

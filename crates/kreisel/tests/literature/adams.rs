@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use kreisel::dae::{Initial, Point, Values};
+use kreisel::dae::{Initial, Values};
 use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
 use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, lower_pair};
@@ -130,19 +130,6 @@ fn on_spring(case: &Value) -> (System, Initial) {
     builder.build(0.0).unwrap()
 }
 
-fn point(state: &Values) -> Point<'_> {
-    Point {
-        time: state.time,
-        configuration: &state.configuration,
-        velocity: &state.velocity,
-        acceleration: &state.acceleration,
-        multipliers: &state.multipliers,
-        nonholonomic_multipliers: &[],
-        internal_states: &[],
-        memory: &state.memory,
-    }
-}
-
 /// What is compared at one time: the body's motion in world axes and the sum of all reactions on the second
 /// bodies.
 const QUANTITIES: [(&str, &str); 5] = [
@@ -155,7 +142,7 @@ const QUANTITIES: [(&str, &str); 5] = [
 
 /// The quantities above, quaternion, reaction torque and force.
 fn measure(system: &System, state: &Values) -> Vec<f64> {
-    let (at, origin) = (point(state), Vector3::zeros());
+    let (at, origin) = (state.point(), Vector3::zeros());
     let motion = system.motion(NodeId(0), &at);
     let q = motion.pose.rotation;
     let vectors = [
