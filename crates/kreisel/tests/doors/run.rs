@@ -88,6 +88,7 @@ fn a_stone_at_rest_circles_backwards_for_an_observer_on_the_wheel() {
         .collect();
     let run = wheel(&sensors);
     let w = 3.0;
+    // As above, for the same motion.
     assert!(difference(&run, "seen-position.position.x", |t| 2.0 * (w * t).cos()) < 1e-12);
     assert!(difference(&run, "seen-velocity.velocity.y", |t| -2.0 * w * (w * t).cos()) < 1e-10);
     // The acceleration of a circle, although nothing pushes: centrifugal and Coriolis terms together.
@@ -98,6 +99,7 @@ fn a_stone_at_rest_circles_backwards_for_an_observer_on_the_wheel() {
 #[test]
 fn components_can_be_shown_in_the_axes_of_a_body() {
     let run = wheel("[[sensor]]\nname = 'own'\nof = 'wheel.rim'\nquantity = 'velocity'\naxes = 'wheel'\n");
+    // As above, for the same motion.
     assert!(difference(&run, "own.velocity.x", |_| 0.0) < 1e-10);
     assert!(difference(&run, "own.velocity.y", |_| 1.5) < 1e-10);
 }

@@ -1,4 +1,7 @@
 //! Drives, gears and couplings against closed forms, over many turns.
+//!
+//! What a drive, gear or coupling leads is exact but for Newton's tolerance (1e-12 of each increment, 1e-10 of what it
+//! belongs to) and the roundings of angles over many turns; other tolerances say their reason.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
