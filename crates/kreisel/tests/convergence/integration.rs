@@ -185,6 +185,7 @@ fn every_choice_of_predictor_and_matrix_solves_the_same_equations() {
             (Predictor::ZeroAcceleration, IterationMatrix::Simplified),
         ] {
             let error = distance(&reference, &run(predictor, matrix));
+            // The same discrete solution: Newton's tolerance of every step, carried on.
             assert!(error < 1e-9, "{method:?} {predictor:?} {matrix:?}: {error}");
         }
     }
@@ -196,6 +197,7 @@ fn inconsistent_initial_values_are_projected_and_reported() {
     let initial = Initial::new(0.0, [0.3, -1.0], [1.0, 0.5]);
     let run = Integrator::with(settings(INDEX2, 0.01)).start(&pendulum, initial).unwrap();
     let (state, report) = (run.values(), run.start_report());
+    // On the circle and along it to round-off; where on it, to the tolerance of the projection.
     assert!((norm(&state.configuration) - 1.0).abs() < 1e-14);
     // The nearest point of the circle lies on the same ray.
     let ray = state.configuration[0] / state.configuration[1];
@@ -346,6 +348,7 @@ fn a_projected_velocity_satisfies_the_hidden_constraints() {
     run.advance(0.05).unwrap();
     assert!(norm(&run.velocity_residual()) > 1e-3);
     run.project_velocity().unwrap();
+    // Round-off of velocities of 150.
     assert!(norm(&run.velocity_residual()) < 1e-12);
     assert_eq!(run.values().velocity, run.values().velocity);
 }

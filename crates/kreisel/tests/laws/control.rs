@@ -387,6 +387,7 @@ fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
     let (usual, expected) = motion("");
     let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
     assert_eq!((usual, given), ((None, None), (Some(5.0), Some(20.0))));
+    // Scales change roundings and nothing else.
     assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
     // m = 0 is a scaling that does not know the step [BottassoBauchauCardona2007, §5].
     let (given, found) = motion("mass-scale = 0\nstiffness-scale = '1 kN/m'");

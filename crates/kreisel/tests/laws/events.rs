@@ -70,16 +70,19 @@ fn a_falling_ball_stops_the_run_where_it_crosses_a_height() {
     }
 }
 
+/// A mass that glides along x at 1 m/s.
+const CART: &str = "[gravity]
+    acceleration = [0, 0, 0]
+    [[point-mass]]
+    name = 'cart'
+    mass = 1
+    velocity = [1, 0, 0]";
+
 #[test]
 fn a_force_is_switched_on_where_a_mass_passes() {
     for way in WAYS {
         let machine = machine(&format!(
-            "[gravity]
-            acceleration = [0, 0, 0]
-            [[point-mass]]
-            name = 'cart'
-            mass = 1
-            velocity = [1, 0, 0]
+            "{CART}
             [simulation]
             end-time = 2
             off-at-start = ['push']
@@ -496,12 +499,7 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             WAYS.iter().flat_map(|way| ["", "switch-on = ['brake']"].map(|action| (way, action)))
         {
             let machine = machine(&format!(
-                "[gravity]
-                acceleration = [0, 0, 0]
-                [[point-mass]]
-                name = 'cart'
-                mass = 1
-                velocity = [1, 0, 0]
+                "{CART}
                 [simulation]
                 end-time = 2
                 off-at-start = ['brake']

@@ -16,6 +16,7 @@ mod joints;
 mod masses;
 mod modes;
 mod nonholonomic;
+mod parts;
 mod redundancy;
 mod rolling;
 mod states;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common::{column, difference, model as machine, read as text_machine, within};
+use crate::system::check_derivatives;
 use kreisel::machine::{Mobility, SettingTexts};
 
 fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {
@@ -280,27 +281,9 @@ fn a_contradiction_on_the_way_is_named() {
 
 /// Tangents of a machine with every part that holds velocities, against differences, on both groups.
 #[test]
-fn tangents_of_slips_are_the_derivatives_of_the_equations() {
-    use kreisel::dae::{Dae, Point, Residual, Shape, Tangent, TangentWeights, Wanted, ask};
-    use kreisel::solve::block::BlockMatrix;
-    use kreisel::system::System;
+fn tangents_of_nonholonomic_parts_are_the_derivatives_of_their_equations() {
+    use kreisel::dae::{Dae, Point};
 
-    /// The system without derivatives of its own.
-    struct Differenced<'s>(&'s System);
-    impl Dae for Differenced<'_> {
-        fn shape(&self) -> Shape {
-            self.0.shape()
-        }
-        fn residual(&self, at: &Point, out: &mut Residual) {
-            self.0.residual(at, out);
-        }
-        fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-            self.0.gradient(at, out);
-        }
-        fn couplings(&self, memory: Option<&[f64]>) -> kreisel::dae::Couplings {
-            self.0.couplings(memory)
-        }
-    }
     let text = r#"
 [simulation]
 end-time = 1
@@ -355,31 +338,7 @@ value = "sin(t)"
             internal_states: &[],
             memory: &vec![0.0; shape.memory],
         };
-        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
-        let couplings = system.couplings(None);
-        let exact = Tangent::at(system, &couplings, &at, weights);
-        let differenced = Tangent::at(&Differenced(system), &couplings, &at, weights);
-        for (name, exact, differenced) in [
-            ("dynamic", &exact.dynamic, &differenced.dynamic),
-            ("stiffness", &exact.stiffness, &differenced.stiffness),
-            ("nonholonomic", &exact.nonholonomic, &differenced.nonholonomic),
-            ("nonholonomic stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness),
-        ] {
-            for (exact, differenced) in exact.values().iter().zip(differenced.values()) {
-                // Central differences of values of size one to thirty.
-                assert!((exact - differenced).abs() < 1e-7, "{group}: {name} {exact} {differenced}");
-            }
-        }
-        let curvature = |dae: &dyn Dae, differenced: &[&str]| {
-            let (mut curvature, mut wanted) = ([0.0; 4], Wanted::default());
-            wanted.nonholonomic_curvature = Some(&mut curvature);
-            assert_eq!(ask(dae, &at, wanted).names(), differenced);
-            curvature
-        };
-        let by_differences = curvature(&Differenced(system), &["nonholonomic curvature"]);
-        for (exact, differenced) in curvature(system, &[]).iter().zip(by_differences) {
-            assert!((exact - differenced).abs() < 1e-7, "{group}: curvature {exact} {differenced}");
-        }
+        check_derivatives(group, system, &at, 0.0);
     }
 }
 

@@ -88,9 +88,6 @@ fn run_all(factor: f64, steps: u64, seconds: Option<u64>) {
         let begun = Instant::now();
         let limit = Limit { steps, until: seconds.map(|seconds| begun + Duration::from_secs(seconds)) };
         let ended = outcome(&machine, &scaled(&plan, factor), limit);
-        if steps > 1000 {
-            eprintln!("{name} at {factor} h, {:.1} s: {ended:?}", begun.elapsed().as_secs_f64());
-        }
         if let Err(words) = ended {
             // At its own step and below every model comes to its end.
             assert!(factor > 1.0, "{name} at {factor} h: {words}");

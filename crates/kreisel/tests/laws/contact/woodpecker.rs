@@ -1,6 +1,6 @@
 //! The woodpecker toy: a sleeve that jams and slides on a pole, a bird on a spring that knocks against it.
 //!
-//! Data and states of the Siconos project lie beside the project, in `../shared/validation/woodpecker_toy`;
+//! Data and states of the Siconos project lie beside the project, as the case `woodpecker_toy`;
 //! where they do not, there is nothing to compare with. The toy is three linear coordinates with three
 //! contacts; impacts there are instants, here stiff laws of some ten microseconds.
 //!
@@ -9,13 +9,13 @@
 //! stiff, it opposes the sliding of the moment, as in Routh's incremental law of impact. So the toy falls 29
 //! mm a cycle with our contacts and 19.5 mm with the impacts of the data.
 
-use std::path::Path;
-
-use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
+use kreisel::dae::{Dae, Residual, Initial, Point, Shape};
 use kreisel::element::contact::NormalLaw;
 use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};
 use serde_json::Value;
+
+use crate::common::{numbers, validation_case};
 
 /// Gap g₀ + w·q, tangential velocity t·v, friction and normal law.
 struct Touching {
@@ -134,17 +134,8 @@ struct Case {
     drops: Vec<f64>,
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-}
-
 fn case(modulus: f64) -> Option<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation/woodpecker_toy");
-    let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
-        eprintln!("skipped: no data in {}", folder.display());
-        return None;
-    };
-    let case: Value = serde_json::from_str(&text).unwrap();
+    let case = validation_case("woodpecker_toy")?;
     let rows = case["external_reference"][0]["value"].as_array().unwrap();
     let initial = &case["problem"]["initial"];
     Some(Case {

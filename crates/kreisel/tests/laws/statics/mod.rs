@@ -203,6 +203,7 @@ fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
     let machine = Machine::from_text("pendulum.toml", PENDULUM).unwrap();
     let found = solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap();
     let pose = position(machine.system(), &found.equilibrium);
+    // The last increment is below 1e-8, and what Newton's iteration leaves is its square.
     assert!((pose.position - Vector3::new(0.0, 0.0, -0.5)).norm() < 1e-10, "{}", pose.position);
     let reaction = machine.system().reaction(0, &found.equilibrium.point());
     let expected = Vector6::new(0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * 9.80665);
