@@ -103,7 +103,7 @@ fn no_model_is_differentiated_by_differences() {
         }
         let machine = Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap();
         for method in [INDEX2, SOI2, BDF2] {
-            let work = work(&machine.system, machine.initial.clone(), method, 1e-4, 2);
+            let work = work(machine.system(), machine.initial().clone(), method, 1e-4, 2);
             assert_eq!(work.differenced, 0, "{} {method:?}", path.display());
         }
         models += 1;
