@@ -6,8 +6,8 @@
 //! g(q, 0, c, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0,   h(q, 0, c, λ, t₀) = 0
 //! ```
 //!
-//! for q, λ and the states c, where p is the part of g that applied loads make ([`Wanted::loads`]) and μ the
-//! load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
+//! for q, λ and the states c, where p is the part of g that applied loads make, [`crate::dae::Wanted::loads`],
+//! and μ the load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
 //! increments are elements of the Lie algebra, q ∘ exp(δ̃), with the exact tangent; a step is accepted if the
 //! next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
