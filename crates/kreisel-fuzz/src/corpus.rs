@@ -120,7 +120,8 @@ fn journal() -> Result<Vec<u8>, AnyError> {
 
 /// Results, checkpoints, motions.
 type Files = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>);
-type AnyError = Box<dyn std::error::Error + Send + Sync>;
+/// Whatever went wrong with making an input.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Result files and checkpoints of a run.
 fn files() -> Result<Files, AnyError> {
@@ -129,6 +130,15 @@ fn files() -> Result<Files, AnyError> {
     let read = |name: &str| std::fs::read(folder.path().join(name));
     let results = vec![read("trajectory.csv")?, read("scene.json")?, read("run.json")?];
     Ok((results, checkpoints, vec![read("trajectory.vtkhdf")?]))
+}
+
+/// Checkpoints of a run at its start and at its end.
+pub fn checkpoints() -> Result<Vec<Vec<u8>>, AnyError> {
+    let folder = tempfile::tempdir()?;
+    let mut checkpoints = short_run(folder.path(), false)?;
+    // The last is a state alone.
+    checkpoints.truncate(2);
+    Ok(checkpoints)
 }
 
 /// Files with their names.
@@ -162,7 +172,7 @@ fn short_run(folder: &Path, to_its_end: bool) -> Result<Vec<Vec<u8>>, AnyError> 
     recorder.write_checkpoint(&mut run, &mut header)?;
     let second = std::fs::read(folder.join("checkpoint.bin"))?;
     let method = Integrator::with(*run.integration().settings());
-    let state = method.start(&machine.system, machine.initial.clone())?.save().to_bytes();
+    let state = method.start(machine.system(), machine.initial().clone())?.save().to_bytes();
     if to_its_end {
         recorder.finish(run.integration().values())?.finish(&mut RunSummary::new(identity), false)?;
     }

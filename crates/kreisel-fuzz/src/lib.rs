@@ -29,24 +29,33 @@ pub enum Failure {
 
 /// Feeds one input to a target and watches it.
 pub fn execute(target: &Target, input: &[u8]) -> Result<(), Failure> {
+    watched(target.run, input)
+}
+
+/// What a reader makes of an input, if it neither panics nor takes too much.
+pub fn watched<T>(read: fn(&[u8]) -> T, input: &[u8]) -> Result<T, Failure> {
     let start = seconds();
-    let mut outcome = Ok(());
+    let mut outcome = None;
     let memory = allocation_counter::measure(|| {
-        outcome = std::panic::catch_unwind(|| (target.run)(input));
+        outcome = Some(std::panic::catch_unwind(|| read(input)));
     });
     let taken = seconds() - start;
-    if let Err(panic) = outcome {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        return Err(Failure::Panic(text.unwrap_or_default()));
-    }
+    let value = match outcome {
+        Some(Ok(value)) => value,
+        Some(Err(panic)) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            return Err(Failure::Panic(text.unwrap_or_default()));
+        }
+        None => return Err(Failure::Panic("it was not run".to_owned())),
+    };
     if taken > MAX_SECONDS {
         return Err(Failure::Slow(taken));
     }
     if memory.bytes_max > MAX_BYTES {
         return Err(Failure::Large(memory.bytes_max));
     }
-    Ok(())
+    Ok(value)
 }
 
 /// Processor time of this thread in s: other programs do not count.

@@ -131,22 +131,56 @@ fn interrupted() -> Option<&'static (Machine, corpus::NamedFiles)> {
     RUN.get_or_init(begin).as_ref()
 }
 
-/// A run goes on from any checkpoint, ten steps further, or says why not; its files too.
+/// A run goes on from any checkpoint, or says why not; its files too.
 fn resume(bytes: &[u8]) {
-    let Some((machine, files)) = interrupted() else { return };
-    let Ok(plan) = machine.plan() else { return };
-    let Ok(checkpoint) = Checkpoint::from_bytes(&sealed(bytes), Path::new("checkpoint.bin")) else { return };
+    let _ = go_on(bytes);
+}
+
+/// How far the bytes of a checkpoint lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reached {
+    /// Not beyond the header: another format, program or model.
+    Header,
+    /// To the state of the run, which is refused.
+    State,
+    /// To the files of the run, which are refused.
+    Files,
+    /// To at most ten further steps.
+    Steps,
+}
+
+/// Goes on from a checkpoint of the run of [`corpus::MODEL`], with a hash that fits.
+pub fn go_on(bytes: &[u8]) -> Reached {
+    let sealed = sealed(bytes);
+    let checkpoint = Checkpoint::from_bytes(&sealed, Path::new("checkpoint.bin"));
+    let (Some((machine, files)), Ok(checkpoint)) = (interrupted(), checkpoint) else {
+        return Reached::Header;
+    };
+    let Ok(plan) = machine.plan() else { return Reached::Header };
+    if let Err(error) = checkpoint.check(machine) {
+        drop(error.to_string());
+        return Reached::Header;
+    }
     let mut run = match machine.resume(&plan, &checkpoint) {
         Ok(run) => run,
-        Err(error) => return drop(error.to_string()),
+        Err(error) => {
+            drop(error.to_string());
+            return Reached::State;
+        }
     };
-    let Ok(folder) = tempfile::tempdir() else { return };
+    let Ok(folder) = tempfile::tempdir() else { return Reached::Header };
     if files.iter().any(|(name, content)| std::fs::write(folder.path().join(name), content).is_err()) {
-        return;
+        return Reached::Header;
     }
     match Recorder::resume(machine, &plan, folder.path(), &checkpoint) {
-        Ok(recorder) => drop(run.advance(&mut TenSteps { recorder, steps: 0 })),
-        Err(error) => drop(error.to_string()),
+        Ok(recorder) => {
+            let _ = run.advance(&mut TenSteps { recorder, steps: 0 });
+            Reached::Steps
+        }
+        Err(error) => {
+            drop(error.to_string());
+            Reached::Files
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 pub mod class {
     use pyo3::import_exception;
 
+    import_exception!(kreisel._errors, Error);
     import_exception!(kreisel._errors, ModelError);
     import_exception!(kreisel._errors, StartError);
     import_exception!(kreisel._errors, StepError);
@@ -74,6 +75,7 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
         RunError::Modes(error) => modes(error),
         RunError::Write(error) => write(error),
         RunError::Checkpoint(error) => class::WriteError::new_err(error.to_string()),
+        error => class::Error::new_err(error.to_string()),
     }
 }
 

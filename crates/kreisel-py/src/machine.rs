@@ -3,7 +3,7 @@
 use crate::error;
 use crate::function::{Failure, Given};
 use crate::modes::{ModesOutcome, find_modes};
-use crate::run::{Outcome, run};
+use crate::run::{Outcome, RunRequest, run};
 use crate::source::Source;
 use crate::statics::{StaticOutcome, StaticRequest, find_equilibrium};
 use crate::stepper::Stepper;
@@ -90,9 +90,17 @@ impl Machine {
         self.machine.assumptions().to_vec()
     }
 
-    /// Runs the machine from its start to its end.
-    fn simulate(&self, py: Python<'_>, observer: Option<Py<PyAny>>, motion: bool) -> PyResult<Outcome> {
-        run(py, &self.machine, &self.signals, &self.identity, observer, motion, &self.failure)
+    /// Runs the machine from its start to its end, and into a folder if one is given.
+    fn simulate(
+        &self,
+        py: Python<'_>,
+        observer: Option<Py<PyAny>>,
+        motion: bool,
+        folder: Option<PathBuf>,
+        force: bool,
+    ) -> PyResult<Outcome> {
+        let request = RunRequest { observer, motion, folder, force };
+        run(py, &self.machine, &self.signals, &self.identity, request, &self.failure)
     }
 
     /// Finds the equilibrium under the loads at the start time.
@@ -118,7 +126,8 @@ impl Machine {
         Stepper::start(py, &self.machine, &self.failure)
     }
 
-    /// Writes a run of this machine into a folder as the command does; gives the paths of the files.
+    /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it; gives
+    /// their paths.
     #[allow(clippy::too_many_arguments, reason = "the parts of a result, which Python keeps apart")]
     fn save(
         &self,
@@ -166,14 +175,14 @@ struct Table<'a> {
 impl Table<'_> {
     fn check(&self, machine: &machine::Machine) -> PyResult<()> {
         let rows = self.times.len();
-        let node_numbers = rows * machine.system.node_count() * NODE_NUMBERS;
+        let node_numbers = rows * machine.system().node_count() * NODE_NUMBERS;
         let fits = self.columns.len() == machine.channels().len()
             && self.columns.iter().all(|column| column.len() == rows)
             && self.nodes.len() == node_numbers;
         if fits { Ok(()) } else { Err(error::argument("these arrays are not those of a run of this model")) }
     }
 
-    fn write(&self, mut files: ResultFiles) -> Result<ResultFiles, WriteError> {
+    fn write<'f>(&self, mut files: ResultFiles<'f>) -> Result<ResultFiles<'f>, WriteError> {
         let per_row = self.nodes.len() / self.times.len().max(1);
         let mut values = vec![0.0; self.columns.len()];
         for (row, &time) in self.times.iter().enumerate() {

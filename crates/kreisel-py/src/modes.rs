@@ -62,7 +62,7 @@ pub fn find_modes(
     };
     let dominant = modes.iter().map(|mode| {
         let node = mode.dominant_node();
-        let name = machine.system.node_name(NodeId(node)).to_owned();
+        let name = machine.system().node_name(NodeId(node)).to_owned();
         (name, mode.shares.get(node).copied().unwrap_or(0.0))
     });
     let linearized = &found.linearized;

@@ -11,6 +11,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -159,6 +160,29 @@ impl JobObserver for PythonObserver<'_> {
             }
         }
     }
+
+    /// An exception tells more than the end that it brought about.
+    fn ended(&mut self) -> Option<EndStatus> {
+        self.failure = self.failure.take().or_else(|| self.functions.take());
+        let failure = self.failure.as_ref()?;
+        let is_interrupt = Python::attach(|py| failure.is_instance_of::<PyKeyboardInterrupt>(py));
+        Some(match is_interrupt {
+            true => EndStatus::Interrupted,
+            false => EndStatus::Failed { message: failure.to_string() },
+        })
+    }
+}
+
+/// How a machine is to be run.
+pub struct RunRequest {
+    /// Called with every accepted step.
+    pub observer: Option<Py<PyAny>>,
+    /// Whether the motion of the nodes is kept.
+    pub motion: bool,
+    /// Where the files go, if any are wanted.
+    pub folder: Option<PathBuf>,
+    /// Takes the folder whoever filled it.
+    pub force: bool,
 }
 
 /// Runs a machine; what was computed is given back however the run ended.
@@ -167,30 +191,27 @@ pub fn run(
     machine: &Arc<Machine>,
     signals: &Arc<HashMap<String, SignalId>>,
     identity: &ModelIdentity,
-    observer: Option<Py<PyAny>>,
-    motion: bool,
+    request: RunRequest,
     functions: &Failure,
 ) -> PyResult<Outcome> {
+    let RunRequest { observer, motion, folder, force } = request;
     let plan = machine.plan().map_err(|errors| error::model(&errors))?;
     let (kept, outcome, failure) = error::detached(py, || -> PyResult<_> {
         let interrupt = Interrupt::new();
         let mut watch = PythonObserver { machine, signals, observer, functions, interrupt, failure: None };
+        let mut kept = Kept::new(machine, motion);
         let job = Job::new(machine, &plan).model(identity.clone()).observe(&mut watch);
-        let (kept, outcome) = job.record(Kept::new(machine, motion)).map_err(|error| match error {
+        let done = match folder {
+            Some(folder) => job.force(force).also(&mut kept).run_into(&folder),
+            None => job.record(&mut kept).map(|(_, outcome)| outcome),
+        };
+        let outcome = done.map_err(|error| match error {
             RunError::Start(_) => functions.take().unwrap_or_else(|| error::run(machine, &error)),
             error => error::run(machine, &error),
         })?;
         Ok((kept, outcome, watch.failure))
     })??;
-    let mut summary = outcome.summary;
-    let failure = failure.or_else(|| functions.take());
-    if let Some(failure) = &failure {
-        summary.status = match failure.is_instance_of::<PyKeyboardInterrupt>(py) {
-            true => EndStatus::Interrupted,
-            false => EndStatus::Failed { message: failure.to_string() },
-        };
-    }
-    Ok(kept.arrays(py, &summary, failure.or_else(|| failure_of(&outcome.ending))))
+    Ok(kept.arrays(py, &outcome.summary, failure.or_else(|| failure_of(&outcome.ending))))
 }
 
 /// The exception of a run that failed by itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import pickle
 import sys
 from pathlib import Path
@@ -89,6 +90,31 @@ def test_jupyter_shows_the_report_in_a_frame(result: kreisel.Result) -> None:
     assert shown is not None and shown.startswith("<iframe srcdoc=") and shown.count("<") == 2
     page = result.to_html()
     assert page.lower().startswith("<!doctype html") and "hinge.angle" in page
+
+
+def test_a_run_into_a_folder_writes_what_saving_its_result_writes(tmp_path: Path) -> None:
+    result = pendulum().simulate(end_time=0.1, step=1e-3, motion=False, folder=tmp_path / "run")
+    in_memory = pendulum().simulate(end_time=0.1, step=1e-3)
+    in_memory.save(tmp_path / "saved")
+    for name in ("trajectory.csv", "trajectory.vtkhdf", "scene.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes(), name
+    assert json.loads((tmp_path / "run" / "run.json").read_text()) == result.summary
+    assert np.array_equal(result["hinge.angle"], in_memory["hinge.angle"])
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "notes.txt").write_text("mine")
+    with pytest.raises(kreisel.WriteError):
+        pendulum().simulate(end_time=0.1, folder=tmp_path / "foreign")
+
+
+def test_the_files_say_which_exception_ended_the_run(tmp_path: Path) -> None:
+    def fail(step: kreisel.Step) -> None:
+        raise ZeroDivisionError("enough")
+
+    with pytest.raises(ZeroDivisionError):
+        pendulum().simulate(end_time=1, step=1e-3, observer=fail, folder=tmp_path)
+    summary = json.loads((tmp_path / "run.json").read_text())
+    assert summary["status"] == "failed" and "enough" in summary["message"]
+    assert (tmp_path / "trajectory.csv").exists()
 
 
 def test_saved_results_are_those_of_the_command(result: kreisel.Result, tmp_path: Path) -> None:

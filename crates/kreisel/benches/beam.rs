@@ -145,10 +145,10 @@ fn simulate(
     let steps = case.steps[1] * division;
     let step = case.duration / steps as f64;
     let parameters = Parameters::chung_hulbert(case.radius).expect("a spectral radius");
-    let mut settings = Settings::new(INDEX3, parameters, step);
-    settings.newton.refresh = refresh;
+    let settings = Settings::new(INDEX3, parameters, step).with_refresh(refresh);
     let method = Integrator::with(settings);
-    let mut run = method.start(&machine.system, machine.initial.clone()).expect("consistent initial values");
+    let mut run =
+        method.start(machine.system(), machine.initial().clone()).expect("consistent initial values");
     show(0, &run.values().configuration);
     for step in 1..=steps {
         run.step().expect("the benchmark converges in every step");

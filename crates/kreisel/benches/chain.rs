@@ -60,7 +60,7 @@ fn reference() -> serde_json::Value {
 fn repetition(joint: &str, count: usize, steps: usize, settings: Settings, exact: &Vector3) -> Measurement {
     let chain = machine(&format!("chain-{joint}"), &[("n", &count.to_string())]);
     let mut run = Integrator::with(settings)
-        .start(&chain.system, chain.initial.clone())
+        .start(chain.system(), chain.initial().clone())
         .expect("the initial values are consistent");
     let clock = Stopwatch::start();
     for _ in 0..steps {

@@ -106,7 +106,7 @@ fn limit(what: &str, value: &str, most: &str) {
 
 fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m> {
     let method = Integrator::new(method, 0.9, step).expect("the parameters are in range");
-    method.start(&machine.system, machine.initial.clone()).expect("the initial values are consistent")
+    method.start(machine.system(), machine.initial().clone()).expect("the initial values are consistent")
 }
 
 /// CPU time of a step and body of a large machine, in those of a small one: the median of ratios of runs that
@@ -119,7 +119,7 @@ fn growth([small, large]: [&Machine; 2]) -> (f64, f64) {
     let (mut ratios, mut times) = (Vec::new(), Vec::new());
     for round in 0..5 {
         let seconds = seconds_of_first_steps(large, round == 0);
-        let bodies = [small, large].map(|machine| machine.system.node_count() as f64);
+        let bodies = [small, large].map(|machine| machine.system().node_count() as f64);
         let count = (bodies[1] / bodies[0]) as usize;
         let runs = (0..count).map(|run| seconds_of_first_steps(small, (round, run) == (0, 0)));
         ratios.push(seconds / bodies[1] / (runs.sum::<f64>() / count as f64 / bodies[0]));
@@ -139,7 +139,7 @@ fn seconds_of_first_steps(machine: &Machine, show: bool) -> f64 {
     }
     let seconds = clock.seconds() / STEPS as f64;
     if show {
-        let (nodes, work) = (machine.system.node_count(), run.statistics());
+        let (nodes, work) = (machine.system().node_count(), run.statistics());
         let (iterations, matrices) = (work.iterations, work.matrices);
         let words =
             format!("{nodes} bodies: {iterations} iterations, {matrices} matrices in {} steps\n", work.steps);
@@ -213,7 +213,7 @@ fn growth_with_the_number_of_elements() {
         for _ in 0..steps {
             run.step().expect("every step converges");
         }
-        clock.seconds() / steps as f64 / beam.system.node_count() as f64
+        clock.seconds() / steps as f64 / beam.system().node_count() as f64
     };
     let ratios = (0..3).map(|_| per_element("500", 40) / per_element("50", 40)).collect();
     let what = "cost per element and step, beam of 1000 elements against 100";
@@ -250,7 +250,7 @@ fn analysis_of_many_loops() {
     let row = machine("crank-row", &[("n", "2000")]);
     let read = clock.seconds();
     let clock = Stopwatch::start();
-    let found = Mobility::new(&row.system, 0.0, &row.initial.configuration);
+    let found = Mobility::new(row.system(), 0.0, &row.initial().configuration);
     let analysed = clock.seconds();
     assert_eq!(found.degrees_of_freedom(), 6000, "three links hang from each coupler");
     limit("reading 10,001 bodies with 2,000 loops", &format!("{read:.2} s"), "");

@@ -12,8 +12,7 @@ use kreisel::machine::sensor::{
     AppliedWrench, NamedSensor, Reading, Sensor, SensorFrame, WrenchPart, number,
 };
 use kreisel::machine::{MachineBuilder, PartEntry, Rank};
-use kreisel::model::kind::key;
-use kreisel::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use kreisel::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 use kreisel::results::Channel;
 use own_force::Drag;
 
@@ -23,13 +22,9 @@ static KIND: PartKind = PartKind {
     doc: "Air drag on a body that grows with the square of its speed; measures `force` and `power`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("body", ValueKind::Reference, Need::Required, "The body that it slows down."),
-        key(
-            "coefficient",
-            ValueKind::Number(Dimension::from_exponents([-1, 1, 0, 0])),
-            Need::Required,
-            "Force per square of the speed.",
-        ),
+        Key::new("body", ValueKind::Reference, Need::Required).doc("The body that it slows down."),
+        Key::new("coefficient", ValueKind::Number(Dimension::from_exponents([-1, 1, 0, 0])), Need::Required)
+            .doc("Force per square of the speed."),
     ],
 };
 

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 // ANCHOR: system
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::integrate::{INDEX2, Integrator};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
@@ -22,7 +22,7 @@ impl Dae for SphericalPendulum {
     }
 
     /// Equilibrium M v̇ + g + Bᵀλ = 0 and the constraint (|q|² − L²)/2 = 0.
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
         for i in 0..3 {
             out.equilibrium[i] = MASS * a[i] + q[i] * lambda;

@@ -66,3 +66,5 @@ pub mod solve;
 pub mod statics;
 pub mod sweep;
 pub mod system;
+
+pub use part::read;

@@ -85,16 +85,11 @@ fn run(method: &str, radius: &str, step: f64, steps: u64) -> Book {
     let machine = MachineReader::new().with_settings(&settings).read(&path).unwrap();
     let plan = machine.plan().unwrap();
     let mut book = Book { total: steps, ..Book::default() };
-    let mut watch = |last: &mut dyn Interval| book.accepted(&machine.system, last);
+    let mut watch = |last: &mut dyn Interval| book.accepted(machine.system(), last);
     let ending = machine.start(&plan).unwrap().advance(&mut watch);
     assert_eq!(ending, RunEnding::Done);
     assert_eq!(book.steps, steps);
     book.memory[1] = resident();
-    eprintln!(
-        "{method}, ρ∞ = {radius}, {steps} steps of {step:e} s: orthogonal to {:.1e}, constraints kept to {:.1e} and {:.1e}, energies of the tenths \
-         {:?}, memory {:?} kB",
-        book.orthogonality, book.position, book.velocity, book.energies, book.memory
-    );
     book
 }
 
@@ -138,7 +133,6 @@ fn check_undamped(book: &Book) {
     let allowed = 1.5 * 0.25;
     // What a tenth of the run swings by hides a drift that is smaller.
     let between = 0.9 * book.steps as f64 * STEP;
-    eprintln!("drift {drift:.2e} and {coarse_drift:.2e} per s, swing {swing:.2e} and {coarse_swing:.2e}");
     assert!(drift <= allowed * (coarse_drift + coarse_swing / between), "{drift:e} {coarse_drift:e}");
     assert!(swing <= allowed * coarse_swing + coarse_drift * between / 9.0, "{swing:e} {coarse_swing:e}");
 }

@@ -29,7 +29,7 @@ pub struct Field {
     pub name: String,
     /// Its type without spaces and lifetimes.
     pub type_text: String,
-    /// Whether it is open to others: `pub`, `pub(crate)` and the like.
+    /// Whether other crates could reach it: `pub` without a limit in parentheses.
     pub is_open: bool,
 }
 
@@ -126,11 +126,12 @@ fn field(mut words: &[Token], number: usize, named: bool) -> Option<Field> {
     while words.first()?.is("#") {
         words = &words[closing(words, 1) + 1..];
     }
-    let is_open = words.first()?.is("pub");
+    let mut is_open = words.first()?.is("pub");
     if is_open {
         words = &words[1..];
-        let limited = words.first()?.is("(") && (named || words.get(1).is_some_and(is_limit));
-        words = if limited { &words[closing(words, 0) + 1..] } else { words };
+        let is_limited = words.first()?.is("(") && (named || words.get(1).is_some_and(is_limit));
+        words = if is_limited { &words[closing(words, 0) + 1..] } else { words };
+        is_open = !is_limited;
     }
     let (name, words) =
         if named { (words.first()?.text.clone(), words.get(2..)?) } else { (number.to_string(), words) };
@@ -191,12 +192,12 @@ mod tests {
             .iter()
             .map(|field| (field.name.as_str(), field.type_text.as_str(), field.is_open))
             .collect();
-        assert_eq!(found, [("q", "&[f64]", true), ("v", "Map<u8,Vec<f64>>", true), ("f", "F", false)]);
+        assert_eq!(found, [("q", "&[f64]", true), ("v", "Map<u8,Vec<f64>>", false), ("f", "F", false)]);
         let found =
             |text: &str| items(text).remove(0).fields.iter().map(|field| field.is_open).collect::<Vec<_>>();
         assert_eq!(
             found("struct A(pub u8, pub (f64, f64), pub(crate) u8, [u8; 2]);"),
-            [true, true, true, false]
+            [true, true, false, false]
         );
         assert_eq!(found("struct A<const N: usize>([f64; N]);"), [false]);
         assert_eq!(found("struct A; struct B { a: u8 }"), Vec::<bool>::new());

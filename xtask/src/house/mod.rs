@@ -166,7 +166,7 @@ impl House {
                 report.row(&measure, "–", format!("({})", limit.most_open), limit.end);
                 continue;
             };
-            let open = item.fields.iter().filter(|field| field.is_open).count();
+            let open = item.fields.iter().filter(|field| item.is_public && field.is_open).count();
             let now = format!("{} ({open})", item.fields.len());
             report.row(&measure, now, format!("({})", limit.most_open), limit.end);
             report.limit(&format!("open fields of `{}`", limit.name), [open], [limit.most_open]);
@@ -200,7 +200,7 @@ impl House {
     }
 
     fn method(&self, report: &mut Report, listed: bool) {
-        let own = |item: &&Item| item.keyword == "enum" && item.name == "Method";
+        let own = |item: &&Item| item.keyword == "struct" && item.name == "Method";
         let own: Vec<&str> =
             self.items.iter().filter(own).filter_map(|item| item.place.split(':').next()).collect();
         let others = self.library.iter().filter(|file| !own.contains(&file.path.as_str()));

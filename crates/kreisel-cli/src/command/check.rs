@@ -88,12 +88,12 @@ fn rounded(value: f64) -> f64 {
 
 impl Explanation {
     fn new(machine: &Machine) -> Self {
-        let (settings, mut assumptions) = (&machine.settings, machine.assumptions().to_vec());
+        let (settings, mut assumptions) = (machine.settings(), machine.assumptions().to_vec());
         let mut notes = machine.notes().clone();
         let step = match settings.plan() {
             Ok(plan) => {
                 assumptions.extend(plan.assumptions);
-                plan.integration.step
+                plan.integration.step()
             }
             Err(error) => {
                 let text = format!("{error}: {}", error.hint());
@@ -106,11 +106,11 @@ impl Explanation {
             Ok(integration) => {
                 notes.extend(machine.consistency_notes(integration.start_report()));
                 let state = integration.values();
-                (Mobility::new(&machine.system, state.time, &state.configuration), None)
+                (Mobility::new(machine.system(), state.time, &state.configuration), None)
             }
             Err(error) => {
-                let initial = &machine.initial;
-                let mobility = Mobility::new(&machine.system, initial.time, &initial.configuration);
+                let initial = machine.initial();
+                let mobility = Mobility::new(machine.system(), initial.time, &initial.configuration);
                 let places = machine.places_of(&error).into_iter().map(|place| format!("; {place}"));
                 (mobility, Some(format!("{error}{}", places.collect::<String>())))
             }
@@ -193,7 +193,7 @@ fn shortened(signals: &[String]) -> String {
 }
 
 fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
-    let system = &machine.system;
+    let system = machine.system();
     (0..system.joint_count())
         .map(|index| {
             let kind = machine.frames().joint_at(index).map_or("drive or coupling", |it| it.kind);

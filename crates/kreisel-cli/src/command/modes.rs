@@ -168,11 +168,11 @@ impl ModeLine {
         let node = mode.dominant_node();
         let share = mode.shares.get(node).copied().unwrap_or(0.0);
         let part = if share > 0.0 {
-            machine.system.node_name(NodeId(node)).to_owned()
+            machine.system().node_name(NodeId(node)).to_owned()
         } else {
             let largest =
                 mode.internal_states.iter().enumerate().max_by(|a, b| a.1.norm().total_cmp(&b.1.norm()));
-            largest.map(|(state, _)| machine.system.state_names().swap_remove(state)).unwrap_or_default()
+            largest.map(|(state, _)| machine.system().state_names().swap_remove(state)).unwrap_or_default()
         };
         Self {
             frequency: mode.frequency(),
@@ -244,7 +244,7 @@ fn shapes(machine: &Machine, found: &MachineModes) -> String {
         let _ = write!(text, ",mode-{index}.real,mode-{index}.imaginary");
     }
     text.push('\n');
-    let states = machine.system.state_names();
+    let states = machine.system().state_names();
     for (row, name) in machine.coordinate_names().iter().chain(&states).enumerate() {
         text.push_str(name);
         for mode in &found.modes {
@@ -281,7 +281,7 @@ fn write_matrices(
         notes.add(Note::new(NoteKind::NoStateSpace, text));
     } else if let Some(space) = linearized.state_space().map_err(kreisel::run::RunError::from)? {
         let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
-        let all = machine.system.state_names();
+        let all = machine.system().state_names();
         let states: Vec<String> = space.internal_states.iter().map(|&index| all[index].clone()).collect();
         if !states.is_empty() {
             files.push(("states.txt", list(&states)));

@@ -311,8 +311,8 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
             counted(mobility.degrees_of_freedom() as u64, "degree", "degrees"),
         ),
     );
-    let step = match plan.integration.error_control {
-        None => format!("step {} s", plan.integration.step),
+    let step = match plan.integration.error_control() {
+        None => format!("step {} s", plan.integration.step()),
         Some(control) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
     };
     line("time", format!("{} s to {} s, {step}", plan.start_time, statistics.time));

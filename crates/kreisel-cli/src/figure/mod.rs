@@ -11,4 +11,4 @@ mod svg;
 pub use png::{PngError, draw_over, png};
 pub use svg::svg;
 
-pub use kreisel_papers::figure::{FigureStyle, Panel, Scale, Series};
+pub use kreisel::report::figure::{FigureStyle, Panel, Scale, Series};

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::{Control, Values};
 use kreisel::integrate::{ErrorControl, Integrator, Interval, Observer, Saved, Settings};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 use kreisel::run::{Recorder, Trajectory};
 
 const MODEL: &str = include_str!("../../../../models/cam-beam.toml");
@@ -70,14 +70,10 @@ fn bin(time: f64) -> f64 {
 
 fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
     let plan = machine.plan()?;
-    let control = plan.integration.error_control.ok_or("the model leaves its steps to the error")?;
+    let control = plan.integration.error_control().ok_or("the model leaves its steps to the error")?;
     let control = ErrorControl { max_step: MAX_STEP, initial_step: Some(MAX_STEP), ..control };
-    Ok(Settings {
-        error_control: Some(control),
-        mass_scale: Some(mass),
-        stiffness_scale: Some(STIFFNESS),
-        ..plan.integration
-    })
+    let settings = plan.integration.with_error_control(control);
+    Ok(settings.with_mass_scale(mass).with_stiffness_scale(STIFFNESS))
 }
 
 /// Watches the steps of a run.
@@ -122,7 +118,7 @@ impl Observer for CamObserver<'_> {
 fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(Saved, f64)>), ExperimentError> {
     let end = machine.plan()?.end_time;
     let mut integration =
-        Integrator::with(settings(machine, mass)?).start(&machine.system, machine.initial.clone())?;
+        Integrator::with(settings(machine, mass)?).start(machine.system(), machine.initial().clone())?;
     let mut watch = CamObserver {
         recorder: Recorder::new(machine, Some(OUTPUT_STEP), Trajectory::new(machine)),
         run: Run { mass, smallest: f64::INFINITY, ..Run::default() },
@@ -146,9 +142,8 @@ fn run(machine: &Machine, mass: f64) -> Result<(Run, VecDeque<(Saved, f64)>), Ex
 
 /// The last decreasing correction of a step from a state, with one m_ave.
 fn correction(machine: &Machine, mass: f64, state: &Saved, step: f64) -> Result<f64, ExperimentError> {
-    let own = settings(machine, mass)?;
-    let fixed = Settings { step, error_control: None, ..own };
-    let mut from = Integrator::with(fixed).resume(&machine.system, state)?;
+    let fixed = settings(machine, mass)?.with_step(step).with_error_control(None);
+    let mut from = Integrator::with(fixed).resume(machine.system(), state)?;
     Ok(from.saturating_step(kreisel::integrate::Watch::default())?.last_decreasing)
 }
 

@@ -8,7 +8,6 @@
 
 use super::ExperimentError;
 use super::lie_group::as_published;
-use crate::figure::Series;
 use crate::problem::HeavyTop;
 use crate::problem::heavy_top::TopSolution;
 use kreisel::dae::Values;
@@ -17,7 +16,8 @@ use kreisel::integrate::{
     Start, Statistics,
 };
 use kreisel::lie::{Group, Space, UnitQuaternion, Vector3, pose, vector3};
-use kreisel::solve::newton::{Refresh, Stop};
+use kreisel::report::figure::Series;
+use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
 /// The two configuration spaces of the top.
 pub const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
@@ -42,11 +42,10 @@ pub struct TopRun {
 impl TopRun {
     /// The benchmark to t = 1 with ρ∞ = 0.9, the trivial starting values and Newton's iteration to round-off.
     pub fn new(group: Group, method: Method, step: f64) -> Result<Self, ParameterError> {
-        let mut settings = Settings::new(method, Parameters::chung_hulbert(SPECTRAL_RADIUS)?, step);
-        settings.start = Start::Trivial;
-        settings.newton_rtol = 1e-12;
-        settings.newton_atol = 1e-13;
-        settings.newton.refresh = Refresh::EveryIteration;
+        let settings = Settings::new(method, Parameters::chung_hulbert(SPECTRAL_RADIUS)?, step)
+            .with_start(Start::Trivial)
+            .with_newton_tolerances(1e-12, 1e-13)
+            .with_refresh(Refresh::EveryIteration);
         Ok(Self { top: HeavyTop::new(group), settings, end: 1.0, projection: None })
     }
 
@@ -57,13 +56,13 @@ impl TopRun {
 
     /// Other starting values.
     pub fn starting(mut self, start: Start) -> Self {
-        self.settings.start = start;
+        self.settings = self.settings.with_start(start);
         self
     }
 
     /// Other local coordinates of the updated Lagrangian method.
     pub fn in_coordinates(mut self, parametrization: Parametrization) -> Self {
-        self.settings.parametrization = parametrization;
+        self.settings = self.settings.with_option(parametrization);
         self
     }
 
@@ -81,15 +80,15 @@ impl TopRun {
     /// Newton's iteration stopped by an increment below RTOL = 1e-8 and ATOL = 1e-10 [ArnoldCardonaBruls2015,
     /// §3.3].
     pub fn stopping_early(mut self) -> Self {
-        (self.settings.newton_rtol, self.settings.newton_atol) = (1e-8, 1e-10);
-        self.settings.newton.stop = Stop::SmallIncrement;
+        let newton = NewtonSettings { stop: Stop::SmallIncrement, ..self.settings.newton() };
+        self.settings = self.settings.with_newton_tolerances(1e-8, 1e-10).with_newton(newton);
         self
     }
 
     /// The simplified iteration matrix, kept as long as it contracts [ArnoldCardonaBruls2015, §3.5].
     pub fn keeping_simplified_matrix(mut self) -> Self {
-        self.settings.iteration_matrix = IterationMatrix::Simplified;
-        self.settings.newton.refresh = Refresh::WhenSlow;
+        let simplified = self.settings.with_iteration_matrix(IterationMatrix::Simplified);
+        self.settings = simplified.with_refresh(Refresh::WhenSlow);
         self
     }
 
@@ -106,7 +105,7 @@ impl TopRun {
     /// Runs to the end and compares every step with the exact solution.
     pub fn run(&self) -> Result<History, ExperimentError> {
         let steps = self.step_count(self.end);
-        let times: Vec<f64> = (0..=steps).map(|n| n as f64 * self.settings.step).collect();
+        let times: Vec<f64> = (0..=steps).map(|n| n as f64 * self.settings.step()).collect();
         let projected = self.projection.map(|time| self.step_count(time));
         let mut integration = self.start()?;
         let mut moments = Vec::with_capacity(times.len());
@@ -123,7 +122,7 @@ impl TopRun {
     }
 
     fn step_count(&self, time: f64) -> usize {
-        (time / self.settings.step).round() as usize
+        (time / self.settings.step()).round() as usize
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::heavy_top::{Errors, History, Moment};
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// The step sizes of the papers' convergence plots.
 pub const STEPS: [f64; 6] = [4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4];

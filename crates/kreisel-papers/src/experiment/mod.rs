@@ -29,7 +29,7 @@ pub use slope::log_log_slope;
 pub use step_sizes::markdown_table as step_sizes_table;
 pub use table::{Table, number};
 
-use crate::figure::{FigureStyle, Series};
+use kreisel::report::figure::{FigureStyle, Series};
 use std::error::Error;
 
 /// One experiment of a paper.

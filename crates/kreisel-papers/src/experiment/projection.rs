@@ -8,9 +8,9 @@
 use super::heavy_top::{History, Moment, TopRun, largest, oscillation, over_time};
 use super::ladder::Ladder;
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::Group;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 /// Time t* of the projection.
 const PROJECTION: f64 = 0.7;

@@ -108,8 +108,9 @@ mod tests {
 
     #[test]
     fn an_experiment_that_cannot_fail_fails() {
-        static IDLE: Experiment =
-            experiment(|_| Ok(Outcome::new(Table::new(["nothing"]), crate::figure::FigureStyle::linear())));
+        static IDLE: Experiment = experiment(|_| {
+            Ok(Outcome::new(Table::new(["nothing"]), kreisel::report::figure::FigureStyle::linear()))
+        });
         assert_eq!(failed_check(&IDLE), "none");
     }
 }

@@ -3,10 +3,10 @@
 //! equations and unknowns scaled in four ways.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
 use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
@@ -46,9 +46,11 @@ struct Measured {
 fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static>, ExperimentError> {
     static PENDULUM: Pendulum = Pendulum { gravity: 1.0 };
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
-    let usual = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, step);
-    let (mass_scale, stiffness_scale) = (Some(1.0), Some(0.0));
-    let settings = Settings { form, scaling, mass_scale, stiffness_scale, ..usual };
+    let settings = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, step)
+        .with_option(form)
+        .with_option(scaling)
+        .with_mass_scale(1.0)
+        .with_stiffness_scale(0.0);
     Ok(Integrator::with(settings).start(&PENDULUM, initial)?)
 }
 

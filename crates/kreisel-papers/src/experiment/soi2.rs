@@ -2,9 +2,9 @@
 //! the velocity constraints of a slider-crank.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{NonlinearReactions, SliderCrank, SpringPendulum};
-use kreisel::integrate::{HHT_I3, HHT_SOI2, Integrator, Method, Parameters, SOI2, Settings};
+use kreisel::integrate::{HHT_I3, HHT_SOI2, Integrator, Method, Parameters, SOI2, Settings, StepChange};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Spectral radius ρ∞ of the first two experiments.
 const SPECTRAL_RADIUS: f64 = 0.2;
@@ -27,9 +27,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
-    let mut settings = Settings::new(method, parameters, step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(method, parameters, step).with_newton_tolerances(1e-13, 1e-14)
 }
 
 /// The values and a at a time that is a multiple of h, after steps of h/3 and 2h/3 in turns.
@@ -80,11 +78,12 @@ fn errors_over_step<const N: usize>(
 /// Errors at t = 1 of the test problem, with the corrections of unequal steps or without.
 fn nonlinear_errors(h: f64, corrected: bool) -> Result<[f64; 5], ExperimentError> {
     let problem = NonlinearReactions;
-    let mut settings = settings(SOI2, Parameters::chung_hulbert(SPECTRAL_RADIUS)?, h / 3.0);
-    settings.step_change.adjust_acceleration = corrected;
+    let step_change = StepChange { adjust_acceleration: corrected, ..StepChange::default() };
+    let settings = settings(SOI2, Parameters::chung_hulbert(SPECTRAL_RADIUS)?, h / 3.0);
+    let settings = settings.with_step_change(step_change);
     let (values, found) = alternating(&problem, problem.initial(), settings, h, 1.0)?;
     let ([y, z, _], [lambda, psi]) = (problem.motion(1.0), problem.multipliers(1.0));
-    let [_, _, a] = problem.motion(1.0 + settings.parameters.offset() * 2.0 * h / 3.0);
+    let [_, _, a] = problem.motion(1.0 + settings.parameters().offset() * 2.0 * h / 3.0);
     Ok([
         distance(&values.configuration, &y),
         distance(&values.velocity, &z),

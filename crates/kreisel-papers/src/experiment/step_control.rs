@@ -4,7 +4,6 @@
 //! [ArnoldCardonaBruls2015, Eq. (69)] and the filter of [Soderlind2003, controller H211b].
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::{HeavyTop, Kepler, SpringPendulum};
 use kreisel::dae::{Control, Dae, Initial, Values};
 use kreisel::integrate::{
@@ -12,6 +11,7 @@ use kreisel::integrate::{
 };
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// A problem with its solution.
 struct Case<'a> {
@@ -37,9 +37,8 @@ type Samples = Vec<[Vec<f64>; 2]>;
 
 impl Case<'_> {
     fn settings(&self, method: Method) -> Result<Settings, ExperimentError> {
-        let mut settings = Settings::new(method, Parameters::chung_hulbert(self.spectral_radius)?, self.end);
-        (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
-        Ok(settings)
+        let parameters = Parameters::chung_hulbert(self.spectral_radius)?;
+        Ok(Settings::new(method, parameters, self.end).with_newton_tolerances(1e-12, 1e-14))
     }
 
     /// A run, and its output at equally spaced times.
@@ -83,19 +82,19 @@ impl Case<'_> {
     /// Takes a run with a small tolerance as the solution, at a number of times.
     fn solve(&mut self, tolerance: f64, count: usize) -> Result<(), ExperimentError> {
         let control = ErrorControl::new(tolerance, self.end);
-        let settings = Settings { error_control: Some(control), ..self.settings(INDEX2)? };
+        let settings = self.settings(INDEX2)?.with_error_control(control);
         self.solution = self.motion(settings, count)?.1;
         Ok(())
     }
 
     fn controlled(&self, method: Method, tolerance: f64) -> Result<Achieved, ExperimentError> {
         let control = ErrorControl::new(tolerance, self.end);
-        self.run(Settings { error_control: Some(control), ..self.settings(method)? })
+        self.run(self.settings(method)?.with_error_control(control))
     }
 
     /// Fixed steps that would give an error in q, from a run with as many steps and second order.
     fn fixed_steps(&self, method: Method, like: Achieved) -> Result<f64, ExperimentError> {
-        let fixed = self.run(Settings { step: self.end / like.steps, ..self.settings(method)? })?;
+        let fixed = self.run(self.settings(method)?.with_step(self.end / like.steps))?;
         Ok(fixed.steps * (fixed.errors[0] / like.errors[0]).sqrt())
     }
 }
@@ -254,7 +253,7 @@ fn machines(outcome: &mut Outcome, progress: &Progress) -> Result<(), Experiment
     for (panel, name, machine, spectral_radius, tolerance, count) in
         [(1, "slider-crank", &crank, 0.9, 1e-8, 1), (2, "flexible four-bar", &four_bar, 0.6, 1e-7, BAR_TIMES)]
     {
-        let (dae, initial) = (&machine.system, machine.initial.clone());
+        let (dae, initial) = (machine.system(), machine.initial().clone());
         let mut case = Case { name, dae, initial, end: 1.0, spectral_radius, solution: Vec::new() };
         case.solve(tolerance, count)?;
         for method in METHODS {

@@ -7,10 +7,10 @@
 //! the multipliers that belong to the same positions and velocities.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::dae::Initial;
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings, Watch};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 const STEPS: [f64; 7] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 
@@ -74,7 +74,7 @@ struct Measured {
 
 fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, ExperimentError> {
     let integrator = Integrator::with(Settings::new(method, Parameters::chung_hulbert(0.8)?, step));
-    let mut run = integrator.start(&machine.system, machine.initial.clone())?;
+    let mut run = integrator.start(machine.system(), machine.initial().clone())?;
     let mut measured = Measured::default();
     for _ in 0..COUNT {
         let found = run.saturating_step(Watch::default())?;
@@ -85,7 +85,7 @@ fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, Exp
             internal_states: state.internal_states.clone(),
             ..Initial::new(state.time, state.configuration.clone(), state.velocity.clone())
         };
-        let same = integrator.start(&machine.system, initial)?;
+        let same = integrator.start(machine.system(), initial)?;
         let exact = &same.values().multipliers;
         let size = exact.iter().fold(f64::MIN_POSITIVE, |size, lambda| size.max(lambda.abs()));
         let errors = state.multipliers.iter().zip(exact).map(|(found, exact)| (found - exact).abs() / size);

@@ -12,7 +12,7 @@
 
 use super::heavy_top::{HeavyTop, TopSolution};
 use super::ode;
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, StateGroup, Tangent, Wanted};
 use kreisel::lie::{Group, UnitQuaternion, Vector3};
 use kreisel::solve::block::BlockMatrix;
 
@@ -103,8 +103,8 @@ impl Dae for DrivenTop {
         self.top.shape().with_internal_states(internal_states)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.top.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.top.residual(at, out);
         let [c, s] = [at.internal_states[0], at.internal_states[1]];
         let torque = self.torque(c, s);
         out.equilibrium.iter_mut().zip(torque.iter()).for_each(|(r, torque)| *r -= torque);
@@ -117,11 +117,10 @@ impl Dae for DrivenTop {
         self.top.gradient(at, out);
     }
 
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
-        self.top.curvature(at, out);
-    }
-
-    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        let tangent = wanted.tangent.take();
+        self.top.answer(at, wanted);
+        let Some((weights, out)) = tangent else { return };
         self.top.tangent(at, weights, out);
         let [a, b, d] = self.rate;
         let s = at.internal_states[1];

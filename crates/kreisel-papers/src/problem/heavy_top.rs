@@ -5,7 +5,7 @@
 //! (= X where the constraint holds) B = (−ρ̃, −Rᵀ) and (−ρ̃, −I).
 
 use super::ode;
-use kreisel::dae::{Dae, Equations, Initial, Point, Scales, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Scales, Shape, Tangent, TangentWeights, Wanted};
 use kreisel::lie::{Group, Matrix3, Space, UnitQuaternion, Vector3, pose, skew, vector3};
 use kreisel::solve::block::BlockMatrix;
 
@@ -155,7 +155,7 @@ impl Dae for HeavyTop {
         Shape::new(Space::new([self.group])).with_constraints([3]).with_scales(scales)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let top = pose(at.configuration);
         let (omega, u) = (vector3(at.velocity), vector3(&at.velocity[3..]));
         let (omega_dot, u_dot) = (vector3(at.acceleration), vector3(&at.acceleration[3..]));
@@ -181,6 +181,17 @@ impl Dae for HeavyTop {
         write_gradient(self.group, &rho, &top.rotation, out);
     }
 
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.curvature.take() {
+            self.curvature(at, out);
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            self.tangent(at, weights, out);
+        }
+    }
+}
+
+impl HeavyTop {
     fn curvature(&self, at: &Point, out: &mut [f64]) {
         let top = pose(at.configuration);
         let rho = top.rotation.inverse_transform_vector(&top.position);
@@ -193,7 +204,8 @@ impl Dae for HeavyTop {
         out.copy_from_slice(curvature.as_slice());
     }
 
-    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+    /// All derivatives.
+    pub(super) fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let top = pose(at.configuration);
         let rotation = top.rotation.to_rotation_matrix().into_inner();
         let rho = top.rotation.inverse_transform_vector(&top.position);

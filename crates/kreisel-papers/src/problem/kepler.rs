@@ -3,7 +3,7 @@
 //! r̈ = −r/|r|³, so the period of an orbit with half axis 1 is 2π. With the eccentric anomaly E of Kepler's
 //! equation t = E − e sin E, counted from the nearest point, x = cos E − e and y = √(1 − e²) sin E.
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::lie::Space;
 
 /// An orbit of half axis 1 in the plane.
@@ -46,7 +46,7 @@ impl Dae for Kepler {
         Shape::new(Space::vector(2))
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, a) = (at.configuration, at.acceleration);
         let cube = (q[0] * q[0] + q[1] * q[1]).powf(1.5);
         out.equilibrium[0] = a[0] + q[0] / cube;

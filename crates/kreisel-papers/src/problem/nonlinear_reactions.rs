@@ -3,7 +3,7 @@
 //! Its mass matrix is neither constant nor symmetric, one constraint is holonomic and one is not, and the
 //! solution is known: y = (eᵗ, e⁻²ᵗ), λ = e⁻ᵗ, ψ = eᵗ.
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Tangent, TangentWeights, Wanted};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -35,7 +35,7 @@ impl Dae for NonlinearReactions {
         Shape::new(Space::vector(2)).with_constraints([1]).with_nonholonomic([1]).with_general_reactions()
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let ([y1, y2], [z1, z2], [a1, a2]) = (two(at.configuration), two(at.velocity), two(at.acceleration));
         let (lambda, psi, t) = (at.multipliers[0], at.nonholonomic_multipliers[0], at.time);
         let e = t.exp();
@@ -54,21 +54,24 @@ impl Dae for NonlinearReactions {
         out.values_mut().copy_from_slice(&[2.0 * y1 * y2, y1 * y1]);
     }
 
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
         let ([y1, y2], [z1, z2]) = (two(at.configuration), two(at.velocity));
-        out[0] = 2.0 * y2 * z1 * z1 + 4.0 * y1 * z1 * z2;
+        if let Some(out) = wanted.curvature.take() {
+            out[0] = 2.0 * y2 * z1 * z1 + 4.0 * y1 * z1 * z2;
+        }
+        if let Some(out) = wanted.nonholonomic_gradient.take() {
+            out.values_mut().copy_from_slice(&[y1 * z2, y1 * z1]);
+        }
+        if let Some(out) = wanted.nonholonomic_curvature.take() {
+            out[0] = z1 * z1 * z2;
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            self.tangent(at, weights, out);
+        }
     }
+}
 
-    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        let ([y1, _], [z1, z2]) = (two(at.configuration), two(at.velocity));
-        out.values_mut().copy_from_slice(&[y1 * z2, y1 * z1]);
-    }
-
-    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
-        let [z1, z2] = two(at.velocity);
-        out[0] = z1 * z1 * z2;
-    }
-
+impl NonlinearReactions {
     fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
         let ([y1, y2], [z1, z2], [a1, a2]) = (two(at.configuration), two(at.velocity), two(at.acceleration));
         let (lambda, psi, t) = (at.multipliers[0], at.nonholonomic_multipliers[0], at.time);
@@ -84,7 +87,7 @@ impl Dae for NonlinearReactions {
             *value = weights.mass * mass + weights.damping * damping;
         }
         self.gradient(at, &mut out.gradient);
-        self.nonholonomic_gradient(at, &mut out.nonholonomic);
+        out.nonholonomic.values_mut().copy_from_slice(&[y1 * z2, y1 * z1]);
         out.reaction.values_mut().copy_from_slice(&[-e * e * y1, -2.0 * y2 * lambda / e]);
         out.nonholonomic_reaction.values_mut().copy_from_slice(&[y1 * z2, 3.0 * y1 * y2 * z1 * psi * psi]);
         if weights.stiffness {
@@ -114,7 +117,7 @@ mod tests {
             let ([y, z, a], [lambda, psi]) =
                 (NonlinearReactions.motion(time), NonlinearReactions.multipliers(time));
             let (mut equilibrium, mut violation, mut nonholonomic) = ([0.0; 2], [0.0], [0.0]);
-            NonlinearReactions.evaluate(
+            NonlinearReactions.residual(
                 &Point {
                     time,
                     configuration: &y,
@@ -125,7 +128,7 @@ mod tests {
                     internal_states: &[],
                     memory: &[],
                 },
-                &mut Equations {
+                &mut Residual {
                     equilibrium: &mut equilibrium,
                     violation: &mut violation,
                     nonholonomic: &mut nonholonomic,

@@ -1,7 +1,7 @@
 //! The mathematical pendulum in Cartesian coordinates [ArnoldCardonaBruls2015, Example 3.2].
 
 use super::ode;
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Wanted};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -56,7 +56,7 @@ impl Dae for Pendulum {
         Shape::new(Space::vector(2)).with_constraints([1])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
         out.equilibrium[0] = a[0] + q[0] * lambda;
         out.equilibrium[1] = a[1] + self.gravity + q[1] * lambda;
@@ -67,15 +67,16 @@ impl Dae for Pendulum {
         out.values_mut().copy_from_slice(at.configuration);
     }
 
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
-        out[0] = at.velocity[0] * at.velocity[0] + at.velocity[1] * at.velocity[1];
-    }
-
-    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        let lambda = at.multipliers[0];
-        out.dynamic.values_mut().copy_from_slice(&[weights.mass, 0.0, 0.0, weights.mass]);
-        out.stiffness.values_mut().copy_from_slice(&[lambda, 0.0, 0.0, lambda]);
-        out.gradient.values_mut().copy_from_slice(at.configuration);
-        out.gradient_rate.values_mut().copy_from_slice(at.velocity);
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.curvature.take() {
+            out[0] = at.velocity[0] * at.velocity[0] + at.velocity[1] * at.velocity[1];
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            let lambda = at.multipliers[0];
+            out.dynamic.values_mut().copy_from_slice(&[weights.mass, 0.0, 0.0, weights.mass]);
+            out.stiffness.values_mut().copy_from_slice(&[lambda, 0.0, 0.0, lambda]);
+            out.gradient.values_mut().copy_from_slice(at.configuration);
+            out.gradient_rate.values_mut().copy_from_slice(at.velocity);
+        }
     }
 }

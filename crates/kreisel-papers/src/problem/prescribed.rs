@@ -3,7 +3,7 @@
 //! The simplest constrained motion with v̈ ≠ 0: all its errors are those of the transient phase, and the
 //! error in λ after n steps from exact starting values is c_n h exactly [ArnoldCardonaBruls2015, Eq. (53)].
 
-use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Point, Residual, Shape, Wanted};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -16,7 +16,7 @@ impl Dae for PrescribedCubic {
         Shape::new(Space::vector(1)).with_rheonomic_constraints([1])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         out.equilibrium[0] = at.acceleration[0] + at.multipliers[0];
         out.violation[0] = at.configuration[0] - at.time.powi(3) / 6.0;
     }
@@ -25,16 +25,16 @@ impl Dae for PrescribedCubic {
         out.fill(1.0);
     }
 
-    fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        out[0] = -0.5 * at.time * at.time;
-    }
-
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
-        out[0] = -at.time;
-    }
-
-    fn tangent(&self, _: &Point, weights: TangentWeights, out: &mut Tangent) {
-        out.dynamic.fill(weights.mass);
-        out.gradient.fill(1.0);
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.violation_rate.take() {
+            out[0] = -0.5 * at.time * at.time;
+        }
+        if let Some(out) = wanted.curvature.take() {
+            out[0] = -at.time;
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            out.dynamic.fill(weights.mass);
+            out.gradient.fill(1.0);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! which the first two pin the crank to the ground. The paper refers to another one for the data; the numbers
 //! here are ordinary ones for a bench machine, chosen so that a turn takes about one second.
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Tangent, TangentWeights, Wanted};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -87,7 +87,7 @@ impl Dae for SliderCrank {
         Shape::new(Space::vector(9)).with_constraints([8])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         for ((out, inertia), a) in out.equilibrium.iter_mut().zip(self.inertias()).zip(at.acceleration) {
             *out = inertia * a;
         }
@@ -116,6 +116,17 @@ impl Dae for SliderCrank {
         }
     }
 
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.curvature.take() {
+            self.curvature(at, out);
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            self.tangent(at, weights, out);
+        }
+    }
+}
+
+impl SliderCrank {
     fn curvature(&self, at: &Point, out: &mut [f64]) {
         let halves = self.halves(at.configuration);
         let rates = [at.velocity[2], at.velocity[5]];

@@ -2,7 +2,7 @@
 //! (16)].
 
 use super::ode;
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Tangent, TangentWeights, Wanted};
 use kreisel::lie::Space;
 use kreisel::solve::block::BlockMatrix;
 
@@ -91,7 +91,7 @@ impl Dae for SpringPendulum {
         Shape::new(Space::vector(3)).with_constraints([2])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, l) = (at.configuration, self.length);
         let (sin, cos) = q[2].sin_cos();
         for ((out, inertia), a) in out.equilibrium.iter_mut().zip(self.inertias()).zip(at.acceleration) {
@@ -111,6 +111,17 @@ impl Dae for SpringPendulum {
         out.values_mut().copy_from_slice(&[1.0, 0.0, 0.0, 1.0, self.length * sin, -self.length * cos]);
     }
 
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.curvature.take() {
+            self.curvature(at, out);
+        }
+        if let Some((weights, out)) = wanted.tangent.take() {
+            self.tangent(at, weights, out);
+        }
+    }
+}
+
+impl SpringPendulum {
     fn curvature(&self, at: &Point, out: &mut [f64]) {
         let ((sin, cos), rate) = (at.configuration[2].sin_cos(), at.velocity[2]);
         out.copy_from_slice(&[self.length * cos * rate * rate, self.length * sin * rate * rate]);

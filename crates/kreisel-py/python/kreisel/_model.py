@@ -218,12 +218,16 @@ class Model(Parts):
         # end of settings as arguments
         observer: Observer | None = None,
         motion: bool = True,
+        folder: Path_ | None = None,
+        force: bool = False,
     ) -> Result:
         """Runs the machine; arguments replace those of its `[simulation]`.
 
         `observer` is called with every accepted step and ends the run by returning `False`. Ctrl-C raises `Interrupted`, a
         failed step `StepError`; both hold what was computed before as `result`. `motion=False` keeps the signals only,
-        which saves memory where neither pictures nor files are wanted. Other threads run meanwhile.
+        which saves memory where neither pictures nor files are wanted. `folder` takes the files that `kreisel run` writes,
+        while the machine runs and however the run ends; one that holds something else than results of this model is
+        refused, unless by `force`. Other threads run meanwhile.
         """
         settings: dict[str, Number | None] = {
             # settings by name: written by `cargo xtask refresh`
@@ -246,7 +250,7 @@ class Model(Parts):
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")
         machine = self._machine(settings)
-        times, columns, nodes, summary, error = machine.simulate(observer, motion)
+        times, columns, nodes, summary, error = machine.simulate(observer, motion, folder, force)
         result = Result(self.copy(), settings, machine.channels, times, columns, nodes if motion else None, summary)
         for warning in result.warnings:
             warnings.warn(warning, ModelWarning, stacklevel=2)

@@ -9,7 +9,7 @@
 use super::error::{ConsistencyError, Miss};
 use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
 use super::layout::RowKind;
-use crate::dae::{Dae, Equation, Point, Shape};
+use crate::dae::{Dae, Equation, Point, Shape, Wanted, ask};
 use crate::solve::linear::LinearSolver;
 
 /// What is to be reached.
@@ -128,7 +128,7 @@ impl Kkt {
         change.fill(0.0);
         self.base.copy_from_slice(configuration);
         self.violate(dae, goal.time, configuration);
-        let (worst, before) = largest(&self.system.violation);
+        let (worst, before) = largest(&self.system.residual.violation);
         if !before.is_finite() {
             return Err(KktFailure::NotFinite(Equation::Constraint(worst)).into());
         }
@@ -160,11 +160,11 @@ impl Kkt {
         configuration: &mut [f64],
         change: &mut [f64],
     ) -> Result<(), ClosureFailure> {
-        let mut multipliers = vec![0.0; self.system.violation.len()];
+        let mut multipliers = vec![0.0; self.system.residual.violation.len()];
         let mut violation = self.violate(dae, goal.time, configuration);
         let near = NEAR * violation;
         for _ in 0..MAX_ITERATIONS {
-            if largest(&self.system.violation).1 <= goal.tolerance {
+            if largest(&self.system.residual.violation).1 <= goal.tolerance {
                 return Ok(());
             }
             let system = &mut self.system;
@@ -179,11 +179,11 @@ impl Kkt {
             system.tangent.dynamic.multiply_add(-1.0 / system.mass_scale, change, motion);
             system.hold_locked();
             for ((value, compliance), multiplier) in
-                system.violation.iter_mut().zip(&system.compliance).zip(&multipliers)
+                system.residual.violation.iter_mut().zip(&system.compliance).zip(&multipliers)
             {
                 *value += compliance * multiplier;
             }
-            system.nonholonomic.fill(0.0);
+            system.residual.nonholonomic.fill(0.0);
             system.constraint_rows(-1.0);
             system.solve()?;
             system.layout.gather(RowKind::Holonomic, 0, &system.unknowns, &mut multipliers);
@@ -222,7 +222,7 @@ impl Kkt {
         let mut violation = self.violate(dae, goal.time, configuration);
         let mut iterations = 0;
         let outcome = loop {
-            if largest(&self.system.violation).1 <= goal.tolerance {
+            if largest(&self.system.residual.violation).1 <= goal.tolerance {
                 break Ok(());
             }
             if iterations == 2 * MAX_ITERATIONS || damping > largest_damping {
@@ -240,7 +240,8 @@ impl Kkt {
                 change.copy_from_slice(&trial);
                 violation = there;
                 damping = (0.1 * damping).max(smallest);
-                if stalled && self.system.violation.iter().any(|value| value.abs() > goal.tolerance) {
+                if stalled && self.system.residual.violation.iter().any(|value| value.abs() > goal.tolerance)
+                {
                     break self.ended(goal, iterations);
                 }
             } else {
@@ -263,10 +264,11 @@ impl Kkt {
         damping: f64,
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
-        system.compliance = vec![damping; system.violation.len() + system.nonholonomic.len()];
+        system.compliance =
+            vec![damping; system.residual.violation.len() + system.residual.nonholonomic.len()];
         system.factor(dae, &self.rest.point_at(time, configuration, &self.rest.velocity), Some(change))?;
         system.unknowns.fill(0.0);
-        system.nonholonomic.fill(0.0);
+        system.residual.nonholonomic.fill(0.0);
         system.constraint_rows(-1.0);
         system.solve()
     }
@@ -282,7 +284,7 @@ impl Kkt {
     fn violate(&mut self, dae: &dyn Dae, time: f64, configuration: &[f64]) -> f64 {
         let at = self.rest.point_at(time, configuration, &self.rest.velocity);
         self.system.evaluate(dae, &at);
-        let norm = norm(&self.system.violation);
+        let norm = norm(&self.system.residual.violation);
         if norm.is_finite() { norm } else { f64::INFINITY }
     }
 
@@ -296,19 +298,20 @@ impl Kkt {
         velocity: &[f64],
     ) -> Vec<(usize, f64)> {
         let system = &mut self.system;
-        if system.compliance.is_empty() && system.nonholonomic.is_empty() {
+        if system.compliance.is_empty() && system.residual.nonholonomic.is_empty() {
             return Vec::new();
         }
         let at = self.rest.point_at(time, configuration, velocity);
         system.evaluate(dae, &at);
-        let mut rates = vec![0.0; system.violation.len()];
+        let mut rates = vec![0.0; system.residual.violation.len()];
         if system.shape.rheonomic {
-            dae.violation_rate(&at, &mut rates);
+            let violation_rate = Some(&mut rates[..]);
+            system.differenced += ask(dae, &at, Wanted { violation_rate, ..Wanted::default() }).count();
         }
         system.hidden_residual(dae, &at);
         let size = largest(&rates).1 + largest(velocity).1 + AT_REST * system.shape.scales.length;
-        let mut residual = system.violation.clone();
-        residual.extend_from_slice(&system.nonholonomic);
+        let mut residual = system.residual.violation.clone();
+        residual.extend_from_slice(&system.residual.nonholonomic);
         misses(&system.shape, &residual, CONTRADICTION * size)
     }
 
@@ -328,9 +331,10 @@ impl Kkt {
         }
         let at = Point { acceleration, ..self.rest.point_at(time, configuration, velocity) };
         system.evaluate(dae, &at);
-        let forces = largest(&system.equilibrium).1 / system.mass_scale;
-        let mut residual = vec![0.0; system.violation.len()];
-        dae.curvature(&at, &mut residual);
+        let forces = largest(&system.residual.equilibrium).1 / system.mass_scale;
+        let mut residual = vec![0.0; system.residual.violation.len()];
+        let curvature = Some(&mut residual[..]);
+        system.differenced += ask(dae, &at, Wanted { curvature, ..Wanted::default() }).count();
         let (length, speed) = (system.shape.scales.length, largest(velocity).1);
         // Reactions of a steady motion vanish from the sum but not from its rounding.
         let size = forces
@@ -341,11 +345,15 @@ impl Kkt {
         system.tangent.gradient.fill(0.0);
         dae.gradient(&at, &mut system.tangent.gradient);
         system.tangent.gradient.multiply_add(1.0, acceleration, &mut residual);
-        let mut nonholonomic = vec![0.0; system.nonholonomic.len()];
+        let mut nonholonomic = vec![0.0; system.residual.nonholonomic.len()];
         if !nonholonomic.is_empty() {
-            dae.nonholonomic_curvature(&at, &mut nonholonomic);
             system.tangent.nonholonomic.fill(0.0);
-            dae.nonholonomic_gradient(&at, &mut system.tangent.nonholonomic);
+            let wanted = Wanted {
+                nonholonomic_curvature: Some(&mut nonholonomic),
+                nonholonomic_gradient: Some(&mut system.tangent.nonholonomic),
+                ..Wanted::default()
+            };
+            system.differenced += ask(dae, &at, wanted).count();
             system.tangent.nonholonomic.multiply_add(1.0, acceleration, &mut nonholonomic);
         }
         residual.extend_from_slice(&nonholonomic);
@@ -355,11 +363,11 @@ impl Kkt {
     /// What becomes of an iteration that comes no nearer; needs the violation where it ended.
     fn ended(&self, goal: ClosureGoal, iterations: usize) -> Result<(), ClosureFailure> {
         let system = &self.system;
-        if largest(&system.violation).1 <= goal.accepted {
+        if largest(&system.residual.violation).1 <= goal.accepted {
             return Ok(());
         }
         Err(ClosureFailure::Missed {
-            misses: misses(&system.shape, &system.violation, goal.tolerance),
+            misses: misses(&system.shape, &system.residual.violation, goal.tolerance),
             iterations,
         })
     }

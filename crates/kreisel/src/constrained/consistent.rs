@@ -5,10 +5,12 @@ use super::compliance::compliance;
 use super::error::ConsistencyError;
 use super::kkt::{Kkt, largest};
 use super::redundancy::Redundancy;
-use crate::dae::{Dae, Equation, Equations, Initial, Shape, Values};
+use crate::dae::{Dae, Equation, Initial, Point, ResidualValues, Shape, Values};
+use crate::solve::block::BlockMatrix;
 
 /// What had to be changed to make the user's initial values consistent.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StartReport {
     /// Largest violation of a constraint in the user's positions.
     pub position_violation: f64,
@@ -103,33 +105,34 @@ pub(crate) fn check_initial(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> 
     if initial.fixed.iter().any(|&node| node >= shape.space.factor_count()) {
         return Err(ConsistencyError::Values("a node that is to be fixed does not exist".to_string()));
     }
-    check_time_dependence(dae, shape, initial)
+    let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(shape) };
+    let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
+    check_gradient(dae, shape, &at)?;
+    check_time_dependence(dae, shape, &at)
+}
+
+/// Constraints push along their gradient, which [`Dae::gradient`] does not give unless it is written.
+fn check_gradient(dae: &dyn Dae, shape: &Shape, at: &Point) -> Result<(), ConsistencyError> {
+    if shape.constraint_count() == 0 {
+        return Ok(());
+    }
+    let mut gradient = BlockMatrix::zeros(dae.couplings(None).constraint_node);
+    dae.gradient(at, &mut gradient);
+    let [first, ..] = gradient.values() else { return Ok(()) };
+    match first.is_nan() && gradient.values().iter().all(|value| value.is_nan()) {
+        true => Err(ConsistencyError::NoGradient { equation: dae.describe(Equation::Constraint(0)) }),
+        false => Ok(()),
+    }
 }
 
 /// Constraints that move with time but were not declared so would be violated at velocity level without
 /// notice.
-fn check_time_dependence(dae: &dyn Dae, shape: &Shape, initial: &Initial) -> Result<(), ConsistencyError> {
+fn check_time_dependence(dae: &dyn Dae, shape: &Shape, at: &Point) -> Result<(), ConsistencyError> {
     if shape.rheonomic {
         return Ok(());
     }
-    let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(shape) };
-    let violation_at = |time: f64| {
-        let mut equilibrium = vec![0.0; shape.velocity_count()];
-        let mut violation = vec![0.0; shape.constraint_count()];
-        let (mut nonholonomic, mut internal_rates) =
-            (vec![0.0; shape.nonholonomic_count()], vec![0.0; shape.state_count()]);
-        dae.evaluate(
-            &rest.point_at(time, &initial.configuration, &initial.velocity),
-            &mut Equations {
-                equilibrium: &mut equilibrium,
-                violation: &mut violation,
-                nonholonomic: &mut nonholonomic,
-                internal_rates: &mut internal_rates,
-            },
-        );
-        violation
-    };
-    let (now, later) = (violation_at(initial.time), violation_at(initial.time + 1.0));
+    let violation_at = |time: f64| ResidualValues::at(dae, shape, &Point { time, ..*at }).violation;
+    let (now, later) = (violation_at(at.time), violation_at(at.time + 1.0));
     let changes: Vec<f64> = now.iter().zip(&later).map(|(now, later)| later - now).collect();
     match largest(&changes) {
         (index, size) if size > 0.0 && size.is_finite() => {

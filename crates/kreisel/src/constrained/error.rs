@@ -31,6 +31,7 @@ pub(crate) fn in_words(misses: &[Miss]) -> String {
 
 /// Why initial values are not consistent and cannot be made so.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum ConsistencyError {
     /// A number of initial values does not fit the system.
     #[error("the system has {expected} {what}, but {given} initial values were given")]
@@ -49,6 +50,12 @@ pub enum ConsistencyError {
     #[error("{equation} changes with time: the system's shape must say that its constraints are rheonomic")]
     UndeclaredTime {
         /// The constraint.
+        equation: String,
+    },
+    /// Constraints without a gradient.
+    #[error("{equation} has no gradient: a system with constraints must write `Dae::gradient`")]
+    NoGradient {
+        /// The first constraint.
         equation: String,
     },
     /// Positions that satisfy the constraints were not found.

@@ -15,7 +15,8 @@ use super::compliance::comply;
 use super::error::ConsistencyError;
 use super::layout::{Copies, CopyIndex, Layout, RowKind, StateScaling};
 use crate::dae::{
-    Dae, Equation, Equations, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights, Values,
+    Dae, Equation, Point, Reactions, ResidualValues, Shape, Tangent, TangentOperators, TangentWeights,
+    Values, Wanted, ask,
 };
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -63,10 +64,9 @@ pub(crate) struct BlockSystem {
     pub compliance: Vec<f64>,
     /// Right side, then solution.
     pub unknowns: Vec<f64>,
-    pub equilibrium: Vec<f64>,
-    pub violation: Vec<f64>,
-    pub nonholonomic: Vec<f64>,
-    internal_rates: Vec<f64>,
+    pub residual: ResidualValues,
+    /// Requests that were answered by differences.
+    pub differenced: u64,
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces
@@ -78,7 +78,7 @@ pub(crate) const NONHOLONOMIC_TOLERANCE: f64 = 1e-13;
 
 impl BlockSystem {
     fn new(dae: &dyn Dae, shape: Shape, mass_scale: f64) -> Self {
-        let couplings = dae.couplings();
+        let couplings = dae.couplings(None);
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         Self {
             tangent: Tangent::zeros(&couplings),
@@ -89,10 +89,8 @@ impl BlockSystem {
             locked: Vec::new(),
             compliance: Vec::new(),
             unknowns: vec![0.0; layout.pattern.row_count()],
-            equilibrium: vec![0.0; shape.velocity_count()],
-            violation: vec![0.0; shape.constraint_count()],
-            nonholonomic: vec![0.0; shape.nonholonomic_count()],
-            internal_rates: vec![0.0; shape.state_count()],
+            residual: ResidualValues::zeros(&shape),
+            differenced: 0,
             layout,
             kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
             shape,
@@ -114,7 +112,8 @@ impl BlockSystem {
     ) -> Result<(), KktFailure> {
         self.tangent.clear();
         let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
-        dae.tangent(at, weights, &mut self.tangent);
+        let tangent = Some((weights, &mut self.tangent));
+        self.differenced += ask(dae, at, Wanted { tangent, ..Wanted::default() }).count();
         self.matrix.fill(0.0);
         self.layout.add_forces(&self.tangent, None, 1.0 / self.mass_scale, &mut self.matrix);
         let operators = increment.map(|increment| {
@@ -130,7 +129,7 @@ impl BlockSystem {
         }
         self.add_states(kinematic);
         if !self.compliance.is_empty() {
-            let (holonomic, nonholonomic) = self.compliance.split_at(self.violation.len());
+            let (holonomic, nonholonomic) = self.compliance.split_at(self.residual.violation.len());
             self.layout.subtract_compliance(
                 RowKind::Holonomic,
                 holonomic,
@@ -178,7 +177,9 @@ impl BlockSystem {
     /// Right sides −h of algebraic states; needs their rates.
     fn algebraic_rows(&mut self) {
         let rows = self.unknowns[self.layout.first_state()..].iter_mut();
-        for ((row, rate), algebraic) in rows.zip(&self.internal_rates).zip(self.shape.algebraic_states()) {
+        for ((row, rate), algebraic) in
+            rows.zip(&self.residual.internal_rates).zip(self.shape.algebraic_states())
+        {
             *row = if algebraic { -rate } else { 0.0 };
         }
     }
@@ -208,55 +209,45 @@ impl BlockSystem {
 
     /// Evaluates all equations at a point.
     pub fn evaluate(&mut self, dae: &dyn Dae, at: &Point) {
-        for values in
-            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
-        {
-            values.fill(0.0);
-        }
-        dae.evaluate(
-            at,
-            &mut Equations {
-                equilibrium: &mut self.equilibrium,
-                violation: &mut self.violation,
-                nonholonomic: &mut self.nonholonomic,
-                internal_rates: &mut self.internal_rates,
-            },
-        );
+        dae.residual(at, &mut self.residual.cleared());
     }
 
     /// Puts B v + Φ_t into `violation`; needs the gradient of a factored point.
     pub fn hidden_residual(&mut self, dae: &dyn Dae, at: &Point) {
-        self.violation.fill(0.0);
+        self.residual.violation.fill(0.0);
         if self.shape.rheonomic {
-            dae.violation_rate(at, &mut self.violation);
+            let violation_rate = Some(&mut self.residual.violation[..]);
+            self.differenced += ask(dae, at, Wanted { violation_rate, ..Wanted::default() }).count();
         }
-        self.tangent.gradient.multiply_add(1.0, at.velocity, &mut self.violation);
+        self.tangent.gradient.multiply_add(1.0, at.velocity, &mut self.residual.violation);
     }
 
     /// Puts `factor · violation` and `−nonholonomic` into the rows of the constraints.
     pub fn constraint_rows(&mut self, factor: f64) {
-        self.violation.iter_mut().for_each(|value| *value *= factor);
-        self.layout.scatter(RowKind::Holonomic, 0, &self.violation, &mut self.unknowns);
-        self.nonholonomic.iter_mut().for_each(|value| *value = -*value);
-        self.layout.scatter(RowKind::Nonholonomic, 0, &self.nonholonomic, &mut self.unknowns);
+        self.residual.violation.iter_mut().for_each(|value| *value *= factor);
+        self.layout.scatter(RowKind::Holonomic, 0, &self.residual.violation, &mut self.unknowns);
+        self.residual.nonholonomic.iter_mut().for_each(|value| *value = -*value);
+        self.layout.scatter(RowKind::Nonholonomic, 0, &self.residual.nonholonomic, &mut self.unknowns);
     }
 
     /// Puts B v̇ + curvature and A v̇ + its curvature into the rows of the constraints, with a minus.
     pub fn acceleration_rows(&mut self, dae: &dyn Dae, at: &Point) {
-        self.violation.fill(0.0);
-        if !self.violation.is_empty() {
-            dae.curvature(at, &mut self.violation);
-        }
-        self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.violation);
+        let ResidualValues { violation, nonholonomic, .. } = &mut self.residual;
+        violation.fill(0.0);
+        nonholonomic.fill(0.0);
+        let wanted = Wanted {
+            curvature: (!violation.is_empty()).then_some(violation),
+            nonholonomic_curvature: (!nonholonomic.is_empty()).then_some(nonholonomic),
+            ..Wanted::default()
+        };
+        self.differenced += ask(dae, at, wanted).count();
+        self.tangent.gradient.multiply_add(1.0, at.acceleration, &mut self.residual.violation);
         let factor = 1.0 / self.mass_scale;
-        comply(&self.compliance, at.multipliers, factor, &mut self.violation);
-        self.nonholonomic.fill(0.0);
-        if !self.nonholonomic.is_empty() {
-            dae.nonholonomic_curvature(at, &mut self.nonholonomic);
-        }
-        self.tangent.nonholonomic.multiply_add(1.0, at.acceleration, &mut self.nonholonomic);
-        let nonholonomic_compliance = self.compliance.get(self.violation.len()..).unwrap_or_default();
-        comply(nonholonomic_compliance, at.nonholonomic_multipliers, factor, &mut self.nonholonomic);
+        comply(&self.compliance, at.multipliers, factor, &mut self.residual.violation);
+        self.tangent.nonholonomic.multiply_add(1.0, at.acceleration, &mut self.residual.nonholonomic);
+        let nonholonomic_compliance =
+            self.compliance.get(self.residual.violation.len()..).unwrap_or_default();
+        comply(nonholonomic_compliance, at.nonholonomic_multipliers, factor, &mut self.residual.nonholonomic);
         self.constraint_rows(-1.0);
     }
 
@@ -269,12 +260,15 @@ impl BlockSystem {
             relative = relative.max(change.abs() / value.abs().max(1.0));
         };
         out.acceleration.iter_mut().zip(&self.unknowns[..k]).for_each(|(a, d)| apply(a, *d));
-        self.layout.gather(RowKind::Holonomic, 0, &self.unknowns, &mut self.violation);
-        out.multipliers.iter_mut().zip(&self.violation).for_each(|(l, d)| apply(l, d * self.mass_scale));
-        self.layout.gather(RowKind::Nonholonomic, 0, &self.unknowns, &mut self.nonholonomic);
+        self.layout.gather(RowKind::Holonomic, 0, &self.unknowns, &mut self.residual.violation);
+        out.multipliers
+            .iter_mut()
+            .zip(&self.residual.violation)
+            .for_each(|(l, d)| apply(l, d * self.mass_scale));
+        self.layout.gather(RowKind::Nonholonomic, 0, &self.unknowns, &mut self.residual.nonholonomic);
         out.nonholonomic_multipliers
             .iter_mut()
-            .zip(&self.nonholonomic)
+            .zip(&self.residual.nonholonomic)
             .for_each(|(p, d)| apply(p, d * self.mass_scale));
         let first = self.layout.first_state();
         out.internal_states.iter_mut().zip(&self.unknowns[first..]).for_each(|(c, d)| apply(c, *d));
@@ -324,7 +318,7 @@ impl Kkt {
         let system = &mut self.system;
         if velocity.iter().all(|value| *value == 0.0)
             && !system.shape.rheonomic
-            && system.nonholonomic.is_empty()
+            && system.residual.nonholonomic.is_empty()
         {
             // A machine at rest needs no factors to see that B v vanishes.
             return Ok(0.0);
@@ -336,8 +330,8 @@ impl Kkt {
             system.factor(dae, &at, None)?;
             system.evaluate(dae, &at);
             system.hidden_residual(dae, &at);
-            let nonholonomic = largest(&system.nonholonomic).1;
-            before.get_or_insert(largest(&system.violation).1.max(nonholonomic));
+            let nonholonomic = largest(&system.residual.nonholonomic).1;
+            before.get_or_insert(largest(&system.residual.violation).1.max(nonholonomic));
             // Compliant constraints are met as well as they can be after one more round.
             if round > 0
                 && (nonholonomic <= NONHOLONOMIC_TOLERANCE * largest(velocity).1.max(1.0)
@@ -349,7 +343,7 @@ impl Kkt {
             system.constraint_rows(if round == 0 { factor - 1.0 } else { 0.0 });
             system.solve()?;
             velocity.iter_mut().zip(&system.unknowns).for_each(|(v, d)| *v += d);
-            if system.nonholonomic.is_empty() {
+            if system.residual.nonholonomic.is_empty() {
                 break;
             }
         }
@@ -362,7 +356,7 @@ impl Kkt {
             return;
         }
         self.system.evaluate(dae, &Point { memory: &self.rest.memory, ..at.point() });
-        let rates = self.system.internal_rates.iter().zip(self.system.shape.algebraic_states());
+        let rates = self.system.residual.internal_rates.iter().zip(self.system.shape.algebraic_states());
         for (out, (rate, algebraic)) in at.internal_rates.iter_mut().zip(rates) {
             *out = if algebraic { 0.0 } else { *rate };
         }
@@ -377,7 +371,7 @@ impl Kkt {
             system.factor_with(dae, &point, None, false)?;
             system.evaluate(dae, &point);
             let scale = -1.0 / system.mass_scale;
-            system.unknowns.iter_mut().zip(&system.equilibrium).for_each(|(u, r)| *u = scale * r);
+            system.unknowns.iter_mut().zip(&system.residual.equilibrium).for_each(|(u, r)| *u = scale * r);
             system.acceleration_rows(dae, &point);
             system.algebraic_rows();
             system.solve()?;
@@ -411,10 +405,10 @@ impl Kkt {
     ) -> Result<(), KktFailure> {
         let system = &mut self.system;
         system.factor(dae, &self.rest.point_at(time, configuration, velocity), None)?;
-        system.violation.fill(0.0);
-        system.tangent.gradient.multiply_add(1.0, w, &mut system.violation);
+        system.residual.violation.fill(0.0);
+        system.tangent.gradient.multiply_add(1.0, w, &mut system.residual.violation);
         system.unknowns.fill(0.0);
-        system.nonholonomic.fill(0.0);
+        system.residual.nonholonomic.fill(0.0);
         system.constraint_rows(1.0);
         system.solve()?;
         out.copy_from_slice(&system.unknowns[..system.shape.velocity_count()]);

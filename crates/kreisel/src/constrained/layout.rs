@@ -471,24 +471,14 @@ impl Layout {
         }
     }
 
-    /// Lends the places of the blocks nodes × nodes.
-    pub fn take_force_places(&mut self) -> Vec<BlockId> {
-        std::mem::take(&mut self.force)
+    /// Places of the blocks nodes × nodes.
+    pub fn force_places(&self) -> &[BlockId] {
+        &self.force
     }
 
-    /// Takes them back.
-    pub fn give_force_places(&mut self, places: Vec<BlockId>) {
-        self.force = places;
-    }
-
-    /// Lends the places of the blocks of B.
-    pub fn take_gradient_places(&mut self) -> Vec<GradientPlace> {
-        std::mem::take(&mut self.holonomic.gradient)
-    }
-
-    /// Takes them back.
-    pub fn give_gradient_places(&mut self, places: Vec<GradientPlace>) {
-        self.holonomic.gradient = places;
+    /// Places of the blocks of B.
+    pub fn gradient_places(&self) -> &[GradientPlace] {
+        &self.holonomic.gradient
     }
 
     /// Adds `factor · matrix` (times T) to the rows of constraints.

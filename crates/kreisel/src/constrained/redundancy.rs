@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::dae::{Dae, Point, Shape};
+use crate::dae::{Dae, Point, Shape, Wanted, ask};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
 use crate::solve::dependent::dependent_rows;
@@ -79,7 +79,7 @@ fn scaled_rows(
     configuration: &[f64],
     velocity: &[f64],
 ) -> BlockMatrix {
-    let couplings = dae.couplings();
+    let couplings = dae.couplings(None);
     let mut gradient = BlockMatrix::zeros(couplings.constraint_node);
     let mut nonholonomic = BlockMatrix::zeros(couplings.nonholonomic_node);
     let at = Point {
@@ -94,7 +94,8 @@ fn scaled_rows(
     };
     dae.gradient(&at, &mut gradient);
     if shape.nonholonomic_count() > 0 {
-        dae.nonholonomic_gradient(&at, &mut nonholonomic);
+        let nonholonomic_gradient = Some(&mut nonholonomic);
+        ask(dae, &at, Wanted { nonholonomic_gradient, ..Wanted::default() });
     }
     let mut rows = above_each_other(&gradient, &nonholonomic);
     scale_rows(&mut rows, &lengths(shape, shape.scales.length));

@@ -4,7 +4,7 @@
 //! constraint. Nothing is small, symmetric or constant, so that no term of a derivative can be missing
 //! unseen. All derivatives but B are those by differences.
 
-use super::{Dae, Equations, Point, Shape, StateGroup};
+use super::{Dae, Point, Residual, Shape, StateGroup};
 use crate::dae::Initial;
 use crate::lie::{Group, Space, UnitQuaternion, Vector3, quaternion, so3};
 use crate::solve::block::BlockMatrix;
@@ -60,7 +60,7 @@ impl Coupled {
     }
 
     /// The nonholonomic constraint, the states, and what they and their multiplier push.
-    fn evaluate_general(at: &Point, out: &mut Equations) {
+    fn evaluate_general(at: &Point, out: &mut Residual) {
         let ([first, _], slider, velocity) = (turned(at), at.configuration[0], at.velocity);
         let (lambda, psi, [c, s]) = (
             at.multipliers[0],
@@ -96,7 +96,7 @@ impl Dae for Coupled {
         shape.with_nonholonomic([1]).with_general_reactions().with_internal_states(internal_states)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let [first, second] = turned(at);
         let (slider, axis, arm) = (at.configuration[0], first * AXIS, second * ARM);
         let gradient = Self::gradient(*self, at);

@@ -4,54 +4,31 @@
 //! to round-off. Written for small systems: every column costs two evaluations and the arrays are made
 //! anew.
 
-use super::{Dae, Equations, Point, Reactions, Shape, Tangent, TangentWeights, Values};
+use std::sync::Arc;
+
+use super::{
+    Dae, Hidden, Point, Reactions, ResidualValues, Shape, Tangent, TangentWeights, Values, Wanted, ask,
+};
 use crate::solve::block::BlockMatrix;
 
 /// Step of a central difference for quantities of size one: the cube root of ε balances the
 /// truncation error δ² against the round-off ε/δ.
 const STEP: f64 = 6e-6;
 
-/// All equations of a system in arrays of their own.
-struct Evaluated {
-    equilibrium: Vec<f64>,
-    violation: Vec<f64>,
-    nonholonomic: Vec<f64>,
-    internal_rates: Vec<f64>,
-}
-
-fn values<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point) -> Evaluated {
-    let mut values = Evaluated {
-        equilibrium: vec![0.0; shape.velocity_count()],
-        violation: vec![0.0; shape.constraint_count()],
-        nonholonomic: vec![0.0; shape.nonholonomic_count()],
-        internal_rates: vec![0.0; shape.state_count()],
-    };
-    dae.evaluate(
-        at,
-        &mut Equations {
-            equilibrium: &mut values.equilibrium,
-            violation: &mut values.violation,
-            nonholonomic: &mut values.nonholonomic,
-            internal_rates: &mut values.internal_rates,
-        },
-    );
-    values
-}
-
 /// Difference quotient of all equations between a point moved forth and back.
-fn quotient<D: Dae + ?Sized>(
-    dae: &D,
+fn quotient(
+    dae: &dyn Dae,
     shape: &Shape,
     at: &Point,
     step: f64,
     mut shift: impl FnMut(&mut Values, f64),
-) -> Evaluated {
+) -> ResidualValues {
     let mut moved = Values::from(at);
     shift(&mut moved, step);
-    let mut forth = values(dae, shape, &moved.point());
+    let mut forth = ResidualValues::at(dae, shape, &moved.point());
     moved = Values::from(at);
     shift(&mut moved, -step);
-    let back = values(dae, shape, &moved.point());
+    let back = ResidualValues::at(dae, shape, &moved.point());
     let scale = 0.5 / step;
     for (forth, back) in [
         (&mut forth.equilibrium, &back.equilibrium),
@@ -64,17 +41,17 @@ fn quotient<D: Dae + ?Sized>(
     forth
 }
 
-/// Derivative of the loads by the configuration.
-pub(super) fn load_stiffness<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut Tangent) {
+/// Adds the derivative of the loads by the configuration, unless there are none.
+pub(super) fn load_stiffness(dae: &dyn Dae, at: &Point, out: &mut BlockMatrix) -> bool {
     let shape = dae.shape();
     let count = shape.velocity_count();
     let loads = |at: &Point| {
         let mut loads = vec![0.0; count];
-        dae.loads(at, &mut loads);
+        ask(dae, at, Wanted { loads: Some(&mut loads), ..Wanted::default() });
         loads
     };
     if loads(at).iter().all(|load| *load == 0.0) {
-        return;
+        return false;
     }
     for column in 0..count {
         let mut direction = vec![0.0; count];
@@ -85,13 +62,14 @@ pub(super) fn load_stiffness<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut Tan
             loads(&moved.point())
         });
         let slopes: Vec<f64> = forth.iter().zip(&back).map(|(f, b)| f - b).collect();
-        add_column(&mut out.stiffness, column, 0.5 / STEP, &slopes);
+        add_column(out, column, 0.5 / STEP, &slopes);
     }
+    true
 }
 
 /// Adds `factor · values` to one scalar column of a matrix, where it has blocks.
 fn add_column(matrix: &mut BlockMatrix, column: usize, factor: f64, values: &[f64]) {
-    let pattern = std::sync::Arc::clone(matrix.pattern());
+    let pattern = Arc::clone(matrix.pattern());
     let Some(group) = (0..pattern.column_group_count()).find(|&g| pattern.column_range(g).contains(&column))
     else {
         return;
@@ -120,7 +98,7 @@ fn step_for(value: f64) -> f64 {
     STEP * value.abs().max(1.0)
 }
 
-pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+pub(super) fn tangent(dae: &dyn Dae, at: &Point, weights: TangentWeights, out: &mut Tangent) {
     let shape = dae.shape();
     dae.gradient(at, &mut out.gradient);
     for j in 0..shape.velocity_count() {
@@ -151,24 +129,25 @@ pub(super) fn tangent<D: Dae + ?Sized>(dae: &D, at: &Point, weights: TangentWeig
     }
 }
 
-fn position_column<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, j: usize, out: &mut Tangent) {
+fn position_column(dae: &dyn Dae, shape: &Shape, at: &Point, j: usize, out: &mut Tangent) {
     let direction = unit(shape.velocity_count(), j);
     let shift = |p: &mut Values, d: f64| shift_configuration(shape, p, &direction, d);
     let stiffness = quotient(dae, shape, at, STEP, shift);
     add_column(&mut out.stiffness, j, 1.0, &stiffness.equilibrium);
     add_column(&mut out.nonholonomic_stiffness, j, 1.0, &stiffness.nonholonomic);
     add_column(&mut out.state_stiffness, j, 1.0, &stiffness.internal_rates);
-    let rate = |distance: f64| {
+    let mut room = BlockMatrix::zeros(Arc::clone(out.gradient_rate.pattern()));
+    let mut rate = |distance: f64| {
         let mut moved = Values::from(at);
         shift(&mut moved, distance);
-        hidden_constraint(dae, shape, &moved.point(), out.gradient_rate.pattern())
+        hidden_constraint(dae, shape, &moved.point(), &mut room)
     };
     let (forth, back) = (rate(STEP), rate(-STEP));
     let column: Vec<f64> = forth.iter().zip(&back).map(|(f, b)| (f - b) / (2.0 * STEP)).collect();
     add_column(&mut out.gradient_rate, j, 1.0, &column);
 }
 
-fn state_columns<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, out: &mut Tangent) {
+fn state_columns(dae: &dyn Dae, shape: &Shape, at: &Point, out: &mut Tangent) {
     for j in 0..shape.state_count() {
         let column =
             quotient(dae, shape, at, step_for(at.internal_states[j]), |p, d| p.internal_states[j] += d);
@@ -182,39 +161,30 @@ fn state_columns<D: Dae + ?Sized>(dae: &D, shape: &Shape, at: &Point, out: &mut 
 }
 
 /// B v + Φ_t.
-fn hidden_constraint<D: Dae + ?Sized>(
-    dae: &D,
-    shape: &Shape,
-    at: &Point,
-    pattern: &std::sync::Arc<crate::solve::block::BlockPattern>,
-) -> Vec<f64> {
-    let mut gradient = BlockMatrix::zeros(std::sync::Arc::clone(pattern));
-    dae.gradient(at, &mut gradient);
-    let mut rate = vec![0.0; shape.constraint_count()];
-    if shape.rheonomic {
-        dae.violation_rate(at, &mut rate);
-    }
-    gradient.multiply_add(1.0, at.velocity, &mut rate);
-    rate
+fn hidden_constraint(dae: &dyn Dae, shape: &Shape, at: &Point, room: &mut BlockMatrix) -> Vec<f64> {
+    let mut rates = vec![0.0; shape.constraint_count()];
+    let hidden = Hidden { rates: &mut rates, room: Some(room), rheonomic: shape.rheonomic };
+    ask(dae, at, Wanted { hidden: Some(hidden), ..Wanted::default() });
+    rates
 }
 
-pub(super) fn violation_rate<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+pub(super) fn violation_rate(dae: &dyn Dae, at: &Point, out: &mut [f64]) {
     let rate = quotient(dae, &dae.shape(), at, STEP, |p, d| p.time += d);
     out.copy_from_slice(&rate.violation);
 }
 
 /// Derivative of B v + Φ_t along the motion with v held: at q ∘ exp(±δ ṽ) and t ± δ.
-pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+pub(super) fn curvature(dae: &dyn Dae, at: &Point, out: &mut [f64]) {
     let shape = dae.shape();
-    let pattern = dae.couplings().constraint_node;
+    let mut room = BlockMatrix::zeros(dae.couplings(None).constraint_node);
     // A step that moves the configuration by about STEP whatever the speed.
     let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
     let step = STEP / speed;
-    let rate = |distance: f64| {
+    let mut rate = |distance: f64| {
         let mut moved = Values::from(at);
         shift_configuration(&shape, &mut moved, at.velocity, distance);
         moved.time += distance;
-        hidden_constraint(dae, &shape, &moved.point(), &pattern)
+        hidden_constraint(dae, &shape, &moved.point(), &mut room)
     };
     let (forth, back) = (rate(step), rate(-step));
     for ((out, forth), back) in out.iter_mut().zip(&forth).zip(&back) {
@@ -223,7 +193,7 @@ pub(super) fn curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
 }
 
 /// A = ∂κ/∂v.
-pub(super) fn nonholonomic_gradient<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut BlockMatrix) {
+pub(super) fn nonholonomic_gradient(dae: &dyn Dae, at: &Point, out: &mut BlockMatrix) {
     let shape = dae.shape();
     for j in 0..shape.velocity_count() {
         let column = quotient(dae, &shape, at, step_for(at.velocity[j]), |p, d| p.velocity[j] += d);
@@ -232,7 +202,7 @@ pub(super) fn nonholonomic_gradient<D: Dae + ?Sized>(dae: &D, at: &Point, out: &
 }
 
 /// Derivative of κ along the motion with v held.
-pub(super) fn nonholonomic_curvature<D: Dae + ?Sized>(dae: &D, at: &Point, out: &mut [f64]) {
+pub(super) fn nonholonomic_curvature(dae: &dyn Dae, at: &Point, out: &mut [f64]) {
     let shape = dae.shape();
     let speed = at.velocity.iter().fold(1.0_f64, |s, v| s.max(v.abs()));
     let rate = quotient(dae, &shape, at, STEP / speed, |p, d| {

@@ -11,8 +11,8 @@
 //! See [ArnoldCardonaBruls2015, Eqs. (14)–(18)], [BrulsCardonaArnold2012, Eqs. (6)–(8)],
 //! [JayNegrut2008, Eqs. (11)]. The trait [`Dae`] states exactly this. Velocities are left-invariant
 //! (body axes for rotations). A part that a system does not have costs its author no line: only
-//! [`Dae::shape`] and [`Dae::evaluate`] must be written, and [`Dae::gradient`] with constraints. Every
-//! derivative has a default by differences; systems that are integrated often give exact ones.
+//! [`Dae::shape`] and [`Dae::residual`] must be written, and [`Dae::gradient`] with constraints. Every
+//! derivative has a default by differences; systems that are integrated often answer exact ones.
 
 mod control;
 #[cfg(test)]
@@ -21,16 +21,21 @@ mod differences;
 mod initial;
 mod notes;
 mod operators;
+mod residual;
 mod shape;
 pub(crate) mod turning;
 mod values;
+mod wanted;
 
 pub use control::Control;
 pub use initial::Initial;
 pub use notes::{Note, NoteKind, Notes};
-pub(crate) use operators::{Fold, GradientPlace, TangentOperators};
+pub(crate) use operators::{ForceMatrix, GradientPlace, Merged, TangentOperators};
+pub use residual::Residual;
+pub(crate) use residual::ResidualValues;
 pub use shape::{Couplings, Reactions, Scales, Shape, StateGroup};
 pub use values::Values;
+pub use wanted::{Differenced, Hidden, Wanted, ask};
 
 use crate::solve::block::BlockMatrix;
 use std::sync::Arc;
@@ -53,21 +58,8 @@ pub struct Point<'a> {
     /// First-order (and algebraic) states c.
     pub internal_states: &'a [f64],
     /// What the system remembers of the last accepted step, by [`Dae::remember`]; constant within a step but
-    /// for section forces, by [`Dae::follow`].
+    /// for section forces, see [`Wanted::followed`].
     pub memory: &'a [f64],
-}
-
-/// What [`Dae::evaluate`] fills; every slice holds zeros on entry.
-#[derive(Debug)]
-pub struct Equations<'a> {
-    /// Equilibrium r = M v̇ + g + Bᵀλ + Aᵀψ.
-    pub equilibrium: &'a mut [f64],
-    /// Violation Φ of the holonomic constraints.
-    pub violation: &'a mut [f64],
-    /// Violation κ of the nonholonomic constraints.
-    pub nonholonomic: &'a mut [f64],
-    /// Rates h of the states (for an algebraic state: the residual that must vanish).
-    pub internal_rates: &'a mut [f64],
 }
 
 /// How one Newton increment moves acceleration and velocity: all that a system learns of the integrator.
@@ -84,7 +76,7 @@ pub struct TangentWeights {
     pub remembered_forces: bool,
 }
 
-/// Derivatives of the equations; every matrix holds zeros on entry to [`Dae::tangent`].
+/// Derivatives of the equations; every matrix holds zeros where [`Wanted::tangent`] is asked.
 ///
 /// Derivatives with respect to q are along left translations: `DF(q)·(DL_q(e)·w̃) = F' w`.
 #[derive(Clone, Debug)]
@@ -97,8 +89,9 @@ pub struct Tangent {
     pub gradient: BlockMatrix,
     /// ∂(B v + Φ_t)/∂q, constraints × nodes; with [`TangentWeights::stiffness`] only.
     pub gradient_rate: BlockMatrix,
-    /// Whether [`Tangent::gradient_rate`] is looked at: a system may leave it out otherwise.
-    pub gradient_rate_wanted: bool,
+    /// Whether derivatives of the hidden constraints B v + Φ_t are looked at: [`Tangent::gradient_rate`] may
+    /// be left out otherwise, and the dynamic part and B where they go to another matrix.
+    pub hidden_wanted: bool,
     /// ∂r/∂λ, nodes × constraints; filled only with [`Reactions::General`].
     pub reaction: BlockMatrix,
     /// A = ∂κ/∂v, nonholonomic constraints × nodes.
@@ -117,8 +110,6 @@ pub struct Tangent {
     pub state_state: BlockMatrix,
     /// ∂h/∂λ, states × constraints.
     pub state_reaction: BlockMatrix,
-    /// Set if all derivatives of forces go to one matrix, see [`Shape::folds`].
-    pub(crate) fold: Option<Fold>,
 }
 
 impl Tangent {
@@ -130,7 +121,7 @@ impl Tangent {
             stiffness: zeros(&couplings.force_node),
             gradient: zeros(&couplings.constraint_node),
             gradient_rate: zeros(&couplings.constraint_node),
-            gradient_rate_wanted: true,
+            hidden_wanted: true,
             reaction: zeros(&couplings.force_constraint),
             nonholonomic: zeros(&couplings.nonholonomic_node),
             nonholonomic_stiffness: zeros(&couplings.nonholonomic_node),
@@ -140,8 +131,14 @@ impl Tangent {
             state_stiffness: zeros(&couplings.state_node),
             state_state: zeros(&couplings.state_state),
             state_reaction: zeros(&couplings.state_constraint),
-            fold: None,
         }
+    }
+
+    /// The derivatives of a system at a point.
+    pub fn at(dae: &dyn Dae, couplings: &Couplings, at: &Point, weights: TangentWeights) -> Self {
+        let mut out = Self::zeros(couplings);
+        ask(dae, at, Wanted { tangent: Some((weights, &mut out)), ..Wanted::default() });
+        out
     }
 
     /// Sets every derivative to zero.
@@ -167,7 +164,7 @@ impl Tangent {
         ] {
             matrix.fill(0.0);
         }
-        if self.gradient_rate_wanted {
+        if self.hidden_wanted {
             self.gradient_rate.fill(0.0);
         }
     }
@@ -198,7 +195,7 @@ pub enum Equation {
 /// The mathematical pendulum of [ArnoldCardonaBruls2015, Example 3.2], written down and integrated:
 ///
 /// ```
-/// use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+/// use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 /// use kreisel::integrate::{INDEX3, Integrator};
 /// use kreisel::lie::Space;
 /// use kreisel::solve::block::BlockMatrix;
@@ -209,7 +206,7 @@ pub enum Equation {
 ///     fn shape(&self) -> Shape {
 ///         Shape::new(Space::vector(2)).with_constraints([1])
 ///     }
-///     fn evaluate(&self, at: &Point, out: &mut Equations) {
+///     fn residual(&self, at: &Point, out: &mut Residual) {
 ///         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
 ///         out.equilibrium.copy_from_slice(&[a[0] + q[0] * lambda, a[1] + 9.81 + q[1] * lambda]);
 ///         out.violation[0] = 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0);
@@ -231,111 +228,31 @@ pub trait Dae: Sync {
     fn shape(&self) -> Shape;
 
     /// The equations at a point.
-    fn evaluate(&self, at: &Point, out: &mut Equations);
+    fn residual(&self, at: &Point, out: &mut Residual);
 
     /// Constraint gradient B(q,t), constraints × nodes; `out` holds zeros. Only q and t of the point count.
+    ///
+    /// The default gives no numbers: a system with constraints that leaves it so is refused at the start.
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let _ = at;
-        debug_assert_eq!(out.pattern().row_count(), 0, "a system with constraints must give their gradient");
+        out.fill(f64::NAN);
     }
 
-    /// Partial time derivative Φ_t of rheonomic constraints; asked only where [`Shape::rheonomic`] is set.
-    fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        differences::violation_rate(self, at, out);
-    }
-
-    /// The equations and the hidden constraints B v + Φ_t at a point; a system may do both in one pass.
-    ///
-    /// `rates` holds zeros. `gradient` is room for B, which a system may leave alone.
-    fn evaluate_with_rates(
-        &self,
-        at: &Point,
-        out: &mut Equations,
-        gradient: &mut BlockMatrix,
-        rheonomic: bool,
-        rates: &mut [f64],
-    ) {
-        self.evaluate(at, out);
-        if rheonomic {
-            self.violation_rate(at, rates);
-        }
-        gradient.fill(0.0);
-        self.gradient(at, gradient);
-        gradient.multiply_add(1.0, at.velocity, rates);
-    }
-
-    /// Rest of the acceleration-level constraints: d/dt (B v + Φ_t) − B v̇, that is Z(q)(v,v) of
-    /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt.
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
-        differences::curvature(self, at, out);
-    }
-
-    /// Rest of the differentiated nonholonomic constraints: dκ/dt − A v̇.
-    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
-        differences::nonholonomic_curvature(self, at, out);
-    }
-
-    /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes; `out` holds zeros. The default differences
-    /// [`Dae::evaluate`].
-    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        differences::nonholonomic_gradient(self, at, out);
-    }
-
-    /// All derivatives at a point; the default differences [`Dae::evaluate`] and allocates.
-    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        differences::tangent(self, at, weights, out);
-    }
-
-    /// The equations, the hidden constraints B v + Φ_t if they are wanted, and all derivatives at a point;
-    /// asked of systems that fold, which may find them in one pass.
-    #[doc(hidden)]
-    fn evaluate_with_tangent(
-        &self,
-        at: &Point,
-        out: &mut Equations,
-        rates: Option<&mut [f64]>,
-        weights: TangentWeights,
-        tangent: &mut Tangent,
-    ) {
-        match rates {
-            None => self.evaluate(at, out),
-            Some(rates) => {
-                let rheonomic = self.shape().rheonomic;
-                self.evaluate_with_rates(at, out, &mut tangent.gradient, rheonomic, rates);
-                tangent.gradient.fill(0.0);
-            }
-        }
-        self.tangent(at, weights, tangent);
-    }
-
-    /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign; `out`
-    /// holds zeros.
-    ///
-    /// Statics multiplies this part by a load factor and leaves the rest as it is. The default has no such
-    /// part.
-    fn loads(&self, at: &Point, out: &mut [f64]) {
-        let _ = (at, out);
-    }
-
-    /// Adds the derivative of [`Dae::loads`] by the configuration to [`Tangent::stiffness`]; the default
-    /// takes differences.
-    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
-        differences::load_stiffness(self, at, out);
+    /// Answers what a system knows of all else that may be asked, in one pass if it likes; see [`Wanted`].
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        let _ = (at, wanted);
     }
 
     /// Which groups meet in the derivatives; the default lets every pair meet.
-    fn couplings(&self) -> Couplings {
+    ///
+    /// They may depend on what the system remembers: bodies that come near others in the course of time.
+    /// Without a memory they are those that always meet.
+    fn couplings(&self, memory: Option<&[f64]>) -> Couplings {
+        let _ = memory;
         Couplings::dense(&self.shape())
     }
 
-    /// Couplings where they depend on what the system remembers: bodies that come near others in the course
-    /// of time.
-    fn couplings_at(&self, memory: &[f64]) -> Couplings {
-        let _ = memory;
-        self.couplings()
-    }
-
-    /// Whether [`Dae::couplings_at`] may differ between two memories.
+    /// Whether [`Dae::couplings`] may differ between two memories.
     fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
         let _ = (before, after);
         false
@@ -347,13 +264,6 @@ pub trait Dae: Sync {
         let _ = (at, memory);
     }
 
-    /// Moves remembered section forces on within a step, from the point of one iteration matrix to that of
-    /// the next, along the tangent at the first: what they will be if the iteration went where the first
-    /// matrix sent it.
-    fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
-        let _ = (before, at, memory);
-    }
-
     /// Constraints that are switched off, nonholonomic ones counted after the others: their rows are empty
     /// and their multipliers vanish.
     fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
@@ -362,7 +272,7 @@ pub trait Dae: Sync {
     }
 
     /// Name of the part of a system whose forces are not finite numbers at a point, if they come from one.
-    fn part_not_finite(&self, at: &Point) -> Option<String> {
+    fn blame(&self, at: &Point) -> Option<String> {
         let _ = at;
         None
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::lie::{Group, Matrix3, Matrix6, Space};
-use crate::solve::block::BlockId;
+use crate::solve::block::{BlockId, BlockMatrix};
 use crate::solve::kernel::{BlockTarget, DenseBlock, add, add_product};
 
 /// Form of a node's tangent operator.
@@ -31,11 +31,13 @@ impl OperatorForm {
     }
 }
 
-/// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)].
-#[derive(Clone, Debug, Default)]
+/// Tangent operators T(h Δq) of all nodes [ArnoldCardonaBruls2015, Eq. (30)], or their inverses.
+#[derive(Clone, Debug)]
 pub(crate) struct TangentOperators {
     nodes: Vec<Operator>,
     values: Vec<f64>,
+    /// Whether they are T⁻¹.
+    pub inverse: bool,
 }
 
 /// Where the operator of a node is stored.
@@ -79,11 +81,12 @@ impl TangentOperators {
             Operator { form, start, size }
         };
         let nodes = (0..space.factor_count()).map(operator).collect();
-        Self { nodes, values: vec![0.0; total] }
+        Self { nodes, values: vec![0.0; total], inverse: false }
     }
 
     /// Evaluates the operators at an increment.
     pub fn evaluate(&mut self, space: &Space, increment: &[f64]) {
+        self.inverse = false;
         for (node, operator) in self.nodes.iter().enumerate() {
             if !matches!(operator.form, OperatorForm::Identity) {
                 let out = &mut self.values[operator.range()];
@@ -94,13 +97,14 @@ impl TangentOperators {
 
     /// Evaluates the inverses of the operators at an increment; false if one does not exist.
     pub fn evaluate_inverse(&mut self, space: &Space, increment: &[f64]) -> bool {
-        self.nodes.iter().enumerate().all(|(node, operator)| {
+        self.inverse = self.nodes.iter().enumerate().all(|(node, operator)| {
             if matches!(operator.form, OperatorForm::Identity) {
                 return true;
             }
             let out = &mut self.values[operator.range()];
             space.inverse_tangent_operator(node, &increment[space.velocity_range(node)], out).is_ok()
-        })
+        });
+        self.inverse
     }
 
     /// Multiplies the parts of the nodes by their operators, and hands out the products with their places.
@@ -238,82 +242,110 @@ pub(crate) struct GradientPlace {
     pub column: BlockId,
 }
 
-/// Where a system adds all derivatives of forces at once: `factor (dynamic + stiffness T)` by increments x of
-/// the nodes, or
-/// `factor (dynamic T⁻¹ + stiffness)` by displacements y = T x of the moved nodes.
+/// An iteration matrix to which a system adds all derivatives of forces at once: `factor (dynamic + stiffness
+/// T)` by increments x of the nodes, or `factor (dynamic T⁻¹ + stiffness)` by displacements y = T x of the
+/// moved nodes.
 ///
 /// Joints have no dynamic part: by y they need no product.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fold {
-    /// Place of each block nodes × nodes in [`super::Tangent::stiffness`], which is the iteration matrix
-    /// then: nodes come first, then joints. It holds another matrix; the system clears it.
-    pub places: Vec<BlockId>,
-    /// T of all nodes, or T⁻¹.
-    pub operators: TangentOperators,
-    /// Whether derivatives are by y.
-    pub moved: bool,
+#[derive(Debug)]
+pub(crate) struct Merged<'a> {
+    /// The matrix: nodes come first, then joints. It holds another one; the system clears it.
+    pub matrix: &'a mut BlockMatrix,
+    /// Place of each block nodes × nodes in it.
+    pub places: &'a [BlockId],
+    /// Places of the blocks of B, which is then written there at once.
+    pub rows: Option<&'a [GradientPlace]>,
+    /// T of all nodes, or T⁻¹ for derivatives by y.
+    pub operators: &'a TangentOperators,
     /// A factor of all.
     pub factor: f64,
-    /// Places of the blocks of B, which is then written there at once; none if it is wanted in
-    /// [`super::Tangent::gradient`] only.
-    pub gradient: Vec<GradientPlace>,
-    /// Whether the dynamic part and B are wanted by themselves as well, in [`super::Tangent::dynamic`] and
-    /// [`super::Tangent::gradient`].
-    pub parts_wanted: bool,
 }
 
-impl Fold {
-    /// Adds derivatives of a node's forces by the coordinates of another one, the column's, to a block with
-    /// these rows.
+/// Where derivatives of forces by the motion of nodes go.
+#[derive(Debug)]
+pub(crate) enum ForceMatrix<'a> {
+    /// To two matrices: those by velocities and accelerations, if they are wanted, and those by the
+    /// configuration.
+    Apart { dynamic: Option<&'a mut BlockMatrix>, stiffness: &'a mut BlockMatrix },
+    /// To one; those by velocities and accelerations also by themselves, if they are wanted so.
+    Merged { dynamic: Option<&'a mut BlockMatrix>, all: Merged<'a> },
+}
+
+impl ForceMatrix<'_> {
+    /// Adds derivatives of a node's forces by the coordinates of another one, the column's.
     #[inline]
     pub fn add(
-        &self,
+        &mut self,
+        block: BlockId,
         column: usize,
         dynamic: Option<&Matrix6>,
         stiffness: Option<&Matrix6>,
-        rows: usize,
-        target: &mut [f64],
     ) {
-        let (plain, multiplied) = self.plain_and_multiplied(dynamic, stiffness);
-        for (index, target) in target.chunks_exact_mut(rows.max(1)).enumerate() {
+        let (Self::Apart { dynamic: alone, .. } | Self::Merged { dynamic: alone, .. }) = self;
+        if let (Some(matrix), Some(values)) = (alone, dynamic) {
+            add_block(matrix, block, values);
+        }
+        match self {
+            Self::Apart { stiffness: matrix, .. } => {
+                if let Some(values) = stiffness {
+                    add_block(matrix, block, values);
+                }
+            }
+            Self::Merged { all, .. } => all.add(block, column, dynamic, stiffness),
+        }
+    }
+
+    /// Clears columns of a matrix that holds another one.
+    pub fn clear(&mut self, columns: Range<usize>) {
+        if let Self::Merged { all, .. } = self {
+            all.matrix.clear_columns(columns);
+        }
+    }
+}
+
+impl Merged<'_> {
+    #[inline]
+    fn add(&mut self, block: BlockId, column: usize, dynamic: Option<&Matrix6>, stiffness: Option<&Matrix6>) {
+        let Self { operators, factor, .. } = *self;
+        // What is added as it is, and what is multiplied by the operators before.
+        let (plain, multiplied) = if operators.inverse { (stiffness, dynamic) } else { (dynamic, stiffness) };
+        let place = self.places[block.index()];
+        if let Some(target) = self.matrix.block_values_mut(place).as_mut_array::<36>() {
+            // Known sizes make a few vector operations of the loops.
+            if let Some(plain) = plain {
+                let values = plain.data.0.as_flattened();
+                target.iter_mut().zip(values).for_each(|(target, value)| *target += factor * value);
+            }
+            if let Some(multiplied) = multiplied {
+                let product = operators.product(column, multiplied);
+                let values = product.as_flattened();
+                target.iter_mut().zip(values).for_each(|(target, value)| *target += factor * value);
+            }
+            return;
+        }
+        let rows = self.matrix.pattern().shape_of(place).0;
+        let columns = self.matrix.block_values_mut(place).chunks_exact_mut(rows.max(1));
+        for (index, target) in columns.enumerate() {
             let mut sum = plain.map_or([0.0; 6], |plain| plain.data.0[index]);
             if let Some(multiplied) = multiplied {
-                let product = self.operators.column_of_product(column, multiplied, index);
+                let product = operators.column_of_product(column, multiplied, index);
                 sum.iter_mut().zip(product).for_each(|(sum, value)| *sum += value);
             }
-            target.iter_mut().zip(sum).for_each(|(target, value)| *target += self.factor * value);
+            target.iter_mut().zip(sum).for_each(|(target, value)| *target += factor * value);
         }
     }
+}
 
-    /// The same for two nodes with six coordinates.
-    #[inline]
-    pub fn add_six(
-        &self,
-        column: usize,
-        dynamic: Option<&Matrix6>,
-        stiffness: Option<&Matrix6>,
-        target: &mut [f64; 36],
-    ) {
-        let (plain, multiplied) = self.plain_and_multiplied(dynamic, stiffness);
-        if let Some(plain) = plain {
-            let values = plain.data.0.as_flattened();
-            target.iter_mut().zip(values).for_each(|(target, value)| *target += self.factor * value);
-        }
-        if let Some(multiplied) = multiplied {
-            let product = self.operators.product(column, multiplied);
-            let values = product.as_flattened();
-            target.iter_mut().zip(values).for_each(|(target, value)| *target += self.factor * value);
-        }
+/// Adds the leading part of a matrix to a block, which is smaller for nodes with fewer coordinates.
+fn add_block(matrix: &mut BlockMatrix, block: BlockId, values: &Matrix6) {
+    if let Some(target) = matrix.block_values_mut(block).as_mut_array::<36>() {
+        target.iter_mut().zip(values.as_slice()).for_each(|(target, value)| *target += value);
+        return;
     }
-
-    /// What is added as it is, and what is multiplied by the operators before.
-    #[inline]
-    fn plain_and_multiplied<'a>(
-        &self,
-        dynamic: Option<&'a Matrix6>,
-        stiffness: Option<&'a Matrix6>,
-    ) -> (Option<&'a Matrix6>, Option<&'a Matrix6>) {
-        if self.moved { (stiffness, dynamic) } else { (dynamic, stiffness) }
+    let (rows, _) = matrix.pattern().shape_of(block);
+    let target = matrix.block_values_mut(block);
+    for (target, column) in target.chunks_exact_mut(rows.max(1)).zip(values.column_iter()) {
+        target.iter_mut().zip(column.iter()).for_each(|(target, value)| *target += value);
     }
 }
 

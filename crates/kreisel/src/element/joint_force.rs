@@ -82,11 +82,7 @@ impl JointForce {
 
 impl Element for JointForce {
     fn facts(&self) -> ElementFacts<'_> {
-        ElementFacts {
-            internal_states: self.signals.internal_states(),
-            memory: self.signals.memory_count(),
-            ..ElementFacts::on(&self.nodes)
-        }
+        self.signals.facts(&self.nodes)
     }
 
     fn evaluate(&self, at: &Motion, out: &mut Forces) {

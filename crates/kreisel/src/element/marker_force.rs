@@ -126,11 +126,7 @@ impl MarkerForce {
 
 impl Element for MarkerForce {
     fn facts(&self) -> ElementFacts<'_> {
-        ElementFacts {
-            internal_states: self.signals.internal_states(),
-            memory: self.signals.memory_count(),
-            ..ElementFacts::on(&self.nodes)
-        }
+        self.signals.facts(&self.nodes)
     }
 
     fn evaluate(&self, at: &Motion, out: &mut Forces) {

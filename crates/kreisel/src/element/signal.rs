@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::StateId;
+use super::{ElementFacts, StateId};
 use crate::dae::TangentWeights;
-use crate::kinematics::{Coordinate, FramePair, LocalTangent, MAX_NODES, Motion};
+use crate::kinematics::{Coordinate, FramePair, LocalTangent, MAX_NODES, Motion, NodeId};
 use crate::lie::Vector6;
 
 /// A measured quantity.
@@ -139,9 +139,10 @@ impl Signals {
         if self.inputs.is_empty() { self.sources.len() } else { MAX_SIGNALS }
     }
 
-    /// The states that are read.
-    pub(super) fn internal_states(&self) -> &[StateId] {
-        &self.internal_states
+    /// What an element on these nodes is that reads the signals.
+    pub(super) fn facts<'a>(&'a self, nodes: &'a [NodeId]) -> ElementFacts<'a> {
+        let (internal_states, memory) = (self.internal_states.as_slice(), self.memory_count());
+        ElementFacts { internal_states, memory, ..ElementFacts::on(nodes) }
     }
 
     /// The state that a signal shows, by its place among those of the element.
@@ -235,7 +236,7 @@ impl Signals {
         (by_configuration, by_velocity)
     }
 
-    pub(super) fn memory_count(&self) -> usize {
+    fn memory_count(&self) -> usize {
         self.turning().count() + self.inputs.len()
     }
 

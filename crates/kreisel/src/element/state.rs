@@ -73,6 +73,23 @@ fn quotient(forth: &StateValues, back: &StateValues, width: f64) -> StateValues 
     }
 }
 
+/// Derivatives by one of at most `MAX` numbers on which the values depend.
+fn slope_by<const MAX: usize>(
+    numbers: &[f64],
+    j: usize,
+    values: impl Fn(&[f64]) -> StateValues,
+) -> StateValues {
+    let mut moved = [0.0; MAX];
+    let moved = &mut moved[..numbers.len()];
+    moved.copy_from_slice(numbers);
+    let step = STEP * numbers[j].abs().max(1.0);
+    let mut at_distance = |distance: f64| {
+        moved[j] = numbers[j] + distance;
+        values(moved)
+    };
+    quotient(&at_distance(step), &at_distance(-step), 2.0 * step)
+}
+
 /// Derivatives by central differences, for elements that give none.
 pub(super) fn difference_internal_tangent(
     element: &dyn Element,
@@ -81,29 +98,15 @@ pub(super) fn difference_internal_tangent(
     out: &mut LocalStateTangent,
 ) {
     let rate_count = element.facts().rate_count;
+    let by_states = |internal_states: &[f64]| values(element, &Motion { internal_states, ..*at }, rate_count);
     for j in 0..at.internal_states.len() {
-        let mut internal_states = [0.0; MAX_STATES];
-        internal_states[..at.internal_states.len()].copy_from_slice(at.internal_states);
-        let step = STEP * internal_states[j].abs().max(1.0);
-        let mut at_distance = |distance: f64| {
-            internal_states[j] = at.internal_states[j] + distance;
-            let internal_states = &internal_states[..at.internal_states.len()];
-            values(element, &Motion { internal_states, ..*at }, rate_count)
-        };
-        let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
+        let slope = slope_by::<MAX_STATES>(at.internal_states, j, by_states);
         out.force_by_state[j] = slope.wrenches;
         (0..rate_count).for_each(|i| out.rate_by_state[i][j] = slope.rates[i]);
     }
+    let by_multipliers = |multipliers: &[f64]| values(element, &Motion { multipliers, ..*at }, rate_count);
     for j in 0..at.multipliers.len() {
-        let mut multipliers = [0.0; MAX_MULTIPLIERS];
-        multipliers[..at.multipliers.len()].copy_from_slice(at.multipliers);
-        let step = STEP * multipliers[j].abs().max(1.0);
-        let mut at_distance = |distance: f64| {
-            multipliers[j] = at.multipliers[j] + distance;
-            let multipliers = &multipliers[..at.multipliers.len()];
-            values(element, &Motion { multipliers, ..*at }, rate_count)
-        };
-        let slope = quotient(&at_distance(step), &at_distance(-step), 2.0 * step);
+        let slope = slope_by::<MAX_MULTIPLIERS>(at.multipliers, j, by_multipliers);
         out.force_by_multiplier[j] = slope.wrenches;
         (0..rate_count).for_each(|i| out.rate_by_multiplier[i][j] = slope.rates[i]);
     }

@@ -96,12 +96,7 @@ impl StateEquations {
 
 impl Element for StateEquations {
     fn facts(&self) -> ElementFacts<'_> {
-        ElementFacts {
-            internal_states: self.signals.internal_states(),
-            rate_count: self.count,
-            memory: self.signals.memory_count(),
-            ..ElementFacts::on(&self.nodes)
-        }
+        ElementFacts { rate_count: self.count, ..self.signals.facts(&self.nodes) }
     }
 
     fn evaluate(&self, at: &Motion, out: &mut Forces) {

@@ -61,7 +61,7 @@ impl Integrator {
         tools.kkt.set_compliance(&state.compliance);
         *previous = state.now.clone();
         if dae.couplings_differ(&vec![0.0; state.now.memory.len()], &state.now.memory) {
-            scheme.fit(tools, &dae.couplings_at(&state.now.memory));
+            scheme.fit(tools, &dae.couplings(Some(&state.now.memory)));
         }
         if state.merged_start.as_ref().is_some_and(|parts| !tools.kkt.system.solver.merge(parts)) {
             return Err(StateError::Damaged.into());
@@ -86,7 +86,7 @@ impl Integrator {
             judge: Judge::new(&shape),
             shape,
         };
-        let scheme = (settings.method.0.new)(&tools, &dae.couplings())?;
+        let scheme = (settings.method.0.new)(&tools, &dae.couplings(None))?;
         check_parameters(&settings, &tools.shape)?;
         check_scales(mass, stiffness)?;
         Ok(Integration {
@@ -148,6 +148,7 @@ fn settings_for(shape: &Shape, mut settings: Settings) -> Settings {
 
 /// Why a saved state cannot be taken up.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[non_exhaustive]
 pub enum ResumeError {
     /// The settings do not suit the system.
     #[error(transparent)]

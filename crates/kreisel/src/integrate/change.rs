@@ -2,7 +2,7 @@
 
 use super::integration::Integration;
 use crate::constrained::Redundancy;
-use crate::dae::{Couplings, Dae, Equations, Point, Shape};
+use crate::dae::{Couplings, Dae, Point, Residual, Shape, Wanted};
 use crate::solve::block::BlockMatrix;
 
 impl Integration<'_> {
@@ -42,7 +42,7 @@ impl Integration<'_> {
     /// Takes up the couplings that belong to what the system remembers: bodies come near each other that did
     /// not meet before. Factors are made in the next step.
     pub(super) fn renew_couplings(&mut self) {
-        let couplings = self.tools.dae.couplings_at(&self.state.now.memory);
+        let couplings = self.tools.dae.couplings(Some(&self.state.now.memory));
         self.scheme.fit(&self.tools, &couplings);
     }
 }
@@ -58,20 +58,20 @@ impl Dae for Remembering<'_> {
         self.dae.shape()
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.dae.evaluate(&Point { memory: self.memory, ..*at }, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.dae.residual(&Point { memory: self.memory, ..*at }, out);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         self.dae.gradient(&Point { memory: self.memory, ..*at }, out);
     }
 
-    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.dae.nonholonomic_gradient(&Point { memory: self.memory, ..*at }, out);
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        self.dae.answer(&Point { memory: self.memory, ..*at }, wanted);
     }
 
-    fn couplings(&self) -> Couplings {
-        self.dae.couplings()
+    fn couplings(&self, memory: Option<&[f64]>) -> Couplings {
+        self.dae.couplings(memory)
     }
 
     fn idle_constraints(&self, _: &[f64]) -> Vec<usize> {

@@ -7,6 +7,7 @@ use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum StartError {
     /// The parameters of the method.
     #[error(transparent)]
@@ -80,6 +81,7 @@ pub enum StartError {
 
 /// Why a step failed; the state is the one before the step.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum StepError {
     /// Newton's iteration did not converge.
     #[error(
@@ -180,6 +182,7 @@ pub enum StepError {
 
 /// Why bytes are not a state of this system.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StateError {
     /// The bytes do not begin like a state.
     #[error("these bytes are not a saved state")]

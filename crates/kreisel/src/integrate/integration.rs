@@ -1,7 +1,5 @@
 //! An integration under way: what it knows, and the acceptance of a step.
 
-use std::sync::Arc;
-
 use super::control::ControlHistory;
 use super::error::StepError;
 use super::interval::Scratch;
@@ -10,12 +8,13 @@ use super::scheme::{Item, Next, Scheme, Side, StartPoint, Tools, Trial, kkt_erro
 use super::settings::Settings;
 use super::state::State;
 use crate::constrained::{KktFailure, Redundancy, StartReport, compliance};
-use crate::dae::{Dae, Equations, Point, Values};
+use crate::dae::{Dae, Point, ResidualValues, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NewtonCounts;
 
 /// Work of an integration so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Accepted steps.
     pub steps: u64,
@@ -33,24 +32,19 @@ pub struct Statistics {
     pub rejections: u64,
     /// Steps taken back because they could not be computed.
     pub failures: u64,
+    /// Requests that the system left open and that were answered by differences.
+    pub differenced: u64,
 }
 
 impl Statistics {
     /// How many counts there are.
-    pub(crate) const COUNTS: usize = 8;
+    pub(crate) const COUNTS: usize = 9;
 
     /// All counts, in the order of the fields.
     pub(crate) fn counts(&self) -> [u64; Self::COUNTS] {
-        let Self { steps, iterations, residuals, matrices, .. } = *self;
-        let Self { factorisations, line_search_cuts, rejections, failures, .. } = *self;
-        [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures]
-    }
-
-    /// The statistics with these counts.
-    pub(crate) fn from_counts(counts: [u64; Self::COUNTS]) -> Self {
-        let [steps, iterations, residuals, matrices, factorisations, line_search_cuts, rejections, failures] =
-            counts;
-        Self {
+        let Self { steps, iterations, residuals, matrices, factorisations, .. } = *self;
+        let Self { line_search_cuts, rejections, failures, differenced, .. } = *self;
+        [
             steps,
             iterations,
             residuals,
@@ -59,7 +53,16 @@ impl Statistics {
             line_search_cuts,
             rejections,
             failures,
-        }
+            differenced,
+        ]
+    }
+
+    /// The statistics with these counts.
+    pub(crate) fn from_counts(counts: [u64; Self::COUNTS]) -> Self {
+        let [steps, iterations, residuals, matrices, factorisations, ..] = counts;
+        let [.., line_search_cuts, rejections, failures, differenced] = counts;
+        let of_newton = Self { iterations, residuals, matrices, factorisations, ..Self::default() };
+        Self { steps, line_search_cuts, rejections, failures, differenced, ..of_newton }
     }
 
     /// Work of this and another part of a run. Counts wrap, so that a part may also be taken away.
@@ -77,6 +80,7 @@ impl Statistics {
 
 /// What one step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StepReport {
     /// Step size.
     pub step: f64,
@@ -117,6 +121,7 @@ pub(super) struct Work {
     pub rejections: u64,
     pub failures: u64,
     pub newton: NewtonCounts,
+    pub differenced: u64,
 }
 
 /// Unknowns up to which a condition number is found by singular values.
@@ -191,7 +196,7 @@ impl<'d> Integration<'d> {
 
     /// Work so far.
     pub fn statistics(&self) -> Statistics {
-        let Work { steps, rejections, failures, newton } = self.work;
+        let Work { steps, rejections, failures, newton, differenced } = self.work;
         Statistics {
             steps,
             iterations: newton.iterations,
@@ -201,6 +206,7 @@ impl<'d> Integration<'d> {
             line_search_cuts: newton.cuts,
             rejections,
             failures,
+            differenced,
         }
     }
 
@@ -208,6 +214,7 @@ impl<'d> Integration<'d> {
     pub(super) fn count_work(&mut self) {
         if let Some(step) = self.scheme.newton() {
             self.work.newton = step.iteration().counts();
+            self.work.differenced = step.differenced() + self.tools.kkt.system.differenced;
         }
     }
 
@@ -256,17 +263,15 @@ impl<'d> Integration<'d> {
 
     /// Residual B v + Φ_t of the hidden constraints at the present state.
     pub fn velocity_residual(&self) -> Vec<f64> {
-        let Tools { dae, shape, .. } = &self.tools;
-        let point = self.method_point();
-        let mut residual = vec![0.0; shape.constraint_count()];
+        let (Tools { dae, shape, .. }, point) = (&self.tools, self.method_point());
+        let mut rates = vec![0.0; shape.constraint_count()];
         if shape.rheonomic {
-            dae.violation_rate(&point, &mut residual);
+            ask(*dae, &point, Wanted { violation_rate: Some(&mut rates), ..Wanted::default() });
         }
-        let couplings = dae.couplings_at(&self.state.now.memory);
-        let mut gradient = BlockMatrix::zeros(Arc::clone(&couplings.constraint_node));
+        let mut gradient = BlockMatrix::zeros(dae.couplings(None).constraint_node);
         dae.gradient(&point, &mut gradient);
-        gradient.multiply_add(1.0, self.state.base_velocity(), &mut residual);
-        residual
+        gradient.multiply_add(1.0, point.velocity, &mut rates);
+        rates
     }
 
     /// The present state with the velocity of the method.
@@ -275,19 +280,8 @@ impl<'d> Integration<'d> {
     }
 
     /// The equations at a point.
-    pub(super) fn residual_at(&self, at: &Point) -> EquationValues {
-        let shape = &self.tools.shape;
-        let zeros = |count: usize| vec![0.0; count];
-        let mut out = EquationValues {
-            equilibrium: zeros(shape.velocity_count()),
-            violation: zeros(shape.constraint_count()),
-            nonholonomic: zeros(shape.nonholonomic_count()),
-            internal_rates: zeros(shape.state_count()),
-        };
-        let EquationValues { equilibrium, violation, nonholonomic, internal_rates } = &mut out;
-        let equations = &mut Equations { equilibrium, violation, nonholonomic, internal_rates };
-        self.tools.dae.evaluate(at, equations);
-        out
+    pub(super) fn residual_at(&self, at: &Point) -> ResidualValues {
+        ResidualValues::at(self.tools.dae, &self.tools.shape, at)
     }
 
     pub(super) fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
@@ -372,14 +366,6 @@ impl<'d> Integration<'d> {
         }
         next
     }
-}
-
-/// The equations at a point.
-pub(super) struct EquationValues {
-    pub equilibrium: Vec<f64>,
-    pub violation: Vec<f64>,
-    pub nonholonomic: Vec<f64>,
-    pub internal_rates: Vec<f64>,
 }
 
 fn norm(values: &[f64]) -> f64 {

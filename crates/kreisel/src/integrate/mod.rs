@@ -28,6 +28,7 @@ mod saved;
 mod scheme;
 mod settings;
 mod state;
+pub(crate) mod words;
 
 pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
@@ -37,13 +38,13 @@ pub use interval::{Ends, Interval};
 pub use observer::Observer;
 pub use saturation::{Saturation, Watch};
 pub use saved::Saved;
+pub(crate) use scheme::OPTIONS;
 pub use scheme::{
-    BDF2, Family, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method, ParameterError, Parameters, SCHEMES, SOI2,
-    Stability, UPDATED_LAGRANGIAN,
+    BDF2, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method, MethodOption, OptionEntry, ParameterError,
+    Parameters, Parametrization, SCHEMES, SOI2, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
-pub use settings::{
-    Form, IterationMatrix, Parametrization, PastMass, Predictor, Scaling, Settings, Start, StepChange,
-};
+pub use settings::{IterationMatrix, PastMass, Predictor, Settings, Start, StepChange};
+pub use words::Words;
 
 /// Starts integrations with a method and its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

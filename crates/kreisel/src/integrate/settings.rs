@@ -1,48 +1,12 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
 use super::control::ErrorControl;
-use super::scheme::{Method, Parameters};
-use crate::solve::newton::NewtonSettings;
-
-/// Unknowns of a step of [`BDF2`](super::BDF2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// Positions, velocities and multipliers [BottassoBauchauCardona2007, Eq. (4)].
-    ThreeField,
-    /// Positions and multipliers; velocities are eliminated [BottassoBauchauCardona2007, Eq. (37)].
-    #[default]
-    TwoField,
-}
-
-/// Scaling of equations and unknowns of [`BDF2`](super::BDF2), with s = k_ave + m_ave/h² in place of h⁻²
-/// [BottassoBauchauCardona2007, Eq. (28)].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scaling {
-    /// None.
-    Unscaled,
-    /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
-    Left,
-    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24),
-    /// (48), (49)].
-    LeftRight,
-    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as
-    /// [`Scaling::LeftRight`].
-    #[default]
-    LeftRightVelocities,
-}
-
-/// Local coordinates of rotations in [`UPDATED_LAGRANGIAN`](super::UPDATED_LAGRANGIAN).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Parametrization {
-    /// The rotation vector, of the exponential map [BrulsCardonaArnold2012, Eq. (65)].
-    #[default]
-    RotationVector,
-    /// The conformal rotation vector [BrulsCardonaArnold2012, Eqs. (80)–(82)].
-    Crv,
-}
+use super::scheme::{Chosen, Method, MethodOption, Parameters};
+use crate::solve::newton::{NewtonSettings, Refresh};
 
 /// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PastMass {
     /// That of the step before, M_{(1+α)−1}.
     #[default]
@@ -53,6 +17,7 @@ pub enum PastMass {
 
 /// Starting values of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Start {
     /// Those that keep second order in every component: Table 2 for `index3`, `hht-i3` and
     /// `updated-lagrangian`, Table 1 for the others.
@@ -68,6 +33,7 @@ pub enum Start {
 
 /// First guess of Newton's iteration in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Predictor {
     /// a and λ are guessed in the way that would have been best for the last step: from v̇ = 0, constant,
     /// along a line, a parabola or a cubic through their last values. The first steps, and those of changing
@@ -84,6 +50,7 @@ pub enum Predictor {
 
 /// Matrix of Newton's iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IterationMatrix {
     /// The exact derivative, but with section forces of beams as unknowns of their own: their geometric
     /// stiffness follows the forces of the last step and the corrections since, not those of a first guess
@@ -121,51 +88,38 @@ impl Default for StepChange {
     }
 }
 
-/// Everything that determines a run apart from system and initial values.
+/// Everything that determines a run apart from system and initial values: a method with its parameters and a
+/// step, and what is chosen differently from the defaults.
+///
+/// ```
+/// use kreisel::integrate::{BDF2, Form, Parameters, Settings};
+///
+/// let settings = Settings::new(BDF2, Parameters::chung_hulbert(0.0)?, 1e-3)
+///     .with_option(Form::ThreeField)
+///     .with_newton_tolerances(1e-12, 1e-14);
+/// assert_eq!((settings.step(), settings.newton_rtol()), (1e-3, 1e-12));
+/// # Ok::<(), kreisel::integrate::ParameterError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Method.
-    pub method: Method,
-    /// Local coordinates of `updated-lagrangian`; without effect on other methods.
-    pub parametrization: Parametrization,
-    /// Unknowns of `bdf2`; without effect on other methods.
-    pub form: Form,
-    /// Scaling of `bdf2`; without effect on other methods.
-    pub scaling: Scaling,
-    /// Parameters of the generalized-α family; without effect on `bdf2`.
-    pub parameters: Parameters,
-    /// Step size h in s; with error control only a size to start from.
-    pub step: f64,
-    /// Lets the local error decide on the step size.
-    pub error_control: Option<ErrorControl>,
-    /// What is corrected where the step size changes.
-    pub step_change: StepChange,
-    /// Starting values.
-    pub start: Start,
-    /// Mass matrix that goes with a_n where forces are balanced at two times.
-    pub past_mass: PastMass,
-    /// First guess of Newton's iteration.
-    pub predictor: Predictor,
-    /// Matrix of Newton's iteration.
-    pub iteration_matrix: IterationMatrix,
-    /// Relative tolerance of Newton's iteration, on the increment of a step and on scaled multipliers.
-    pub newton_rtol: f64,
-    /// Absolute tolerance of Newton's iteration, in units of the system's length and of 1 rad.
-    pub newton_atol: f64,
-    /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so
-    /// that the error of one step is none of the next.
-    pub multiplier_slack: f64,
-    /// Iterations and renewal of the matrix.
-    pub newton: NewtonSettings,
-    /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if
-    /// absent.
-    pub mass_scale: Option<f64>,
-    /// k_ave of the scaling; from the system if absent.
-    pub stiffness_scale: Option<f64>,
-    /// Whether each step reports the condition number of its iteration matrix.
-    pub report_condition: bool,
-    /// Allows parameters on or beyond the limit of stability with constraints that hold for positions only.
-    pub allow_unstable: bool,
+    pub(crate) method: Method,
+    pub(crate) options: Chosen,
+    pub(crate) parameters: Parameters,
+    pub(crate) step: f64,
+    pub(crate) error_control: Option<ErrorControl>,
+    pub(crate) step_change: StepChange,
+    pub(crate) start: Start,
+    pub(crate) past_mass: PastMass,
+    pub(crate) predictor: Predictor,
+    pub(crate) iteration_matrix: IterationMatrix,
+    pub(crate) newton_rtol: f64,
+    pub(crate) newton_atol: f64,
+    pub(crate) multiplier_slack: f64,
+    pub(crate) newton: NewtonSettings,
+    pub(crate) mass_scale: Option<f64>,
+    pub(crate) stiffness_scale: Option<f64>,
+    pub(crate) report_condition: bool,
+    pub(crate) allow_unstable: bool,
 }
 
 impl Settings {
@@ -173,9 +127,7 @@ impl Settings {
     pub fn new(method: Method, parameters: Parameters, step: f64) -> Self {
         Self {
             method,
-            parametrization: Parametrization::default(),
-            form: Form::default(),
-            scaling: Scaling::default(),
+            options: Chosen::default(),
             parameters,
             step,
             error_control: None,
@@ -194,12 +146,124 @@ impl Settings {
             allow_unstable: false,
         }
     }
-}
 
-impl Settings {
     /// The defaults for a method and its parameters with a step size that the local error decides on.
     pub fn auto(method: Method, parameters: Parameters, control: ErrorControl) -> Self {
         let step = control.initial_step.unwrap_or(control.horizon);
-        Self { error_control: Some(control), ..Self::new(method, parameters, step) }
+        Self::new(method, parameters, step).with_error_control(control)
     }
+
+    /// What was chosen of an option that only some methods have: `settings.option::<Form>()`.
+    pub fn option<O: MethodOption>(&self) -> O {
+        self.options.get()
+    }
+
+    /// The same with a choice of an option; without effect on methods that do not have it.
+    #[must_use]
+    pub fn with_option<O: MethodOption>(mut self, value: O) -> Self {
+        self.options.set(value);
+        self
+    }
+
+    /// The same with other tolerances of Newton's iteration: relative, then absolute.
+    #[must_use]
+    pub fn with_newton_tolerances(self, rtol: f64, atol: f64) -> Self {
+        Self { newton_rtol: rtol, newton_atol: atol, ..self }
+    }
+
+    /// The same with another time to renew the matrix of Newton's iteration.
+    #[must_use]
+    pub fn with_refresh(mut self, refresh: Refresh) -> Self {
+        self.newton.refresh = refresh;
+        self
+    }
+
+    /// Key and word of each option of the method.
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let chosen = self.options;
+        self.method.0.options.iter().map(move |option| (option.key, chosen.word(option)))
+    }
+}
+
+/// Shows fields by functions of their names.
+macro_rules! getters {
+    ($($(#[$doc:meta])+ $field:ident: $type:ty;)+) => {
+        impl Settings {$(
+            $(#[$doc])+
+            pub fn $field(&self) -> $type {
+                self.$field
+            }
+        )+}
+    };
+}
+
+/// Changes fields by functions that can follow each other.
+macro_rules! changes {
+    ($($with:ident, $field:ident: $type:ty;)+) => {
+        impl Settings {$(
+            #[doc = concat!("The same with another [`", stringify!($field), "`](Settings::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $with(mut self, $field: impl Into<$type>) -> Self {
+                self.$field = $field.into();
+                self
+            }
+        )+}
+    };
+}
+
+getters! {
+    /// Method.
+    method: Method;
+    /// Parameters of the generalized-α family; without effect on `bdf2`.
+    parameters: Parameters;
+    /// Step size h in s; with error control only a size to start from.
+    step: f64;
+    /// Lets the local error decide on the step size.
+    error_control: Option<ErrorControl>;
+    /// What is corrected where the step size changes.
+    step_change: StepChange;
+    /// Starting values.
+    start: Start;
+    /// Mass matrix that goes with a_n where forces are balanced at two times.
+    past_mass: PastMass;
+    /// First guess of Newton's iteration.
+    predictor: Predictor;
+    /// Matrix of Newton's iteration.
+    iteration_matrix: IterationMatrix;
+    /// Relative tolerance of Newton's iteration, on the increment of a step and on scaled multipliers.
+    newton_rtol: f64;
+    /// Absolute tolerance of Newton's iteration, in units of the system's length and of 1 rad.
+    newton_atol: f64;
+    /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so
+    /// that the error of one step is none of the next.
+    multiplier_slack: f64;
+    /// Iterations and renewal of the matrix.
+    newton: NewtonSettings;
+    /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if
+    /// absent.
+    mass_scale: Option<f64>;
+    /// k_ave of the scaling; from the system if absent.
+    stiffness_scale: Option<f64>;
+    /// Whether each step reports the condition number of its iteration matrix.
+    report_condition: bool;
+    /// Allows parameters on or beyond the limit of stability with constraints that hold for positions only.
+    allow_unstable: bool;
+}
+
+changes! {
+    with_method, method: Method;
+    with_parameters, parameters: Parameters;
+    with_step, step: f64;
+    with_error_control, error_control: Option<ErrorControl>;
+    with_step_change, step_change: StepChange;
+    with_start, start: Start;
+    with_past_mass, past_mass: PastMass;
+    with_predictor, predictor: Predictor;
+    with_iteration_matrix, iteration_matrix: IterationMatrix;
+    with_multiplier_slack, multiplier_slack: f64;
+    with_newton, newton: NewtonSettings;
+    with_mass_scale, mass_scale: Option<f64>;
+    with_stiffness_scale, stiffness_scale: Option<f64>;
+    with_report_condition, report_condition: bool;
+    with_allow_unstable, allow_unstable: bool;
 }

@@ -39,6 +39,7 @@ pub type UnitQuaternion = nalgebra::UnitQuaternion<f64>;
 
 /// What can go wrong on a Lie group.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LieError {
     /// The tangent operator has no inverse at rotation angles 2π, 4π, ….
     #[error("the tangent operator is singular at the rotation angle {angle} rad, a multiple of 2π")]

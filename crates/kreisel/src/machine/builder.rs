@@ -10,17 +10,18 @@ use super::event_draft::EventDraft;
 use super::frames::Frames;
 use super::provenance::Provenance;
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
-use super::settings::{BodyGroup, RunSettings, Words};
+use super::settings::{BodyGroup, RunSettings};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
 use super::{Machine, state};
 use crate::dae::{Note, NoteKind, Notes, Scales};
 use crate::element::{Element, HeldInput};
+use crate::integrate::Words;
 use crate::joint::{CoordinateJoint, Joint, KnownRows};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Pose, Vector3, Vector6};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{Document, Part, PartKind, PartReader, Place, Reference};
 use crate::system::{SwitchId, SystemBuilder};
 
@@ -432,22 +433,13 @@ pub fn placement(reader: &PartReader) -> Pose {
 
 /// The error of a model without bodies.
 fn no_body(document: &Document) -> ModelError {
-    let mistake = Mistake::Unsuitable {
-        what: "the model".to_string(),
-        requirement: "made of at least one body".to_string(),
-        found: "none".to_string(),
-    };
-    ModelError::new(mistake, beginning(document)).with_hint("add a `[[body]]` with `mass` and `inertia`")
+    ModelError::unsuitable("the model", "made of at least one body", "none", &beginning(document))
+        .with_hint("add a `[[body]]` with `mass` and `inertia`")
 }
 
 /// The error of parts that do not fit together.
 fn not_assembled(document: &Document, reason: &str) -> ModelError {
-    let mistake = Mistake::Unsuitable {
-        what: "the model".to_string(),
-        requirement: "assembled".to_string(),
-        found: reason.to_string(),
-    };
-    ModelError::new(mistake, beginning(document))
+    ModelError::unsuitable("the model", "assembled", reason, &beginning(document))
 }
 
 fn beginning(document: &Document) -> Place {

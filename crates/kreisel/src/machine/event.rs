@@ -95,6 +95,7 @@ impl Event {
 
 /// An event that happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct EventRecord {
     /// Time in s.
     pub time: f64,

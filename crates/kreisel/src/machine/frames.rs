@@ -6,7 +6,7 @@ use super::beam::{BeamEntry, Station};
 use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
 use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::model::{Place, Reference, name};
 
 /// Things in order, found by name.
@@ -101,12 +101,9 @@ impl Frames {
             None => (name::GROUND, &mut self.ground_markers),
         };
         if markers.iter().any(|(known, _)| *known == name) {
-            let mistake = Mistake::Unsuitable {
-                what: format!("the marker name `{name}`"),
-                requirement: format!("used once on `{owner}`"),
-                found: "a second marker of this name".to_string(),
-            };
-            return Err(ModelError::new(mistake, place.clone()));
+            let (what, requirement) =
+                (format!("the marker name `{name}`"), format!("used once on `{owner}`"));
+            return Err(ModelError::unsuitable(what, requirement, "a second marker of this name", place));
         }
         markers.push((name, pose));
         Ok(())
@@ -271,14 +268,12 @@ fn beam_attachment(beam: &BeamEntry, section: &str, reference: &Reference) -> Re
             Ok(Attachment { node: node.node, body: node.body, marker: Some(node.offset) })
         }
         Some(Station::Within { piece, .. }) => {
-            let nodes = format!("`{}.node-{piece}` and `{}.node-{}`", beam.name, beam.name, piece + 1);
-            let mistake = Mistake::Unsuitable {
-                what: format!("`{}`", reference.name),
-                requirement: "a node of the beam, which can carry something".to_string(),
-                found: format!("between {nodes}"),
-            };
+            let name = &beam.name;
+            let found = format!("between `{name}.node-{piece}` and `{name}.node-{}`", piece + 1);
+            let requirement = "a node of the beam, which can carry something";
+            let what = format!("`{}`", reference.name);
             let hint = "choose `elements` such that a node is there, or take one of the two";
-            Err(ModelError::new(mistake, reference.place.clone()).with_hint(hint))
+            Err(ModelError::unsuitable(what, requirement, found, &reference.place).with_hint(hint))
         }
         None => Err(reference.unknown("section", beam.station_names().iter().map(String::as_str))),
     }

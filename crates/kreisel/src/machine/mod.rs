@@ -40,7 +40,7 @@ pub use mobility::Mobility;
 pub use sensor::SignalId;
 pub use settings::{
     BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
-    StepSize, Words,
+    StepSize,
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
@@ -55,12 +55,9 @@ use provenance::Provenance;
 
 /// A machine ready to be run.
 pub struct Machine {
-    /// Its equations.
-    pub system: System,
-    /// Its initial values.
-    pub initial: Initial,
-    /// How it is to be run.
-    pub settings: RunSettings,
+    pub(crate) system: System,
+    pub(crate) initial: Initial,
+    pub(crate) settings: RunSettings,
     frames: Frames,
     signals: MachineSignals,
     appearance: Appearance,
@@ -69,6 +66,26 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Its equations.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Its initial values.
+    pub fn initial(&self) -> &Initial {
+        &self.initial
+    }
+
+    /// Its equations and its initial values alone, without names.
+    pub fn into_system(self) -> (System, Initial) {
+        (self.system, self.initial)
+    }
+
+    /// How it is to be run.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
     /// What it is called, in one line.
     pub fn title(&self) -> &str {
         &self.provenance.title

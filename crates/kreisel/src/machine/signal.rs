@@ -6,7 +6,7 @@ use super::MachineBuilder;
 use super::entry::MeasuredCoordinate;
 use crate::element::{MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 use crate::kinematics::{Frame, FramePair, MAX_NODES, NodeId};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::model::expression::{CornerFinder, TIME};
 use crate::model::{self, Expression, Law, MeasuredExpression, Quantities};
 
@@ -208,8 +208,7 @@ impl<'a> SignalCollector<'a> {
 
     fn refuse(&self, expression: &MeasuredExpression, requirement: String, found: String) -> ModelError {
         let what = format!("the expression of {}", self.description);
-        let mistake = Mistake::Unsuitable { what, requirement, found };
-        ModelError::new(mistake, expression.place().clone())
+        ModelError::unsuitable(what, requirement, found, expression.place())
     }
 
     fn check_room(&self, name: &str, expression: &MeasuredExpression) -> Result<(), ModelError> {

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::entry::StateSignal;
 use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
-use crate::model::error::{Mistake, ModelError};
+use crate::model::error::ModelError;
 use crate::system::System;
 
 /// Refuses algebraic unknowns that their equations do not determine at the start.
@@ -14,14 +14,10 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
         return Ok(());
     }
     let shape = system.shape();
-    let mut tangent = Tangent::zeros(&system.couplings());
     let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };
     let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
-    system.tangent(
-        &at,
-        TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false },
-        &mut tangent,
-    );
+    let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false };
+    let tangent = Tangent::at(system, &system.couplings(None), &at, weights);
     let all = tangent.state_state.to_dense();
     let matrix =
         DMatrix::from_fn(unknown.len(), unknown.len(), |i, j| all[(unknown[i].state.0, unknown[j].state.0)]);
@@ -38,22 +34,17 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     // The unknown with the weakest equation is the one to look at first.
     let weakest = (0..unknown.len()).min_by(|&a, &b| matrix.row(a).amax().total_cmp(&matrix.row(b).amax()));
     let guilty = unknown[weakest.unwrap_or(0)];
-    let mistake = Mistake::Unsuitable {
-        what: format!("`{}`", guilty.name),
-        requirement: "determined by its equation: near the guess the expression must change with the unknown"
-            .to_string(),
-        found: "an equation without a unique solution".to_string(),
-    };
+    let what = format!("`{}`", guilty.name);
+    let requirement =
+        "determined by its equation: near the guess the expression must change with the unknown";
+    let found = "an equation without a unique solution";
     let hint = "let the expression contain the unknown itself, or choose another `guess`";
-    Err(ModelError::new(mistake, guilty.place.clone()).with_hint(hint))
+    Err(ModelError::unsuitable(what, requirement, found, &guilty.place).with_hint(hint))
 }
 
 /// The error of a state whose signal has the name of another sensor's.
 pub fn same_name(state: &StateSignal, other: &str) -> ModelError {
-    let mistake = Mistake::Unsuitable {
-        what: format!("the state's signal `{}`", state.name),
-        requirement: "a name of its own".to_string(),
-        found: format!("that of {other}"),
-    };
-    ModelError::new(mistake, state.place.clone()).with_hint("give the state another name")
+    let (what, found) = (format!("the state's signal `{}`", state.name), format!("that of {other}"));
+    ModelError::unsuitable(what, "a name of its own", found, &state.place)
+        .with_hint("give the state another name")
 }

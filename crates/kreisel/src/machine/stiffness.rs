@@ -10,12 +10,8 @@ pub(super) fn mean_stiffness(system: &System, initial: &Initial) -> f64 {
     let shape = system.shape();
     let rest = Values { internal_states: initial.internal_states.clone(), ..Values::zeros(&shape) };
     let at = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
-    let mut tangent = Tangent::zeros(&system.couplings());
-    system.tangent(
-        &at,
-        TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false },
-        &mut tangent,
-    );
+    let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
+    let tangent = Tangent::at(system, &system.couplings(None), &at, weights);
     let length = shape.scales.length;
     let scales = coordinate_scales(&shape, length);
     let (pattern, mut sum) = (tangent.stiffness.pattern(), 0.0);

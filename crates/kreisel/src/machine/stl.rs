@@ -12,6 +12,7 @@ const RECORD: usize = 50;
 
 /// Why bytes are no STL surface.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StlError {
     /// A binary file with a length that does not fit its number of triangles.
     #[error("a file of {found} bytes, but {count} triangles take {expected}")]

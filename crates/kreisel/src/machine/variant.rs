@@ -148,13 +148,10 @@ impl Variants {
     }
 
     fn unchangeable(&self, part: &Part, parameter: &str, changeable: &[&PartKind]) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: format!("the {} `{}`", part.kind().name, part.name()),
-            requirement: format!("free of `{parameter}`, which an event sets"),
-            found: "one that uses it".to_string(),
-        };
+        let what = format!("the {} `{}`", part.kind().name, part.name());
+        let requirement = format!("free of `{parameter}`, which an event sets");
         let kinds: Vec<String> = changeable.iter().map(|kind| kind.header()).collect();
-        let error = ModelError::new(mistake, part.name_place().clone());
+        let error = ModelError::unsuitable(what, requirement, "one that uses it", part.name_place());
         let error = error.with_hint(format!("while a machine runs these can change: {}", kinds.join(", ")));
         match self.parameters.first() {
             Some(changed) => error.with_related(changed.given.name_place.clone(), "set here"),
@@ -165,23 +162,16 @@ impl Variants {
     /// The values make other parts, not the same ones with other forces.
     fn other_machine(&self, part: &str) -> ModelError {
         let place = self.parameters.first().map(|changed| changed.given.name_place.clone());
-        let mistake = Mistake::Unsuitable {
-            what: "`set` of an event".to_string(),
-            requirement: "a change of forces".to_string(),
-            found: format!("one of which parts there are, such as `{part}`"),
-        };
-        let hint = "use another parameter in `repeat`, `when` and names";
-        ModelError::new(mistake, place.unwrap_or_default()).with_hint(hint)
+        let found = format!("one of which parts there are, such as `{part}`");
+        ModelError::unsuitable("`set` of an event", "a change of forces", found, &place.unwrap_or_default())
+            .with_hint("use another parameter in `repeat`, `when` and names")
     }
 
     fn too_many(&self) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: "`set` of all events together".to_string(),
-            requirement: format!("at most {MAX} combinations of values"),
-            found: self.count().to_string(),
-        };
+        let requirement = format!("at most {MAX} combinations of values");
         let place = self.parameters.last().map(|changed| changed.given.name_place.clone());
-        ModelError::new(mistake, place.unwrap_or_default())
+        let what = "`set` of all events together";
+        ModelError::unsuitable(what, requirement, self.count(), &place.unwrap_or_default())
             .with_hint("let parameters that change together be expressions of one")
     }
 }

@@ -237,6 +237,23 @@ impl ModelError {
         Self { mistake: Box::new(mistake), place, hint: None, related: None }
     }
 
+    /// Something that is not as it must be: "… must be …, not …".
+    pub fn unsuitable(
+        what: impl Into<String>,
+        requirement: impl Into<String>,
+        found: impl ToString,
+        place: &Place,
+    ) -> Self {
+        let (what, requirement) = (what.into(), requirement.into());
+        Self::new(Mistake::Unsuitable { what, requirement, found: found.to_string() }, place.clone())
+    }
+
+    /// The same at another place.
+    #[must_use]
+    pub fn at(self, place: &Place) -> Self {
+        Self { place: place.clone(), ..self }
+    }
+
     /// The same with a remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -340,7 +357,7 @@ const MAX_UNDERLINED: usize = 100;
 const MAX_ERRORS: usize = 50;
 
 /// One or more mistakes of a model.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ModelErrors(Vec<ModelError>);
 
 impl ModelErrors {
@@ -387,6 +404,13 @@ impl ModelErrors {
 impl From<ModelError> for ModelErrors {
     fn from(error: ModelError) -> Self {
         Self(vec![error])
+    }
+}
+
+/// The messages: `main` shows an error that ends it in this way.
+impl fmt::Debug for ModelErrors {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

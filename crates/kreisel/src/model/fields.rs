@@ -50,6 +50,19 @@ impl<'a> Fields<'a> {
         let mistake = Mistake::MissingKey { key: key.into(), part: self.part.into() };
         ModelError::new(mistake, self.entries.place().clone()).with_hint(format!("add `{key} = …`"))
     }
+
+    /// The error of keys of which exactly one is wanted.
+    pub(crate) fn ambiguous(&self, choices: &[&str], found: impl Into<String>) -> ModelError {
+        let (part, choices) = (self.part.into(), name::list(choices));
+        let mistake = Mistake::Ambiguous { part, choices, found: found.into() };
+        ModelError::new(mistake, self.entries.place().clone())
+    }
+
+    /// The error of a key that has no effect beside the others.
+    pub(crate) fn unused(&self, entry: &Entry) -> ModelError {
+        let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: self.part.into() };
+        ModelError::new(mistake, entry.key_place.clone())
+    }
 }
 
 /// A value with its key and context.
@@ -79,12 +92,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn unsuitable(&self, requirement: impl Into<String>, found: impl Into<String>) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{}`", self.key),
-            requirement: requirement.into(),
-            found: found.into(),
-        };
-        ModelError::new(mistake, self.value.place.clone())
+        ModelError::unsuitable(format!("`{}`", self.key), requirement, found.into(), &self.value.place)
     }
 
     pub(crate) fn number(self, dimension: Dimension) -> Result<f64, ModelError> {

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::error::{Mistake, ModelError, ModelErrors};
+use super::error::{Mistake, ModelErrors};
 use super::fields::{Field, Fields};
 use super::kind::{CURVE_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, LAW_KEYS};
 use super::law::{Law, SmoothStart};
@@ -82,17 +82,11 @@ fn read_law_table(fields: Fields<'_>, dimension: Dimension) -> Result<Law, Model
         (None, Some(_)) => &["speed", "start"],
         (points, _) => {
             let found = if points.is_some() { "both are given" } else { "none is given" };
-            let mistake = Mistake::Ambiguous {
-                part: fields.part.into(),
-                choices: "`speed`, `points`".into(),
-                found: found.into(),
-            };
-            return Err(ModelError::new(mistake, fields.entries.place().clone()).into());
+            return Err(fields.ambiguous(&["speed", "points"], found).into());
         }
     };
     if let Some(entry) = fields.entries.iter().find(|entry| !allowed.contains(&entry.key.as_str())) {
-        let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: fields.part.into() };
-        return Err(ModelError::new(mistake, entry.key_place.clone()).into());
+        return Err(fields.unused(entry).into());
     }
     let Some(speed) = number("speed", dimension.per_time())? else {
         return Ok(Law::Table(Arc::new(read_points(fields, Dimension::TIME, dimension)?)));

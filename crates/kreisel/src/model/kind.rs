@@ -41,7 +41,20 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// A key, in the order in which the tables of the kinds give it.
+impl Key {
+    /// A key; [`Key::doc`] says what it means.
+    pub const fn new(name: &'static str, value: ValueKind, need: Need) -> Self {
+        Self { name, value, need, doc: "" }
+    }
+
+    /// The key with its meaning, one sentence for schema and book.
+    #[must_use]
+    pub const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+}
+
+/// A key with its meaning.
 pub const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
     Key { name, value, need, doc }
 }
@@ -106,31 +119,19 @@ pub enum ValueKind {
     Tables(&'static [Key]),
 }
 
-const REPEAT: Key = Key {
-    name: "repeat",
-    value: ValueKind::Count,
-    need: Need::Optional,
-    doc: "Makes this many of it; `i` counts them from 0.",
-};
+const REPEAT: Key = Key::new("repeat", ValueKind::Count, Need::Optional)
+    .doc("Makes this many of it; `i` counts them from 0.");
 
-const WHEN: Key = Key {
-    name: "when",
-    value: ValueKind::Number(Dimension::NONE),
-    need: Need::Optional,
-    doc: "Condition: it exists only if this is not 0.",
-};
+const WHEN: Key = Key::new("when", ValueKind::Number(Dimension::NONE), Need::Optional)
+    .doc("Condition: it exists only if this is not 0.");
 
 /// Keys of everything that can be repeated, such as tables inside a part.
 pub const REPETITION_KEYS: &[Key] = &[REPEAT, WHEN];
 
 /// Keys that every part has.
 pub const COMMON_KEYS: &[Key] = &[
-    Key {
-        name: "name",
-        value: ValueKind::Text,
-        need: Need::Optional,
-        doc: "Name of the part: letters, digits, `-`, `_`, and `{i}` if it is repeated.",
-    },
+    Key::new("name", ValueKind::Text, Need::Optional)
+        .doc("Name of the part: letters, digits, `-`, `_`, and `{i}` if it is repeated."),
     REPEAT,
     WHEN,
 ];

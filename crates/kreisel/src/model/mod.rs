@@ -38,4 +38,6 @@ pub use source::{Place, SourceFile, Text};
 pub use table::Table;
 
 #[cfg(test)]
+pub(crate) mod kind_faults;
+#[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@
 
 use nalgebra::{Matrix3, Rotation3, Unit, UnitQuaternion, Vector3};
 
-use super::error::{Mistake, ModelError, ModelErrors};
+use super::error::{ModelError, ModelErrors};
 use super::fields::{Field, Fields};
 use super::kind::ORIENTATION_KEYS;
 use super::name;
@@ -36,11 +36,9 @@ pub(crate) fn read(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelErrors>
         "z-axis" => &["x-axis"],
         _ => &[],
     };
-    for entry in fields.entries.iter() {
-        if entry.key != form && !companions.contains(&entry.key.as_str()) {
-            let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: part.clone() };
-            return Err(ModelError::new(mistake, entry.key_place.clone()).into());
-        }
+    let has_effect = |key: &str| key == form || companions.contains(&key);
+    if let Some(entry) = fields.entries.iter().find(|entry| !has_effect(&entry.key)) {
+        return Err(fields.unused(entry).into());
     }
     let main = Field::new(fields.required(form)?, field.context);
     Ok(match form {
@@ -62,8 +60,7 @@ fn single_form(fields: Fields<'_>) -> Result<&'static str, ModelError> {
                 0 => "none is given".to_string(),
                 _ => format!("{} are given", name::list(&given)),
             };
-            let mistake = Mistake::Ambiguous { part: fields.part.into(), choices: name::list(FORMS), found };
-            Err(ModelError::new(mistake, fields.entries.place().clone()))
+            Err(fields.ambiguous(FORMS, found))
         }
     }
 }

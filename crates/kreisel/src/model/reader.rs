@@ -14,12 +14,12 @@ use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
 use super::function::{SignalLaw, read_curve, read_law, read_signal, read_signals, read_three};
-use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind};
+use super::kind::{COMMON_KEYS, Key, Need, Occurrence, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{Context, GivenParameter, ParameterValues, Scope, given_parameters};
+use super::scope::{Context, GivenParameter, given_parameters};
 use super::source::{Place, SourceFile, Text};
 use super::table::Table;
 use super::value::{self, Content, Entries, Value};
@@ -122,12 +122,33 @@ impl<'a> PartReader<'a> {
 
     /// An error about the value of a key: "`key` must be …, not …".
     pub fn unsuitable(&self, key: &str, requirement: &str, found: impl ToString) -> ModelError {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{key}` of {}", self.description),
-            requirement: requirement.into(),
-            found: found.to_string(),
-        };
-        ModelError::new(mistake, self.place_of(key).clone())
+        ModelError::unsuitable(self.description_of(key), requirement, found, self.place_of(key))
+    }
+
+    /// Refuses the value of a key unless it is as it must be.
+    pub fn require(
+        &self,
+        holds: bool,
+        key: &str,
+        requirement: &str,
+        found: impl ToString,
+    ) -> Result<(), ModelError> {
+        if holds { Ok(()) } else { Err(self.unsuitable(key, requirement, found)) }
+    }
+
+    /// An error about the part as a whole: "the bushing `mount` must be …, not …".
+    pub fn unsuitable_part(&self, requirement: &str, found: impl ToString) -> ModelError {
+        ModelError::unsuitable(self.description.as_str(), requirement, found, self.place())
+    }
+
+    /// The error of a key that is needed beside the others.
+    pub fn missing(&self, key: &str, hint: impl Into<String>) -> ModelError {
+        self.fields().missing(key).with_hint(hint)
+    }
+
+    /// The error of keys of which exactly one is wanted.
+    pub fn ambiguous(&self, choices: &[&str], found: impl Into<String>) -> ModelError {
+        self.fields().ambiguous(choices, found)
     }
 
     fn declared(&self, name: &str) -> &'static Key {
@@ -157,8 +178,11 @@ impl<'a> PartReader<'a> {
     }
 
     fn or_missing<T>(&self, name: &str, value: Option<T>) -> Result<T, ModelErrors> {
-        let fields = Fields { entries: self.entries, context: &self.context, part: &self.description };
-        value.ok_or_else(|| fields.missing(name).into())
+        value.ok_or_else(|| self.fields().missing(name).into())
+    }
+
+    fn fields(&self) -> Fields<'_> {
+        Fields { entries: self.entries, context: &self.context, part: &self.description }
     }
 
     fn mismatch(&self, name: &str, kind: ValueKind) -> ! {
@@ -169,6 +193,11 @@ impl<'a> PartReader<'a> {
     pub fn positive(&self, key: &str) -> Result<f64, ModelErrors> {
         let value = self.number(key)?;
         if value > 0.0 { Ok(value) } else { Err(self.unsuitable(key, "positive", value).into()) }
+    }
+
+    /// A number in base units that must be greater than zero, if given.
+    pub fn optional_positive(&self, key: &str) -> Result<Option<f64>, ModelErrors> {
+        self.has(key).then(|| self.positive(key)).transpose()
     }
 
     /// A number in base units that must not be less than zero.
@@ -230,14 +259,10 @@ impl<'a> PartReader<'a> {
 
     /// Ends reading: keys that were written but not asked for have no effect, which is a mistake.
     pub fn finish(self) -> Result<(), ModelErrors> {
-        let used = self.used.into_inner();
+        let used = self.used.borrow();
         let mut errors = ModelErrors::new();
         for entry in self.entries.iter().filter(|entry| !used.contains(&entry.key.as_str())) {
-            let mistake = Mistake::UnusedKey { key: entry.key.clone(), part: self.description.clone() };
-            errors.push(
-                ModelError::new(mistake, entry.key_place.clone())
-                    .with_hint("remove it, or the key that takes its place"),
-            );
+            errors.push(self.fields().unused(entry).with_hint("remove it, or the key that takes its place"));
         }
         errors.into_result()
     }
@@ -324,87 +349,6 @@ readers! {
         ValueKind::Curve(argument, value) => |reader, field| read_curve(field, argument, value);
 }
 
-/// What is wrong with the table of a kind, for a test of the registry: names that are not kebab-case or
-/// occur twice, missing descriptions, and defaults that cannot be read as their type.
-pub fn kind_faults(kind: &'static PartKind) -> Vec<String> {
-    let kebab = |name: &str| {
-        name.starts_with(|letter: char| letter.is_ascii_lowercase())
-            && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-')
-    };
-    let mut faults = Vec::new();
-    if !kebab(kind.name) {
-        faults.push(format!("`{}` is not kebab-case", kind.name));
-    }
-    if kind.doc.is_empty() {
-        faults.push(format!("`{}` has no description", kind.name));
-    }
-    let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
-    let mut seen: Vec<&str> = common.iter().map(|key| key.name).collect();
-    key_faults(kind.keys, &mut seen, &kebab, &mut faults);
-    faults
-}
-
-fn key_faults(
-    keys: &'static [Key],
-    seen: &mut Vec<&'static str>,
-    kebab: &dyn Fn(&str) -> bool,
-    faults: &mut Vec<String>,
-) {
-    for key in keys {
-        if !kebab(key.name) || key.doc.is_empty() {
-            faults.push(format!("`{}` is not kebab-case or has no description", key.name));
-        }
-        if seen.contains(&key.name) {
-            faults.push(format!("`{}` occurs twice", key.name));
-        }
-        seen.push(key.name);
-        if let Need::Default(text) = key.need
-            && let Err(errors) = read_default(key, text)
-        {
-            faults.push(errors.to_string());
-        }
-        match key.value {
-            ValueKind::Table(keys) => key_faults(keys, &mut Vec::new(), kebab, faults),
-            ValueKind::Tables(keys) => {
-                let mut seen = REPETITION_KEYS.iter().map(|key| key.name).collect();
-                key_faults(keys, &mut seen, kebab, faults);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Reads a default as its type, in a model without parameters.
-fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
-    let value = value::parse_value(&SourceFile::new(format!("the default of `{}`", key.name), text))?;
-    let scope =
-        Scope { parameters: ParameterValues::new(), prefix: String::new(), placement: Isometry3::identity() };
-    let context = Context::new(Arc::new(scope), None);
-    let field = Field { key: key.name, value: &value, context: &context };
-    match key.value {
-        ValueKind::Number(dimension) => field.number(dimension).map(drop)?,
-        ValueKind::NumberOr(dimension, words) => read_number_or(field, dimension, words).map(drop)?,
-        ValueKind::Count => field.count().map(drop)?,
-        ValueKind::Vector3(dimension) => field.vector3(dimension).map(drop)?,
-        ValueKind::Numbers(dimension, lengths) => field.numbers(dimension, lengths).map(drop)?,
-        ValueKind::Matrix(dimension, rows, columns) => field.matrix(dimension, rows, columns).map(drop)?,
-        ValueKind::Symmetric3(dimension) => field.symmetric3(dimension).map(drop)?,
-        ValueKind::Text | ValueKind::Reference => field.text().map(drop)?,
-        ValueKind::Boolean => field.boolean().map(drop)?,
-        ValueKind::Choice(choices) => field.choice(choices).map(drop)?,
-        ValueKind::References(_) | ValueKind::Tables(_) => field.array().map(drop)?,
-        ValueKind::Orientation => orientation::read(field).map(drop)?,
-        ValueKind::Law(dimension) => read_law(field, dimension).map(drop)?,
-        ValueKind::Law3(dimension) => read_three(field, |part| read_law(part, dimension)).map(drop)?,
-        ValueKind::Signal(dimension) => read_signal(field, dimension).map(drop)?,
-        ValueKind::Signal3(dimension) => read_three(field, |part| read_signal(part, dimension)).map(drop)?,
-        ValueKind::Signals(dimension) => read_signals(field, dimension).map(drop)?,
-        ValueKind::Curve(argument, value) => read_curve(field, argument, value).map(drop)?,
-        ValueKind::Table(_) | ValueKind::Parameters => field.table().map(drop)?,
-    }
-    Ok(())
-}
-
 /// Defaults by key and text, each read once: parts that are repeated thousands of times ask for the same
 /// ones.
 static DEFAULTS: LazyLock<Mutex<HashMap<[&str; 2], Arc<Value>>>> = LazyLock::new(Mutex::default);
@@ -419,7 +363,7 @@ pub(crate) fn default_value(key: &'static str, text: &'static str) -> Arc<Value>
     known.entry([key, text]).or_insert_with(|| Arc::new(read())).clone()
 }
 
-fn read_number_or(
+pub(super) fn read_number_or(
     field: Field<'_>,
     dimension: Dimension,
     words: &'static [&'static str],

@@ -39,7 +39,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
     pub fn at(dae: &dyn Dae, at: &Point) -> Result<Self, ModesError> {
-        let (shape, couplings) = (dae.shape(), dae.couplings_at(at.memory));
+        let (shape, couplings) = (dae.shape(), dae.couplings(Some(at.memory)));
         let length = shape.scales.length;
         if shape.nonholonomic_count() > 0 {
             return Err(ModesError::Unsupported("nonholonomic constraints"));
@@ -47,20 +47,11 @@ impl Linearized {
         if shape.reactions == Reactions::General {
             return Err(ModesError::Unsupported("forces that depend on reactions"));
         }
-        let mut tangent = Tangent::zeros(&couplings);
-        dae.tangent(
-            at,
-            TangentWeights { mass: 1.0, damping: 0.0, stiffness: true, remembered_forces: false },
-            &mut tangent,
-        );
-        let (mass, mut stiffness) = (tangent.dynamic.clone(), tangent.stiffness.clone());
-        let gradient = tangent.gradient.clone();
-        tangent.clear();
-        dae.tangent(
-            at,
-            TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false },
-            &mut tangent,
-        );
+        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: true, remembered_forces: false };
+        let Tangent { dynamic: mass, mut stiffness, gradient, .. } =
+            Tangent::at(dae, &couplings, at, weights);
+        let weights = TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false };
+        let tangent = Tangent::at(dae, &couplings, at, weights);
         let mut damping = tangent.dynamic.clone();
         let space = &shape.space;
         add_turned(space, at.velocity, 1.0, &damping, &mut stiffness);

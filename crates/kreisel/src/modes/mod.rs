@@ -55,6 +55,7 @@ impl Default for ModeSettings {
 
 /// Why there are no modes.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModesError {
     /// Something whose linearisation is not made here.
     #[error("modes cannot be found for systems with {0}")]

@@ -5,18 +5,18 @@ use crate::element::beam::{
     SpanError,
 };
 use crate::element::{Axes, Quantity};
+use crate::integrate::Words;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix6, Pose, Vector3, se3};
 use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
-    Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, Words, placement,
+    Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, placement,
 };
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, Key, Law, Need, Occurrence, Part, PartKind, PartReader, Reference, SignalLaw, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    SignalLaw, ValueKind,
 };
 use crate::part::beam_section;
 
@@ -25,51 +25,23 @@ const FORCE_PER_LENGTH: Dimension = Dimension::STIFFNESS;
 const TORQUE_PER_LENGTH: Dimension = Dimension::FORCE;
 
 static DAMPING: &[Key] = &[
-    key(
-        "time",
-        ValueKind::Number(Dimension::TIME),
-        Need::Optional,
-        "Kelvin–Voigt damping: section forces grow by this time times the stiffness times the rate of strain.",
-    ),
-    key(
-        "rate",
-        ValueKind::Number(Dimension::FREQUENCY),
-        Need::Optional,
-        "Damping by this rate times the momentum; it also brakes rigid motion.",
-    ),
-    key(
-        "frequencies",
-        ValueKind::Numbers(Dimension::FREQUENCY, &[2]),
-        Need::Optional,
-        "Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`.",
-    ),
-    key(
-        "ratios",
-        ValueKind::Numbers(Dimension::NONE, &[2]),
-        Need::Optional,
-        "Damping ratios at the two frequencies.",
-    ),
+    Key::new("time", ValueKind::Number(Dimension::TIME), Need::Optional)
+        .doc("Kelvin–Voigt damping: section forces grow by this time times the stiffness times the rate of strain."),
+    Key::new("rate", ValueKind::Number(Dimension::FREQUENCY), Need::Optional)
+        .doc("Damping by this rate times the momentum; it also brakes rigid motion."),
+    Key::new("frequencies", ValueKind::Numbers(Dimension::FREQUENCY, &[2]), Need::Optional)
+        .doc("Two frequencies in Hz whose damping ratios are given, in place of `time` and `rate`."),
+    Key::new("ratios", ValueKind::Numbers(Dimension::NONE, &[2]), Need::Optional)
+        .doc("Damping ratios at the two frequencies."),
 ];
 
 static LOAD: &[Key] = &[
-    key(
-        "force",
-        ValueKind::Signal3(FORCE_PER_LENGTH),
-        Need::Optional,
-        "Force per length, of time and inputs.",
-    ),
-    key(
-        "torque",
-        ValueKind::Signal3(TORQUE_PER_LENGTH),
-        Need::Optional,
-        "Torque per length, of time and inputs.",
-    ),
-    key(
-        "axes",
-        ValueKind::Choice(&["world", "section"]),
-        Need::Default("\"world\""),
-        "Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow.",
-    ),
+    Key::new("force", ValueKind::Signal3(FORCE_PER_LENGTH), Need::Optional)
+        .doc("Force per length, of time and inputs."),
+    Key::new("torque", ValueKind::Signal3(TORQUE_PER_LENGTH), Need::Optional)
+        .doc("Torque per length, of time and inputs."),
+    Key::new("axes", ValueKind::Choice(&["world", "section"]), Need::Default("\"world\""))
+        .doc("Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow."),
 ];
 
 /// Keys of `[[beam]]`.
@@ -78,87 +50,40 @@ static KIND: PartKind = PartKind {
     doc: "A flexible beam whose sections have x along its axis. Joints, forces and sensors name its sections as `beam.start`, `beam.end`, `beam.node-3` (from 0 to the number of elements times `order`) or `beam.at-0.5` (part of its length).",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "from",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Optional,
-            "Where a straight beam starts; at the marker of `start` if not given.",
-        ),
-        key(
-            "to",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Optional,
-            "Where a straight beam ends; at the marker of `end` if not given.",
-        ),
-        key(
-            "points",
-            ValueKind::Matrix(Dimension::LENGTH, 0, 3),
-            Need::Optional,
-            "Points through which the axis runs, in place of `from` and `to`.",
-        ),
-        key(
-            "curve",
-            ValueKind::Choice(&["line", "arc", "spline"]),
-            Need::Default("\"line\""),
-            "How the points are joined: straight with corners, by the arc of a circle through three, or smoothly.",
-        ),
-        key("elements", ValueKind::Count, Need::Required, "Number of elements along the whole beam."),
-        key(
-            "order",
-            ValueKind::Count,
-            Need::Default("1"),
-            "1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth.",
-        ),
-        key(
-            "section",
-            ValueKind::Table(beam_section::KEYS),
-            Need::Required,
-            "What every section resists and weighs.",
-        ),
-        key(
-            "up",
-            ValueKind::Vector3(Dimension::NONE),
-            Need::Optional,
-            "Direction to which the z axis of every section points as nearly as it can. If not given, that of the first section looks along z of the world (along x if the beam starts along z) and is carried along the axis without twist.",
-        ),
-        key(
-            "twist",
-            ValueKind::Numbers(Dimension::ANGLE, &[2]),
-            Need::Default("[0, 0]"),
-            "Angles about the axis by which the first and the last section are turned; between them it grows with the length.",
-        ),
-        key(
-            "start",
-            ValueKind::Reference,
-            Need::Optional,
-            "Body, marker, end of another beam or `ground` to which the start is clamped; free or held by joints if not given.",
-        ),
-        key(
-            "end",
-            ValueKind::Reference,
-            Need::Optional,
-            "Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given.",
-        ),
-        key("damping", ValueKind::Table(DAMPING), Need::Optional, "Damping within the beam."),
-        key("load", ValueKind::Table(LOAD), Need::Optional, "A load spread evenly over the length."),
-        key(
-            "velocity",
-            ValueKind::Vector3(Dimension::SPEED),
-            Need::Default("[0, 0, 0]"),
-            "Initial velocity of the start in a rigid motion of the whole beam.",
-        ),
-        key(
+        Key::new("from", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("Where a straight beam starts; at the marker of `start` if not given."),
+        Key::new("to", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("Where a straight beam ends; at the marker of `end` if not given."),
+        Key::new("points", ValueKind::Matrix(Dimension::LENGTH, 0, 3), Need::Optional)
+            .doc("Points through which the axis runs, in place of `from` and `to`."),
+        Key::new("curve", ValueKind::Choice(&["line", "arc", "spline"]), Need::Default("\"line\""))
+            .doc("How the points are joined: straight with corners, by the arc of a circle through three, or smoothly."),
+        Key::new("elements", ValueKind::Count, Need::Required)
+            .doc("Number of elements along the whole beam."),
+        Key::new("order", ValueKind::Count, Need::Default("1"))
+            .doc("1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth."),
+        Key::new("section", ValueKind::Table(beam_section::KEYS), Need::Required)
+            .doc("What every section resists and weighs."),
+        Key::new("up", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+            .doc("Direction to which the z axis of every section points as nearly as it can. If not given, that of the first section looks along z of the world (along x if the beam starts along z) and is carried along the axis without twist."),
+        Key::new("twist", ValueKind::Numbers(Dimension::ANGLE, &[2]), Need::Default("[0, 0]"))
+            .doc("Angles about the axis by which the first and the last section are turned; between them it grows with the length."),
+        Key::new("start", ValueKind::Reference, Need::Optional)
+            .doc("Body, marker, end of another beam or `ground` to which the start is clamped; free or held by joints if not given."),
+        Key::new("end", ValueKind::Reference, Need::Optional)
+            .doc("Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given."),
+        Key::new("damping", ValueKind::Table(DAMPING), Need::Optional).doc("Damping within the beam."),
+        Key::new("load", ValueKind::Table(LOAD), Need::Optional).doc("A load spread evenly over the length."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
+            .doc("Initial velocity of the start in a rigid motion of the whole beam."),
+        Key::new(
             "angular-velocity",
             ValueKind::Vector3(Dimension::ANGULAR_SPEED),
             Need::Default("[0, 0, 0]"),
-            "Initial angular velocity of this motion.",
-        ),
-        key(
-            "group",
-            ValueKind::Choice(BodyGroup::WORDS),
-            Need::Optional,
-            "Lie group of the nodes; that of the simulation if not given.",
-        ),
+        )
+        .doc("Initial angular velocity of this motion."),
+        Key::new("group", ValueKind::Choice(BodyGroup::WORDS), Need::Optional)
+            .doc("Lie group of the nodes; that of the simulation if not given."),
     ],
 };
 
@@ -178,13 +103,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let clamps = [clamp(&reader, builder, "start")?, clamp(&reader, builder, "end")?];
     let order = order(&reader)?;
     let frames = frames(&reader, order, &clamps)?;
-    let Some(section) = reader.table("section")?.map(beam_section::read).transpose()? else {
-        let mistake =
-            Mistake::MissingKey { key: "section".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone())
-            .with_hint("add `section = { … }`")
-            .into());
-    };
+    let section = reader.table("section")?.map(beam_section::read).transpose()?;
+    let section = section.ok_or_else(|| reader.missing("section", "add `section = { … }`"))?;
     let (damping_time, damping_rate) = damping(&reader)?;
     let plan = BeamPlan {
         name: part.name(),
@@ -255,22 +175,14 @@ fn points(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Vector
             .row_iter()
             .map(|row| placement.transform_point(&Vector3::new(row[0], row[1], row[2])))
             .collect();
-        if points.len() < 2 {
-            return Err(reader.unsuitable("points", "at least two points", points.len()).into());
-        }
+        reader.require(points.len() >= 2, "points", "at least two points", points.len())?;
         return Ok(points);
     }
     let end = |key: &str, clamp: &Option<Clamp>, other: &str| -> Result<Vector3, ModelErrors> {
         let given = reader.optional_vector3(key)?.map(|point| placement.transform_point(&point));
-        match given.or_else(|| clamp.as_ref().and_then(Clamp::place)) {
-            Some(point) => Ok(point),
-            None => {
-                let part = reader.description().to_string();
-                let mistake = Mistake::MissingKey { key: key.to_string(), part };
-                let hint = format!("or name a marker in `{other}`, or give `points`");
-                Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
-            }
-        }
+        let point = given.or_else(|| clamp.as_ref().and_then(Clamp::place));
+        let hint = || format!("or name a marker in `{other}`, or give `points`");
+        Ok(point.ok_or_else(|| reader.missing(key, hint()))?)
     };
     Ok(vec![end("from", &clamps[0], "start")?, end("to", &clamps[1], "end")?])
 }
@@ -293,9 +205,7 @@ fn frames(
 ) -> Result<Vec<PieceFrames>, ModelErrors> {
     let points = points(reader, clamps)?;
     let elements = reader.count("elements")? as usize;
-    if elements == 0 {
-        return Err(reader.unsuitable("elements", "at least 1", 0).into());
-    }
+    reader.require(elements > 0, "elements", "at least 1", 0)?;
     let kind = match reader.choice("curve")? {
         "arc" => CurveKind::Arc,
         "spline" => CurveKind::Spline,
@@ -542,9 +452,7 @@ impl BeamPlan<'_> {
     ) -> Result<(), ModelErrors> {
         let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
         if force.is_none() && torque.is_none() {
-            let mistake =
-                Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+            return Err(reader.missing("force", "or `torque`").into());
         }
         let axes = if reader.choice("axes")? == "section" { Axes::Marker } else { Axes::World };
         let wrenches = self.at_nodes(stations, |share, carried| match axes {

@@ -1,17 +1,16 @@
 //! The `section` of a beam: by its stiffnesses, by full matrices or by its shape.
 
+use super::body::positive_moments;
 use crate::element::beam::{Material, Profile, Section, SectionError, mass_about, stiffness_about};
 use crate::lie::{Matrix3, Matrix6, Vector6};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
 const fn length(name: &'static str, doc: &'static str) -> Key {
-    key(name, ValueKind::Number(Dimension::LENGTH), Need::Optional, doc)
+    Key::new(name, ValueKind::Number(Dimension::LENGTH), Need::Optional).doc(doc)
 }
 
 const fn centre(name: &'static str, doc: &'static str) -> Key {
-    key(name, ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Default("[0, 0]"), doc)
+    Key::new(name, ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Default("[0, 0]")).doc(doc)
 }
 
 /// kg·m: moment of inertia per length.
@@ -19,12 +18,8 @@ const INERTIA_PER_LENGTH: Dimension = Dimension::from_exponents([1, 1, 0, 0]);
 
 /// Keys of `section`.
 pub static KEYS: &[Key] = &[
-    key(
-        "shape",
-        ValueKind::Choice(&["circle", "tube", "rectangle", "i-section"]),
-        Need::Optional,
-        "Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.",
-    ),
+    Key::new("shape", ValueKind::Choice(&["circle", "tube", "rectangle", "i-section"]), Need::Optional)
+        .doc("Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses."),
     length("radius", "Radius of a circle."),
     length("outer-radius", "Outer radius of a tube."),
     length("inner-radius", "Inner radius of a tube."),
@@ -32,60 +27,31 @@ pub static KEYS: &[Key] = &[
     length("height", "Extent of a rectangle or I along z."),
     length("flange-thickness", "Thickness along z of each flange of an I."),
     length("web-thickness", "Thickness along y of the web of an I."),
-    key(
-        "youngs-modulus",
-        ValueKind::Number(Dimension::PRESSURE),
-        Need::Optional,
-        "Young's modulus of the shape's material.",
-    ),
-    key(
-        "poisson-ratio",
-        ValueKind::Number(Dimension::NONE),
-        Need::Optional,
-        "Poisson's ratio of the shape's material.",
-    ),
-    key("density", ValueKind::Number(Dimension::DENSITY), Need::Optional, "Density of the shape's material."),
-    key("axial-stiffness", ValueKind::Number(Dimension::FORCE), Need::Optional, "EA: resistance to stretch."),
-    key(
-        "shear-stiffness",
-        ValueKind::Numbers(Dimension::FORCE, &[2]),
-        Need::Optional,
-        "GA along y and along z, shear correction included.",
-    ),
-    key(
-        "torsional-stiffness",
-        ValueKind::Number(Dimension::BENDING_STIFFNESS),
-        Need::Optional,
-        "GJ: resistance to twist.",
-    ),
-    key(
-        "bending-stiffness",
-        ValueKind::Numbers(Dimension::BENDING_STIFFNESS, &[2]),
-        Need::Optional,
-        "EI about y and about z.",
-    ),
+    Key::new("youngs-modulus", ValueKind::Number(Dimension::PRESSURE), Need::Optional)
+        .doc("Young's modulus of the shape's material."),
+    Key::new("poisson-ratio", ValueKind::Number(Dimension::NONE), Need::Optional)
+        .doc("Poisson's ratio of the shape's material."),
+    Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
+        .doc("Density of the shape's material."),
+    Key::new("axial-stiffness", ValueKind::Number(Dimension::FORCE), Need::Optional)
+        .doc("EA: resistance to stretch."),
+    Key::new("shear-stiffness", ValueKind::Numbers(Dimension::FORCE, &[2]), Need::Optional)
+        .doc("GA along y and along z, shear correction included."),
+    Key::new("torsional-stiffness", ValueKind::Number(Dimension::BENDING_STIFFNESS), Need::Optional)
+        .doc("GJ: resistance to twist."),
+    Key::new("bending-stiffness", ValueKind::Numbers(Dimension::BENDING_STIFFNESS, &[2]), Need::Optional)
+        .doc("EI about y and about z."),
     centre("elastic-centre", "Where a pull stretches without bending, as y and z from the axis."),
     centre("shear-centre", "Where a transverse force bends without twist, as y and z from the axis."),
-    key("mass-per-length", ValueKind::Number(Dimension::MASS_PER_LENGTH), Need::Optional, "Mass per length."),
-    key(
-        "inertia-per-length",
-        ValueKind::Symmetric3(INERTIA_PER_LENGTH),
-        Need::Optional,
-        "Moments of inertia per length about the centre of mass, in section axes (x along the beam).",
-    ),
+    Key::new("mass-per-length", ValueKind::Number(Dimension::MASS_PER_LENGTH), Need::Optional)
+        .doc("Mass per length."),
+    Key::new("inertia-per-length", ValueKind::Symmetric3(INERTIA_PER_LENGTH), Need::Optional)
+        .doc("Moments of inertia per length about the centre of mass, in section axes (x along the beam)."),
     centre("mass-centre", "Centre of mass, as y and z from the axis."),
-    key(
-        "stiffness-matrix",
-        ValueKind::Matrix(Dimension::NONE, 6, 6),
-        Need::Optional,
-        "Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones.",
-    ),
-    key(
-        "mass-matrix",
-        ValueKind::Matrix(Dimension::NONE, 6, 6),
-        Need::Optional,
-        "Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones.",
-    ),
+    Key::new("stiffness-matrix", ValueKind::Matrix(Dimension::NONE, 6, 6), Need::Optional)
+        .doc("Whole stiffness in N, Nm and Nm² over twist rate, curvatures about y and z, stretch, shears along y and z, in place of the single ones."),
+    Key::new("mass-matrix", ValueKind::Matrix(Dimension::NONE, 6, 6), Need::Optional)
+        .doc("Whole mass per length in kg/m, kg and kg m over rotations and translations, in place of the single ones."),
 ];
 
 /// Reads a section.
@@ -114,11 +80,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
         "tube" => {
             let (outer_radius, inner_radius) =
                 (reader.positive("outer-radius")?, reader.not_negative("inner-radius")?);
-            if inner_radius >= outer_radius {
-                return Err(reader
-                    .unsuitable("inner-radius", "less than `outer-radius`", inner_radius)
-                    .into());
-            }
+            let fits = inner_radius < outer_radius;
+            reader.require(fits, "inner-radius", "less than `outer-radius`", inner_radius)?;
             Profile::Tube { outer_radius, inner_radius }
         }
         "rectangle" => {
@@ -127,9 +90,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
         _ => i_section(reader)?,
     };
     let poisson_ratio = reader.number("poisson-ratio")?;
-    if !(-1.0 < poisson_ratio && poisson_ratio <= 0.5) {
-        return Err(reader.unsuitable("poisson-ratio", "above −1 and not above 0.5", poisson_ratio).into());
-    }
+    let exists = -1.0 < poisson_ratio && poisson_ratio <= 0.5;
+    reader.require(exists, "poisson-ratio", "above −1 and not above 0.5", poisson_ratio)?;
     let material = Material {
         youngs_modulus: reader.positive("youngs-modulus")?,
         poisson_ratio,
@@ -141,12 +103,8 @@ fn section_of_shape(reader: &PartReader, shape: &str) -> Result<Section, ModelEr
 fn i_section(reader: &PartReader) -> Result<Profile, ModelErrors> {
     let (width, height) = (reader.positive("width")?, reader.positive("height")?);
     let (flange, web) = (reader.positive("flange-thickness")?, reader.positive("web-thickness")?);
-    if 2.0 * flange >= height {
-        return Err(reader.unsuitable("flange-thickness", "less than half of `height`", flange).into());
-    }
-    if web > width {
-        return Err(reader.unsuitable("web-thickness", "at most `width`", web).into());
-    }
+    reader.require(2.0 * flange < height, "flange-thickness", "less than half of `height`", flange)?;
+    reader.require(web <= width, "web-thickness", "at most `width`", web)?;
     Ok(Profile::ISection { width, height, flange, web })
 }
 
@@ -165,15 +123,9 @@ fn stiffness(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
 fn mass(reader: &PartReader) -> Result<Matrix6, ModelErrors> {
     const HINT: &str = "or give a `shape` with its `density`, or a `mass-matrix`";
     let mass = positive(reader, "mass-per-length", HINT)?;
-    let inertia: Matrix3 = match reader.optional_symmetric3("inertia-per-length")? {
-        Some(inertia) => inertia,
-        None => return Err(missing(reader, "inertia-per-length", HINT)),
-    };
-    let moments = inertia.symmetric_eigenvalues();
-    if moments.min() <= 0.0 {
-        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
-        return Err(reader.unsuitable("inertia-per-length", "positive definite", found).into());
-    }
+    let inertia: Option<Matrix3> = reader.optional_symmetric3("inertia-per-length")?;
+    let inertia = inertia.ok_or_else(|| reader.missing("inertia-per-length", HINT))?;
+    positive_moments(reader, "inertia-per-length", &inertia)?;
     Ok(mass_about(mass, &inertia, pair(reader, "mass-centre")?))
 }
 
@@ -182,18 +134,13 @@ fn pair(reader: &PartReader, key: &str) -> Result<[f64; 2], ModelErrors> {
     Ok([numbers[0], numbers[1]])
 }
 
-fn missing(reader: &PartReader, key: &str, hint: &str) -> ModelErrors {
-    let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
-    ModelError::new(mistake, reader.place().clone()).with_hint(hint).into()
-}
-
 fn positive(reader: &PartReader, key: &str, hint: &str) -> Result<f64, ModelErrors> {
-    if reader.has(key) { reader.positive(key) } else { Err(missing(reader, key, hint)) }
+    Ok(reader.optional_positive(key)?.ok_or_else(|| reader.missing(key, hint))?)
 }
 
 fn both_positive(reader: &PartReader, key: &str, hint: &str) -> Result<[f64; 2], ModelErrors> {
     if !reader.has(key) {
-        return Err(missing(reader, key, hint));
+        return Err(reader.missing(key, hint).into());
     }
     let numbers = pair(reader, key)?;
     match numbers.iter().find(|number| **number <= 0.0) {
@@ -213,10 +160,5 @@ fn refused(reader: &PartReader, error: &SectionError) -> ModelErrors {
         SectionError::NotSymmetric { .. } => matrix,
         _ => "shape",
     };
-    let mistake = Mistake::Unsuitable {
-        what: format!("`{key}` of {}", reader.description()),
-        requirement: "that of a section".to_string(),
-        found: error.to_string(),
-    };
-    ModelError::new(mistake, reader.place_of(key).clone()).into()
+    reader.unsuitable(key, "that of a section", error).into()
 }

@@ -1,27 +1,24 @@
 //! `[[body]]`: a rigid body.
 
 use crate::element::Body;
+use crate::integrate::Words;
 use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
-use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, Words, placement};
-use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
+use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
-    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
 };
 use crate::part::shape;
 
 static MARKER: &[Key] = &[
-    key("name", ValueKind::Text, Need::Required, "Name of the marker; it is referred to as `body.marker`."),
-    key(
-        "position",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Default("[0, 0, 0]"),
-        "Position in body axes.",
-    ),
-    key("orientation", ValueKind::Orientation, Need::Optional, "Rotation from marker axes to body axes."),
+    Key::new("name", ValueKind::Text, Need::Required)
+        .doc("Name of the marker; it is referred to as `body.marker`."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+        .doc("Position in body axes."),
+    Key::new("orientation", ValueKind::Orientation, Need::Optional)
+        .doc("Rotation from marker axes to body axes."),
 ];
 
 /// Keys of `[[body]]`.
@@ -30,74 +27,34 @@ static KIND: PartKind = PartKind {
     doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("mass", ValueKind::Number(Dimension::MASS), Need::Optional, "Mass."),
-        key(
-            "inertia",
-            ValueKind::Symmetric3(Dimension::INERTIA),
-            Need::Optional,
-            "Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.",
-        ),
-        key(
-            "density",
-            ValueKind::Number(Dimension::DENSITY),
-            Need::Optional,
-            "Density of the shape, in place of `mass` and `inertia`.",
-        ),
-        key(
-            "massless",
-            ValueKind::Boolean,
-            Need::Default("false"),
-            "Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction.",
-        ),
-        key(
-            "shape",
-            ValueKind::Table(shape::KEYS),
-            Need::Optional,
-            "What the body looks like, and what it weighs unless `inertia` is given.",
-        ),
-        key(
-            "position",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Default("[0, 0, 0]"),
-            "Initial position of the centre of mass.",
-        ),
-        key(
-            "orientation",
-            ValueKind::Orientation,
-            Need::Optional,
-            "Initial rotation from body axes to world axes.",
-        ),
-        key(
-            "velocity",
-            ValueKind::Vector3(Dimension::SPEED),
-            Need::Default("[0, 0, 0]"),
-            "Initial velocity of the centre of mass.",
-        ),
-        key(
+        Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional).doc("Mass."),
+        Key::new("inertia", ValueKind::Symmetric3(Dimension::INERTIA), Need::Optional)
+            .doc("Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given."),
+        Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
+            .doc("Density of the shape, in place of `mass` and `inertia`."),
+        Key::new("massless", ValueKind::Boolean, Need::Default("false"))
+            .doc("Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction."),
+        Key::new("shape", ValueKind::Table(shape::KEYS), Need::Optional)
+            .doc("What the body looks like, and what it weighs unless `inertia` is given."),
+        Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+            .doc("Initial position of the centre of mass."),
+        Key::new("orientation", ValueKind::Orientation, Need::Optional)
+            .doc("Initial rotation from body axes to world axes."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
+            .doc("Initial velocity of the centre of mass."),
+        Key::new(
             "angular-velocity",
             ValueKind::Vector3(Dimension::ANGULAR_SPEED),
             Need::Default("[0, 0, 0]"),
-            "Initial angular velocity.",
-        ),
-        key(
-            "velocity-axes",
-            ValueKind::Choice(&["world", "body"]),
-            Need::Default("\"world\""),
-            "Axes in which the velocities are given.",
-        ),
-        key(
-            "fixed",
-            ValueKind::Boolean,
-            Need::Default("false"),
-            "Whether assembly must leave the initial position and orientation as they are.",
-        ),
-        key(
-            "group",
-            ValueKind::Choice(BodyGroup::WORDS),
-            Need::Optional,
-            "Lie group of the body; that of the simulation if not given.",
-        ),
-        key("markers", ValueKind::Tables(MARKER), Need::Optional, "Named frames on the body."),
+        )
+        .doc("Initial angular velocity."),
+        Key::new("velocity-axes", ValueKind::Choice(&["world", "body"]), Need::Default("\"world\""))
+            .doc("Axes in which the velocities are given."),
+        Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
+            .doc("Whether assembly must leave the initial position and orientation as they are."),
+        Key::new("group", ValueKind::Choice(BodyGroup::WORDS), Need::Optional)
+            .doc("Lie group of the body; that of the simulation if not given."),
+        Key::new("markers", ValueKind::Tables(MARKER), Need::Optional).doc("Named frames on the body."),
     ],
 };
 
@@ -174,7 +131,7 @@ fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
         (None, Some(table)) => filled(reader, table),
         (None, None) => {
             let missing = reader.symmetric3("inertia").map(drop).err().unwrap_or_default();
-            Err(with_hint(missing, "or give a `shape` with `density`"))
+            Err(missing.map(|error| error.with_hint("or give a `shape` with `density`")))
         }
     }
 }
@@ -185,12 +142,8 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
         (false, true) => Some(reader.positive("density")?),
         (true, false) => None,
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`density`, `mass`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            return Err(ModelError::new(mistake, table.place().clone()).into());
+            let found = if both { "both are given" } else { "none is given" };
+            return Err(reader.ambiguous(&["density", "mass"], found).at(table.place()).into());
         }
     };
     let (shape, properties) = shape::read(table, shape::Placing::AtCentre)?;
@@ -203,12 +156,6 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
         return Err(reader.unsuitable("shape", "of a size that has a mass", format!("{mass} kg")).into());
     }
     Ok(Matter { mass, inertia, shape: Some(shape) })
-}
-
-fn with_hint(errors: ModelErrors, hint: &str) -> ModelErrors {
-    let mut hinted = ModelErrors::new();
-    errors.iter().for_each(|error| hinted.push(error.clone().with_hint(hint)));
-    hinted
 }
 
 /// Angular and linear velocity in body axes.
@@ -224,17 +171,27 @@ fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), Mo
 
 /// Principal moments are positive, and none is larger than the sum of the others.
 fn check_inertia(reader: &PartReader, inertia: &Matrix3) -> Result<(), ModelErrors> {
-    let moments = inertia.symmetric_eigenvalues();
+    let moments = positive_moments(reader, "inertia", inertia)?;
     let (sum, largest) = (moments.sum(), moments.max());
     let slack = 1e-9 * sum.abs();
-    if moments.min() <= 0.0 {
-        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
-        return Err(reader.unsuitable("inertia", "positive definite", found).into());
-    }
     if largest > sum - largest + slack {
         let requirement = "the inertia of a body: no principal moment may exceed the sum of the other two";
         let found = format!("{largest:.4e} against {:.4e}", sum - largest);
         return Err(reader.unsuitable("inertia", requirement, found).into());
     }
     Ok(())
+}
+
+/// Principal moments of the inertia that a key gives; refuses those that are not positive.
+pub(super) fn positive_moments(
+    reader: &PartReader,
+    key: &str,
+    inertia: &Matrix3,
+) -> Result<Vector3, ModelErrors> {
+    let moments = inertia.symmetric_eigenvalues();
+    if moments.min() <= 0.0 {
+        let found = format!("principal moments {:.4e}, {:.4e}, {:.4e}", moments[0], moments[1], moments[2]);
+        return Err(reader.unsuitable(key, "positive definite", found).into());
+    }
+    Ok(moments)
 }

@@ -4,14 +4,14 @@ use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
 use crate::machine::{Attachment, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// N/rad: force per rotation, and torque per displacement.
 const COUPLING_STIFFNESS: Dimension = Dimension::from_exponents([1, 1, -2, -1]);
 /// N·s/rad
 const COUPLING_DAMPING: Dimension = Dimension::from_exponents([1, 1, -1, -1]);
+
+const ZERO: Need = Need::Default("[0, 0, 0]");
 
 /// Keys of `[[bushing]]`.
 static KIND: PartKind = PartKind {
@@ -19,60 +19,24 @@ static KIND: PartKind = PartKind {
     doc: "Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector and stay below half a turn.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "bodies",
-            ValueKind::References(&[2]),
-            Need::Required,
-            "The two bodies, or their markers (`crank.pin`), or `ground`; matrices are in axes of the frame on the first.",
-        ),
-        key(
-            "point",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Optional,
-            "Where both frames stand, undeformed, in the world at the initial configuration; with two markers the frames are theirs.",
-        ),
-        key(
-            "orientation",
-            ValueKind::Orientation,
-            Need::Optional,
-            "Rotation from the frames' axes to world axes at the initial configuration; that of the marker, or of the world, if not given.",
-        ),
-        key(
-            "translational-stiffness",
-            ValueKind::Symmetric3(Dimension::STIFFNESS),
-            Need::Default("[0, 0, 0]"),
-            "Force per displacement.",
-        ),
-        key(
-            "rotational-stiffness",
-            ValueKind::Symmetric3(Dimension::TORSIONAL_STIFFNESS),
-            Need::Default("[0, 0, 0]"),
-            "Torque per rotation.",
-        ),
-        key(
-            "coupling-stiffness",
-            ValueKind::Matrix(COUPLING_STIFFNESS, 3, 3),
-            Need::Optional,
-            "Force (rows) per rotation (columns); its transpose is torque per displacement.",
-        ),
-        key(
-            "translational-damping",
-            ValueKind::Symmetric3(Dimension::DAMPING),
-            Need::Default("[0, 0, 0]"),
-            "Force per velocity.",
-        ),
-        key(
-            "rotational-damping",
-            ValueKind::Symmetric3(Dimension::TORSIONAL_DAMPING),
-            Need::Default("[0, 0, 0]"),
-            "Torque per angular velocity.",
-        ),
-        key(
-            "coupling-damping",
-            ValueKind::Matrix(COUPLING_DAMPING, 3, 3),
-            Need::Optional,
-            "Force (rows) per angular velocity (columns); its transpose is torque per velocity.",
-        ),
+        Key::new("bodies", ValueKind::References(&[2]), Need::Required)
+            .doc("The two bodies, or their markers (`crank.pin`), or `ground`; matrices are in axes of the frame on the first."),
+        Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("Where both frames stand, undeformed, in the world at the initial configuration; with two markers the frames are theirs."),
+        Key::new("orientation", ValueKind::Orientation, Need::Optional)
+            .doc("Rotation from the frames' axes to world axes at the initial configuration; that of the marker, or of the world, if not given."),
+        Key::new("translational-stiffness", ValueKind::Symmetric3(Dimension::STIFFNESS), ZERO)
+            .doc("Force per displacement."),
+        Key::new("rotational-stiffness", ValueKind::Symmetric3(Dimension::TORSIONAL_STIFFNESS), ZERO)
+            .doc("Torque per rotation."),
+        Key::new("coupling-stiffness", ValueKind::Matrix(COUPLING_STIFFNESS, 3, 3), Need::Optional)
+            .doc("Force (rows) per rotation (columns); its transpose is torque per displacement."),
+        Key::new("translational-damping", ValueKind::Symmetric3(Dimension::DAMPING), ZERO)
+            .doc("Force per velocity."),
+        Key::new("rotational-damping", ValueKind::Symmetric3(Dimension::TORSIONAL_DAMPING), ZERO)
+            .doc("Torque per angular velocity."),
+        Key::new("coupling-damping", ValueKind::Matrix(COUPLING_DAMPING, 3, 3), Need::Optional)
+            .doc("Force (rows) per angular velocity (columns); its transpose is torque per velocity."),
     ],
 };
 
@@ -95,12 +59,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let stiffness = matrix(&reader, "stiffness")?;
     let damping = matrix(&reader, "damping")?;
     if stiffness.amax() == 0.0 && damping.amax() == 0.0 {
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "of some effect".to_string(),
-            found: "without any stiffness or damping".to_string(),
-        };
-        let error = ModelError::new(mistake, reader.place().clone());
+        let error = reader.unsuitable_part("of some effect", "without any stiffness or damping");
         return Err(error.with_hint("add `translational-stiffness` or `rotational-stiffness`").into());
     }
     let turns = stiffness.rows(0, 3).amax() > 0.0 || damping.rows(0, 3).amax() > 0.0;

@@ -2,74 +2,43 @@
 
 use super::contact_law::{self, Laws};
 use super::joint::same_body;
+use super::shape::box_size;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeId, NodeMotion};
-use crate::lie::{Pose, UnitQuaternion, Vector3};
+use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{ContactSensor, SensorFrame};
 use crate::machine::shape::Geometry;
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+};
 
 /// Keys of `first-shape` and `second-shape`.
 pub static SHAPE_KEYS: &[Key] = &[
-    key(
+    Key::new(
         "kind",
         ValueKind::Choice(&["plane", "point", "sphere", "capsule", "box", "cylinder"]),
         Need::Required,
-        "What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z.",
-    ),
-    key(
-        "radius",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Radius of a sphere, capsule or cylinder.",
-    ),
-    key(
-        "length",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Length of a cylinder; of a capsule the part between its half spheres.",
-    ),
-    key(
-        "size",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Optional,
-        "Full edge lengths of a box along x, y and z.",
-    ),
-    key(
-        "position",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Default("[0, 0, 0]"),
-        "Where the shape's centre (or a point of the plane) stands in axes of the body or marker.",
-    ),
-    key(
-        "orientation",
-        ValueKind::Orientation,
-        Need::Optional,
-        "Rotation from the shape's axes to those of the body or marker.",
-    ),
+    )
+    .doc("What touches; a plane is z = 0 with matter below, axes of capsules and cylinders are z."),
+    Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Radius of a sphere, capsule or cylinder."),
+    Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Length of a cylinder; of a capsule the part between its half spheres."),
+    Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+        .doc("Full edge lengths of a box along x, y and z."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+        .doc("Where the shape's centre (or a point of the plane) stands in axes of the body or marker."),
+    Key::new("orientation", ValueKind::Orientation, Need::Optional)
+        .doc("Rotation from the shape's axes to those of the body or marker."),
 ];
 
-const BODIES: Key = key(
-    "bodies",
-    ValueKind::References(&[2]),
-    Need::Required,
-    "The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.",
-);
-const FIRST_SHAPE: Key = key(
-    "first-shape",
-    ValueKind::Table(SHAPE_KEYS),
-    Need::Optional,
-    "What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.",
-);
-const SECOND_SHAPE: Key = key(
-    "second-shape",
-    ValueKind::Table(SHAPE_KEYS),
-    Need::Optional,
-    "What of the second body touches; likewise.",
-);
+const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
+    .doc("The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.");
+const FIRST_SHAPE: Key = Key::new("first-shape", ValueKind::Table(SHAPE_KEYS), Need::Optional)
+    .doc("What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.");
+const SECOND_SHAPE: Key = Key::new("second-shape", ValueKind::Table(SHAPE_KEYS), Need::Optional)
+    .doc("What of the second body touches; likewise.");
 
 /// Keys of `[[contact]]`.
 static KIND: PartKind = PartKind {
@@ -189,12 +158,9 @@ fn surfaces(
     let given = reader.table(key)?.map(read_shape).transpose()?;
     if let Some(beam) = builder.frames().beams().iter().find(|beam| beam.name == reference.name) {
         let Some((surface @ Surface::Sphere { .. }, offset)) = given else {
-            let mistake = Mistake::Unsuitable {
-                what: format!("`{key}` of {}", reader.description()),
-                requirement: "a sphere or a point for a beam, which touches at its nodes".to_string(),
-                found: given.map_or("none", |(surface, _)| surface.word()).to_string(),
-            };
-            return Err(ModelError::new(mistake, reference.place.clone()).into());
+            let requirement = "a sphere or a point for a beam, which touches at its nodes";
+            let found = given.map_or("none", |(surface, _)| surface.word());
+            return Err(reader.unsuitable(key, requirement, found).at(&reference.place).into());
         };
         let nodes = (0..beam.node_count()).filter_map(|index| beam.node(index));
         return Ok(nodes
@@ -215,13 +181,12 @@ fn surfaces(
         Some(node) => own_shape(builder, node),
     };
     let Some((surface, frame)) = own else {
-        let mistake = Mistake::MissingKey { key: key.to_string(), part: reader.description().to_string() };
         let hint = format!(
             "`{}` has no `shape` that can touch (sphere, box, cylinder or capsule): say what does, \
              `{key} = {{ kind = \"sphere\", radius = … }}`",
             reference.name
         );
-        return Err(ModelError::new(mistake, reference.place.clone()).with_hint(&hint).into());
+        return Err(reader.missing(key, hint).at(&reference.place).into());
     };
     Ok(vec![ContactSurface { at, frame, surface }])
 }
@@ -252,14 +217,7 @@ fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
             radius: reader.positive("radius")?,
             half_length: 0.5 * reader.positive("length")?,
         },
-        _ => {
-            let size: Vector3 = reader.vector3("size")?;
-            if size.min() <= 0.0 {
-                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
-                return Err(reader.unsuitable("size", "three positive lengths", found).into());
-            }
-            Surface::Box { half_size: 0.5 * size }
-        }
+        _ => Surface::Box { half_size: 0.5 * box_size(&reader)? },
     };
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
     let frame = Pose::new(rotation, reader.vector3("position")?);
@@ -268,7 +226,7 @@ fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
 }
 
 /// Part of the smaller shape's size that counts as deep: a sphere whose centre is inside is one radius deep.
-const MAX_PENETRATION_PART: f64 = 0.5;
+pub(super) const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses shapes that start deep inside each other: they would fly apart.
 fn check_depth(

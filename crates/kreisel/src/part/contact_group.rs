@@ -1,28 +1,21 @@
 //! `[[contact-group]]`: many shapes of which any two may touch.
 
-use super::contact::own_shape;
+use super::contact::{MAX_PENETRATION_PART, own_shape};
 use super::contact_law::{self, Laws};
 use crate::element::contact::{ContactGroup, Member, Surface};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Vector3;
 use crate::machine::sensor::GroupSensor;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, Rank};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
+};
 
-const MEMBERS: Key = key(
-    "members",
-    ValueKind::References(&[]),
-    Need::Required,
-    "Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.",
-);
-const IMPACT_SPEED: Key = key(
-    "impact-speed",
-    ValueKind::Number(Dimension::SPEED),
-    Need::Default("1"),
-    "Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less.",
-);
+const MEMBERS: Key = Key::new("members", ValueKind::References(&[]), Need::Required)
+    .doc("Bodies with a `shape`, `ground` and its markers (planes z = 0); a star at the end of a name stands for anything: `ball-*`.");
+const IMPACT_SPEED: Key = Key::new("impact-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1"))
+    .doc("Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less.");
 
 /// Keys of `[[contact-group]]`.
 static KIND: PartKind = PartKind {
@@ -114,18 +107,12 @@ fn member(
         return Ok(Member { node: None, frame: at.marker.unwrap_or_default(), surface: Surface::Plane });
     };
     let Some((surface, frame)) = own_shape(builder, node) else {
-        let mistake = Mistake::Unsuitable {
-            what: format!("`{}`, a member of {},", reference.name, reader.description()),
-            requirement: "a body with a sphere, box, cylinder or capsule as `shape`".to_string(),
-            found: "without one".to_string(),
-        };
-        return Err(ModelError::new(mistake, reference.place.clone()).into());
+        let what = format!("`{}`, a member of {},", reference.name, reader.description());
+        let requirement = "a body with a sphere, box, cylinder or capsule as `shape`";
+        return Err(ModelError::unsuitable(what, requirement, "without one", &reference.place).into());
     };
     Ok(Member { node: Some(node), frame, surface })
 }
-
-/// Part of the smaller shape's size that counts as deep.
-const MAX_PENETRATION_PART: f64 = 0.5;
 
 /// Refuses members that start deep inside each other.
 fn check_depths(

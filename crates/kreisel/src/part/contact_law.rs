@@ -4,119 +4,68 @@ use crate::element::contact::{
     Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
 };
 use crate::lie::Pose;
-use crate::model::error::ModelErrors;
-use crate::model::kind::key;
-use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
-pub(super) const LAW: Key = key(
-    "law",
-    ValueKind::Choice(&["linear", "hertz", "flores"]),
-    Need::Default("\"linear\""),
-    "Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores.",
-);
-pub(super) const STIFFNESS: Key = key(
-    "stiffness",
-    ValueKind::Number(Dimension::STIFFNESS),
-    Need::Optional,
-    "Force per depth of the linear law.",
-);
-pub(super) const DAMPING: Key = key(
-    "damping",
-    ValueKind::Number(Dimension::DAMPING),
-    Need::Default("0"),
-    "Damping of the linear law; surfaces push but never pull.",
-);
-pub(super) const TRANSITION_DEPTH: Key = key(
-    "transition-depth",
-    ValueKind::Number(Dimension::LENGTH),
-    Need::Default("1e-6"),
-    "Depth at which half of the damping of the linear law acts, so that it begins without a jump.",
-);
-pub(super) const YOUNGS_MODULUS: Key = key(
+pub(super) const LAW: Key =
+    Key::new("law", ValueKind::Choice(&["linear", "hertz", "flores"]), Need::Default("\"linear\""))
+        .doc("Normal force: `linear` is a spring and a damper; `hertz` that of rounded elastic bodies, with losses (Hunt, Crossley) such that rebounds have exactly the given restitution; `flores` the same with the losses of Flores.");
+pub(super) const STIFFNESS: Key =
+    Key::new("stiffness", ValueKind::Number(Dimension::STIFFNESS), Need::Optional)
+        .doc("Force per depth of the linear law.");
+pub(super) const DAMPING: Key =
+    Key::new("damping", ValueKind::Number(Dimension::DAMPING), Need::Default("0"))
+        .doc("Damping of the linear law; surfaces push but never pull.");
+pub(super) const TRANSITION_DEPTH: Key =
+    Key::new("transition-depth", ValueKind::Number(Dimension::LENGTH), Need::Default("1e-6"))
+        .doc("Depth at which half of the damping of the linear law acts, so that it begins without a jump.");
+pub(super) const YOUNGS_MODULUS: Key = Key::new(
     "youngs-modulus",
     ValueKind::Number(Dimension::PRESSURE),
     Need::Optional,
+)
+.doc(
     "Young's modulus of both bodies for `hertz` and `flores`; beside a rigid one the other's may be halved.",
 );
-pub(super) const POISSON_RATIO: Key = key(
-    "poisson-ratio",
-    ValueKind::Number(Dimension::NONE),
-    Need::Default("0.3"),
-    "Poisson's ratio of both bodies for `hertz` and `flores`.",
-);
-pub(super) const RESTITUTION: Key = key(
-    "restitution",
-    ValueKind::Number(Dimension::NONE),
-    Need::Default("1"),
-    "Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01.",
-);
-pub(super) const REST_SPEED: Key = key(
-    "rest-speed",
-    ValueKind::Number(Dimension::SPEED),
-    Need::Default("1e-3"),
-    "Speed of meeting below which `hertz` and `flores` see no impact: the losses grow no further.",
-);
-pub(super) const EFFECTIVE_RADIUS: Key = key(
-    "effective-radius",
-    ValueKind::Number(Dimension::LENGTH),
-    Need::Optional,
-    "R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.",
-);
-pub(super) const FRICTION: Key = key(
-    "friction",
-    ValueKind::Number(Dimension::NONE),
-    Need::Default("0"),
-    "Coefficient of sliding friction.",
-);
-pub(super) const STATIC_FRICTION: Key = key(
-    "static-friction",
-    ValueKind::Number(Dimension::NONE),
-    Need::Optional,
-    "Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.",
-);
-pub(super) const STRIBECK_SPEED: Key = key(
-    "stribeck-speed",
-    ValueKind::Number(Dimension::SPEED),
-    Need::Optional,
-    "Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.",
-);
-pub(super) const TRANSITION_SPEED: Key = key(
-    "transition-speed",
-    ValueKind::Number(Dimension::SPEED),
-    Need::Default("1e-3"),
-    "Speed at which 76 % of the friction act; below it surfaces creep.",
-);
+pub(super) const POISSON_RATIO: Key =
+    Key::new("poisson-ratio", ValueKind::Number(Dimension::NONE), Need::Default("0.3"))
+        .doc("Poisson's ratio of both bodies for `hertz` and `flores`.");
+pub(super) const RESTITUTION: Key =
+    Key::new("restitution", ValueKind::Number(Dimension::NONE), Need::Default("1"))
+        .doc("Speed after over speed before an impact, from 0 to 1, for `hertz` and `flores`; below 0.01 it is taken as 0.01.");
+pub(super) const REST_SPEED: Key =
+    Key::new("rest-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1e-3"))
+        .doc("Speed of meeting below which `hertz` and `flores` see no impact: the losses grow no further.");
+pub(super) const EFFECTIVE_RADIUS: Key =
+    Key::new("effective-radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.");
+pub(super) const FRICTION: Key = Key::new("friction", ValueKind::Number(Dimension::NONE), Need::Default("0"))
+    .doc("Coefficient of sliding friction.");
+pub(super) const STATIC_FRICTION: Key =
+    Key::new("static-friction", ValueKind::Number(Dimension::NONE), Need::Optional).doc(
+        "Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.",
+    );
+pub(super) const STRIBECK_SPEED: Key =
+    Key::new("stribeck-speed", ValueKind::Number(Dimension::SPEED), Need::Optional)
+        .doc("Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.");
+pub(super) const TRANSITION_SPEED: Key =
+    Key::new("transition-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1e-3"))
+        .doc("Speed at which 76 % of the friction act; below it surfaces creep.");
 
-pub(super) const FRICTION_LAW: Key = key(
-    "friction-law",
-    ValueKind::Choice(&["coulomb", "lugre"]),
-    Need::Default("\"coulomb\""),
-    "How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep.",
-);
-pub(super) const BRISTLE_STIFFNESS: Key = key(
-    "bristle-stiffness",
-    ValueKind::Number(PER_LENGTH),
-    Need::Default("1e5"),
-    "Stiffness of the bristles of `lugre`, per normal force, in 1/m.",
-);
-pub(super) const BRISTLE_DAMPING: Key = key(
-    "bristle-damping",
-    ValueKind::Number(PER_SPEED),
-    Need::Default("0"),
-    "Damping of the bristles of `lugre`, per normal force, in s/m.",
-);
-pub(super) const VISCOUS_FRICTION: Key = key(
-    "viscous-friction",
-    ValueKind::Number(PER_SPEED),
-    Need::Default("0"),
-    "Friction of `lugre` that grows with the speed, per normal force, in s/m.",
-);
-pub(super) const STRIBECK_EXPONENT: Key = key(
-    "stribeck-exponent",
-    ValueKind::Number(Dimension::NONE),
-    Need::Default("2"),
-    "Exponent of the fall from static friction to that of sliding, for `lugre`.",
-);
+pub(super) const FRICTION_LAW: Key =
+    Key::new("friction-law", ValueKind::Choice(&["coulomb", "lugre"]), Need::Default("\"coulomb\""))
+        .doc("How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep.");
+pub(super) const BRISTLE_STIFFNESS: Key =
+    Key::new("bristle-stiffness", ValueKind::Number(PER_LENGTH), Need::Default("1e5"))
+        .doc("Stiffness of the bristles of `lugre`, per normal force, in 1/m.");
+pub(super) const BRISTLE_DAMPING: Key =
+    Key::new("bristle-damping", ValueKind::Number(PER_SPEED), Need::Default("0"))
+        .doc("Damping of the bristles of `lugre`, per normal force, in s/m.");
+pub(super) const VISCOUS_FRICTION: Key =
+    Key::new("viscous-friction", ValueKind::Number(PER_SPEED), Need::Default("0"))
+        .doc("Friction of `lugre` that grows with the speed, per normal force, in s/m.");
+pub(super) const STRIBECK_EXPONENT: Key =
+    Key::new("stribeck-exponent", ValueKind::Number(Dimension::NONE), Need::Default("2"))
+        .doc("Exponent of the fall from static friction to that of sliding, for `lugre`.");
 
 /// 1/m
 const PER_LENGTH: Dimension = Dimension::from_exponents([-1, 0, 0, 0]);
@@ -163,25 +112,18 @@ impl Laws {
             return Ok(Self { normal, friction, effective_radius: None });
         }
         let ratio = reader.number("poisson-ratio")?;
-        if !(-1.0 < ratio && ratio <= 0.5) {
-            return Err(reader.unsuitable("poisson-ratio", "above -1 and at most 0.5", ratio).into());
-        }
+        let exists = -1.0 < ratio && ratio <= 0.5;
+        reader.require(exists, "poisson-ratio", "above -1 and at most 0.5", ratio)?;
         let restitution = reader.number("restitution")?;
-        if !(0.0..=1.0).contains(&restitution) {
-            let error = reader.unsuitable("restitution", "from 0 (no rebound) to 1 (no loss)", restitution);
-            return Err(error.into());
-        }
+        let exists = (0.0..=1.0).contains(&restitution);
+        reader.require(exists, "restitution", "from 0 (no rebound) to 1 (no loss)", restitution)?;
         let modulus = required(reader, "youngs-modulus", "Hertz's law")? / (2.0 * (1.0 - ratio * ratio));
         let rest_speed = reader.positive(speed)?;
         let normal = match law {
             "hertz" => NormalLaw::hertz(modulus, restitution, rest_speed),
             _ => NormalLaw::flores(modulus, restitution, rest_speed),
         };
-        let effective_radius = match reader.has("effective-radius") {
-            true => Some(reader.positive("effective-radius")?),
-            false => None,
-        };
-        Ok(Self { normal, friction, effective_radius })
+        Ok(Self { normal, friction, effective_radius: reader.optional_positive("effective-radius")? })
     }
 
     /// Whether Hertz's law misses a radius.
@@ -267,10 +209,7 @@ pub(super) fn read_friction(
         let requirement = format!("at least the `friction` {sliding} of sliding");
         return Err(reader.unsuitable("static-friction", &requirement, sticking).into());
     }
-    let stribeck_speed = match reader.has("stribeck-speed") {
-        true => Some(reader.positive("stribeck-speed")?),
-        false => None,
-    };
+    let stribeck_speed = reader.optional_positive("stribeck-speed")?;
     if bristles {
         return Ok(Friction::LuGre(LuGreFriction {
             stiffness: reader.positive("bristle-stiffness")?,

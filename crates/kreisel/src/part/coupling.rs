@@ -18,24 +18,12 @@ static GEAR: PartKind = PartKind {
     doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key {
-            name: "joints",
-            value: ValueKind::References(&[2]),
-            need: Need::Required,
-            doc: "The two joints; with the angle after a dot (`joint.second-angle`) where one has several.",
-        },
-        Key {
-            name: "ratio",
-            value: ValueKind::Number(Dimension::NONE),
-            need: Need::Required,
-            doc: "Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.",
-        },
-        Key {
-            name: "offset",
-            value: ValueKind::Number(Dimension::ANGLE),
-            need: Need::Optional,
-            doc: "Angle of the second joint where that of the first is zero; from the initial configuration if not given.",
-        },
+        Key::new("joints", ValueKind::References(&[2]), Need::Required)
+            .doc("The two joints; with the angle after a dot (`joint.second-angle`) where one has several."),
+        Key::new("ratio", ValueKind::Number(Dimension::NONE), Need::Required)
+            .doc("Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth."),
+        Key::new("offset", ValueKind::Number(Dimension::ANGLE), Need::Optional)
+            .doc("Angle of the second joint where that of the first is zero; from the initial configuration if not given."),
     ],
 };
 
@@ -45,24 +33,13 @@ static COUPLING: PartKind = PartKind {
     doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key {
-            name: "joints",
-            value: ValueKind::References(&[]),
-            need: Need::Required,
-            doc: "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
-        },
-        Key {
-            name: "factors",
-            value: ValueKind::Numbers(Dimension::NONE, &[]),
-            need: Need::Required,
-            doc: "Factor of each coordinate in the sum; coordinates count in m and rad.",
-        },
-        Key {
-            name: "offset",
-            value: ValueKind::Number(Dimension::NONE),
-            need: Need::Optional,
-            doc: "Value of the sum; from the initial configuration if not given.",
-        },
+        Key::new("joints", ValueKind::References(&[]), Need::Required).doc(
+            "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
+        ),
+        Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
+            .doc("Factor of each coordinate in the sum; coordinates count in m and rad."),
+        Key::new("offset", ValueKind::Number(Dimension::NONE), Need::Optional)
+            .doc("Value of the sum; from the initial configuration if not given."),
     ],
 };
 
@@ -92,11 +69,7 @@ fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
     let ratio = reader.number("ratio")?;
-    if ratio == 0.0 {
-        return Err(reader
-            .unsuitable("ratio", "another number", "0, which would lock the second joint")
-            .into());
-    }
+    reader.require(ratio != 0.0, "ratio", "another number", "0, which would lock the second joint")?;
     let offset = reader.optional_number("offset")?;
     couple(&reader, builder, part, &references, &[-ratio, 1.0], offset, CoordinateChoice::Angle)?;
     reader.finish()
@@ -106,20 +79,26 @@ fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors
 fn add_coupling(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("joints")?;
-    if references.len() < 2 {
-        return Err(reader.unsuitable("joints", "at least two names", references.len()).into());
-    }
-    let factors = reader.numbers("factors")?;
-    if factors.len() != references.len() {
-        let requirement = format!("as many numbers as there are joints ({})", references.len());
-        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
-    }
-    if factors.contains(&0.0) {
-        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
-    }
+    reader.require(references.len() >= 2, "joints", "at least two names", references.len())?;
+    let factors = factors(&reader, &references, "joints")?;
     let offset = reader.optional_number("offset")?;
     couple(&reader, builder, part, &references, &factors, offset, CoordinateChoice::Any)?;
     reader.finish()
+}
+
+/// The factors of a sum, one for each of what it is of.
+pub(super) fn factors(
+    reader: &PartReader,
+    references: &[Reference],
+    summands: &str,
+) -> Result<Vec<f64>, ModelErrors> {
+    let factors = reader.numbers("factors")?;
+    if factors.len() != references.len() {
+        let requirement = format!("as many numbers as there are {summands} ({})", references.len());
+        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
+    }
+    reader.require(!factors.contains(&0.0), "factors", "numbers other than zero", "0")?;
+    Ok(factors)
 }
 
 fn couple(

@@ -24,10 +24,6 @@ impl TimeLaw for Law {
     }
 }
 
-const fn key(name: &'static str, value: ValueKind, doc: &'static str) -> Key {
-    Key { name, value, need: Need::Optional, doc }
-}
-
 /// Keys that say what is driven: one of them is given.
 const DRIVEN: &[&str] = &["joint", "point", "body"];
 
@@ -41,39 +37,24 @@ static KIND: PartKind = PartKind {
     doc: "Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "joint",
-            ValueKind::Reference,
-            "The joint that is driven; with the coordinate after a dot (`table.x`) where `angle` or `displacement` could mean several.",
-        ),
-        key(
-            "point",
-            ValueKind::Reference,
-            "The marker or body (its centre of mass) that is led along `path`.",
-        ),
-        key(
-            "body",
-            ValueKind::Reference,
-            "The body that is led in all six coordinates: its centre of mass along `path`, its rotation by `axis` and `angle` or by `euler`; what is not given stays as it is initially.",
-        ),
-        key(
-            "angle",
-            ValueKind::Law(Dimension::ANGLE),
-            "Angle of the joint, or of the body's turn about `axis` from its initial orientation; any number of turns.",
-        ),
-        key("displacement", ValueKind::Law(Dimension::LENGTH), "Displacement of the joint."),
-        key("path", ValueKind::Law3(Dimension::LENGTH), "Coordinates of the point in the world."),
-        key(
-            "axis",
-            ValueKind::Vector3(Dimension::NONE),
-            "Axis in the world about which the body turns; z if not given.",
-        ),
-        key(
-            "euler",
-            ValueKind::Law3(Dimension::ANGLE),
-            "Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation.",
-        ),
-        key("sequence", ValueKind::Choice(SEQUENCES), "Axes of the Euler angles, first turn first."),
+        Key::new("joint", ValueKind::Reference, Need::Optional)
+            .doc("The joint that is driven; with the coordinate after a dot (`table.x`) where `angle` or `displacement` could mean several."),
+        Key::new("point", ValueKind::Reference, Need::Optional)
+            .doc("The marker or body (its centre of mass) that is led along `path`."),
+        Key::new("body", ValueKind::Reference, Need::Optional)
+            .doc("The body that is led in all six coordinates: its centre of mass along `path`, its rotation by `axis` and `angle` or by `euler`; what is not given stays as it is initially."),
+        Key::new("angle", ValueKind::Law(Dimension::ANGLE), Need::Optional)
+            .doc("Angle of the joint, or of the body's turn about `axis` from its initial orientation; any number of turns."),
+        Key::new("displacement", ValueKind::Law(Dimension::LENGTH), Need::Optional)
+            .doc("Displacement of the joint."),
+        Key::new("path", ValueKind::Law3(Dimension::LENGTH), Need::Optional)
+            .doc("Coordinates of the point in the world."),
+        Key::new("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+            .doc("Axis in the world about which the body turns; z if not given."),
+        Key::new("euler", ValueKind::Law3(Dimension::ANGLE), Need::Optional)
+            .doc("Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation."),
+        Key::new("sequence", ValueKind::Choice(SEQUENCES), Need::Optional)
+            .doc("Axes of the Euler angles, first turn first."),
     ],
 };
 
@@ -114,9 +95,7 @@ fn ambiguous(reader: &PartReader, choices: &[&str], given: &[&str]) -> ModelErro
         [] => "none is given".to_string(),
         given => format!("{} are given", name::list(given)),
     };
-    let mistake =
-        Mistake::Ambiguous { part: reader.description().to_string(), choices: name::list(choices), found };
-    ModelError::new(mistake, reader.place().clone())
+    reader.ambiguous(choices, found)
 }
 
 /// A drive is kept among the joints, so that its reaction can be measured.
@@ -152,9 +131,7 @@ fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -
 
 fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let at = builder.attachment(&reader.reference("point")?)?;
-    if at.node.is_none() {
-        return Err(reader.unsuitable("point", "a point of a body", "one of the ground").into());
-    }
+    reader.require(at.node.is_some(), "point", "a point of a body", "one of the ground")?;
     let path = law_of_time(reader.law3("path"))?;
     let rows = path.into_iter().enumerate();
     let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();

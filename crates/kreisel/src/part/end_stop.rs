@@ -5,38 +5,20 @@ use std::sync::Arc;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, EndStop};
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
-const fn lower(dimension: Dimension) -> Key {
-    key("lower", ValueKind::Number(dimension), Need::Optional, "Lower bound; none if not given.")
-}
-
-const fn upper(dimension: Dimension) -> Key {
-    key("upper", ValueKind::Number(dimension), Need::Optional, "Upper bound; none if not given.")
-}
-
-const fn stiffness(dimension: Dimension) -> Key {
-    key("stiffness", ValueKind::Number(dimension), Need::Required, "Stiffness beyond a bound.")
-}
-
-const fn damping(dimension: Dimension) -> Key {
-    key(
-        "damping",
-        ValueKind::Number(dimension),
-        Need::Default("0"),
-        "Damping beyond a bound; the stop pushes back but never pulls.",
-    )
-}
-
-const fn depth(dimension: Dimension, default: &'static str) -> Key {
-    key(
-        "transition-depth",
-        ValueKind::Number(dimension),
-        Need::Default(default),
-        "Depth beyond a bound at which half of the damping acts, so that it begins without a jump.",
-    )
+/// The keys of both kinds, which differ in dimensions and in the transition depth that is usual.
+const fn keys(along: Dimension, stiffness: Dimension, damping: Dimension, depth: &'static str) -> [Key; 6] {
+    [
+        JOINT,
+        Key::new("lower", ValueKind::Number(along), Need::Optional).doc("Lower bound; none if not given."),
+        Key::new("upper", ValueKind::Number(along), Need::Optional).doc("Upper bound; none if not given."),
+        Key::new("stiffness", ValueKind::Number(stiffness), Need::Required).doc("Stiffness beyond a bound."),
+        Key::new("damping", ValueKind::Number(damping), Need::Default("0"))
+            .doc("Damping beyond a bound; the stop pushes back but never pulls."),
+        Key::new("transition-depth", ValueKind::Number(along), Need::Default(depth))
+            .doc("Depth beyond a bound at which half of the damping acts, so that it begins without a jump."),
+    ]
 }
 
 /// Keys of `[[end-stop]]`.
@@ -44,14 +26,7 @@ static DISPLACEMENT: PartKind = PartKind {
     name: "end-stop",
     doc: "Elastic bounds of the displacement of a joint.",
     occurrence: Occurrence::Many,
-    keys: &[
-        JOINT,
-        lower(Dimension::LENGTH),
-        upper(Dimension::LENGTH),
-        stiffness(Dimension::STIFFNESS),
-        damping(Dimension::DAMPING),
-        depth(Dimension::LENGTH, "1e-4"),
-    ],
+    keys: &keys(Dimension::LENGTH, Dimension::STIFFNESS, Dimension::DAMPING, "1e-4"),
 };
 
 /// Keys of `[[torsional-end-stop]]`.
@@ -59,14 +34,7 @@ static ANGLE: PartKind = PartKind {
     name: "torsional-end-stop",
     doc: "Elastic bounds of the angle of a joint; full turns count.",
     occurrence: Occurrence::Many,
-    keys: &[
-        JOINT,
-        lower(Dimension::ANGLE),
-        upper(Dimension::ANGLE),
-        stiffness(Dimension::TORSIONAL_STIFFNESS),
-        damping(Dimension::TORSIONAL_DAMPING),
-        depth(Dimension::ANGLE, "1e-3"),
-    ],
+    keys: &keys(Dimension::ANGLE, Dimension::TORSIONAL_STIFFNESS, Dimension::TORSIONAL_DAMPING, "1e-3"),
 };
 
 /// What the file adds to the kinds of parts.
@@ -103,9 +71,7 @@ fn add(part: &Part, builder: &mut MachineBuilder, measure: CoordinateChoice) -> 
     let along = joint_coordinate::read(&reader, builder, measure)?;
     let (lower, upper) = (reader.optional_number("lower")?, reader.optional_number("upper")?);
     if lower.is_none() && upper.is_none() {
-        let mistake =
-            Mistake::MissingKey { key: "upper".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `lower`, or both").into());
+        return Err(reader.missing("upper", "or `lower`, or both").into());
     }
     let bounds = [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)];
     if bounds[0] >= bounds[1] {

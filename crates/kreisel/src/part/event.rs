@@ -1,9 +1,8 @@
 //! `[[event]]`: what happens where an expression of the motion passes zero.
 
 use crate::machine::{Direction, EventDraft, MachineBuilder, PartEntry};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind,
+    Dimension, Key, MeasuredExpression, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind,
 };
 
 const DIRECTIONS: &[&str] = &["both", "rising", "falling"];
@@ -14,43 +13,19 @@ static KIND: PartKind = PartKind {
     doc: "A time at which an expression passes zero: steps land on it, `run.json` lists it, and it can stop the run, switch parts and change parameters.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "zero-of",
-            ValueKind::Text,
-            Need::Required,
-            "Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals, and of inputs; setting an input is no passage.",
-        ),
-        key(
-            "direction",
-            ValueKind::Choice(DIRECTIONS),
-            Need::Default("\"both\""),
-            "Which passages count: from below zero (`rising`), from above (`falling`) or `both`.",
-        ),
-        key(
-            "tolerance",
-            ValueKind::Number(Dimension::TIME),
-            Need::Default("1e-9"),
-            "Accuracy of the time at which it is located.",
-        ),
-        key("stop", ValueKind::Boolean, Need::Default("false"), "Whether the run ends here."),
-        key(
-            "switch-on",
-            ValueKind::References(&[]),
-            Need::Optional,
-            "Forces, springs, joints, drives and locks to switch on; joints must fit without an impulse.",
-        ),
-        key(
-            "switch-off",
-            ValueKind::References(&[]),
-            Need::Optional,
-            "Forces, springs, joints, drives and locks to switch off.",
-        ),
-        key(
-            "set",
-            ValueKind::Parameters,
-            Need::Optional,
-            "New values of parameters (`{ k = 200 }`), numbers or expressions of the values at the start; only forces, springs, dampers, bushings, friction and stops may use such a parameter, so that nothing jumps but forces.",
-        ),
+        Key::new("zero-of", ValueKind::Text, Need::Required)
+            .doc("Expression of `t`, joint coordinates (`crank.angle - pi/2`), positions, velocities and reactions, by the names of their signals, and of inputs; setting an input is no passage."),
+        Key::new("direction", ValueKind::Choice(DIRECTIONS), Need::Default("\"both\""))
+            .doc("Which passages count: from below zero (`rising`), from above (`falling`) or `both`."),
+        Key::new("tolerance", ValueKind::Number(Dimension::TIME), Need::Default("1e-9"))
+            .doc("Accuracy of the time at which it is located."),
+        Key::new("stop", ValueKind::Boolean, Need::Default("false")).doc("Whether the run ends here."),
+        Key::new("switch-on", ValueKind::References(&[]), Need::Optional)
+            .doc("Forces, springs, joints, drives and locks to switch on; joints must fit without an impulse."),
+        Key::new("switch-off", ValueKind::References(&[]), Need::Optional)
+            .doc("Forces, springs, joints, drives and locks to switch off."),
+        Key::new("set", ValueKind::Parameters, Need::Optional)
+            .doc("New values of parameters (`{ k = 200 }`), numbers or expressions of the values at the start; only forces, springs, dampers, bushings, friction and stops may use such a parameter, so that nothing jumps but forces."),
     ],
 };
 

@@ -4,10 +4,8 @@ use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{AppliedWrench, SensorFrame, WrenchPart};
 use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector, placement};
-use crate::model::error::Mistake;
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
 };
 
 /// Keys of `[[force]]`.
@@ -16,26 +14,14 @@ static KIND: PartKind = PartKind {
     doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "body",
-            ValueKind::Reference,
-            Need::Required,
-            "The body on which it acts, at its centre of mass, or a marker (`crank.pin`).",
-        ),
-        key(
-            "point",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Optional,
-            "Where it acts, in the world at the initial configuration, in place of a marker.",
-        ),
-        key("force", ValueKind::Signal3(Dimension::FORCE), Need::Optional, "Force vector."),
-        key("torque", ValueKind::Signal3(Dimension::TORQUE), Need::Optional, "Torque vector."),
-        key(
-            "axes",
-            ValueKind::Choice(&["world", "body"]),
-            Need::Default("\"world\""),
-            "Axes of the vectors: the world's, which keeps their direction, or those of the marker or body, which they follow.",
-        ),
+        Key::new("body", ValueKind::Reference, Need::Required)
+            .doc("The body on which it acts, at its centre of mass, or a marker (`crank.pin`)."),
+        Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("Where it acts, in the world at the initial configuration, in place of a marker."),
+        Key::new("force", ValueKind::Signal3(Dimension::FORCE), Need::Optional).doc("Force vector."),
+        Key::new("torque", ValueKind::Signal3(Dimension::TORQUE), Need::Optional).doc("Torque vector."),
+        Key::new("axes", ValueKind::Choice(&["world", "body"]), Need::Default("\"world\""))
+            .doc("Axes of the vectors: the world's, which keeps their direction, or those of the marker or body, which they follow."),
     ],
 };
 
@@ -54,15 +40,11 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     };
     let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
     if force.is_none() && torque.is_none() {
-        let mistake =
-            Mistake::MissingKey { key: "force".to_string(), part: reader.description().to_string() };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("or `torque`").into());
+        return Err(reader.missing("force", "or `torque`").into());
     }
-    if torque.is_some() && builder.frames().is_point_mass(node) {
-        return Err(reader
-            .unsuitable("torque", "left out for a point mass, which does not turn", "given")
-            .into());
-    }
+    let turns = !builder.frames().is_point_mass(node);
+    let requirement = "left out for a point mass, which does not turn";
+    reader.require(turns || torque.is_none(), "torque", requirement, "given")?;
     let axes = if reader.choice("axes")? == "body" { Axes::Marker } else { Axes::World };
     let marker = match reader.optional_vector3("point")? {
         None => attachment.marker.unwrap_or_default(),

@@ -7,9 +7,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
 static KIND: PartKind = PartKind {
@@ -18,48 +16,20 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        key(
-            "force",
-            ValueKind::Number(Dimension::FORCE),
-            Need::Optional,
-            "Force of sliding, against a displacement.",
-        ),
-        key(
-            "torque",
-            ValueKind::Number(Dimension::TORQUE),
-            Need::Optional,
-            "Torque of sliding, against an angle.",
-        ),
-        key(
-            "friction",
-            ValueKind::Number(Dimension::NONE),
-            Need::Optional,
-            "Coefficient of friction, times the force that the joint transmits.",
-        ),
-        key(
-            "radius",
-            ValueKind::Number(Dimension::LENGTH),
-            Need::Optional,
-            "Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.",
-        ),
-        key(
-            "bearing-length",
-            ValueKind::Number(Dimension::LENGTH),
-            Need::Optional,
-            "Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.",
-        ),
-        key(
-            "transition-speed",
-            ValueKind::Number(Dimension::SPEED),
-            Need::Default("1e-3"),
-            "Speed at which 76 % of the force act; below it the joint creeps.",
-        ),
-        key(
-            "transition-rate",
-            ValueKind::Number(Dimension::ANGULAR_SPEED),
-            Need::Default("1e-2"),
-            "Angular speed at which 76 % of the torque act; below it the joint creeps.",
-        ),
+        Key::new("force", ValueKind::Number(Dimension::FORCE), Need::Optional)
+            .doc("Force of sliding, against a displacement."),
+        Key::new("torque", ValueKind::Number(Dimension::TORQUE), Need::Optional)
+            .doc("Torque of sliding, against an angle."),
+        Key::new("friction", ValueKind::Number(Dimension::NONE), Need::Optional)
+            .doc("Coefficient of friction, times the force that the joint transmits."),
+        Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+            .doc("Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint."),
+        Key::new("bearing-length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+            .doc("Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press."),
+        Key::new("transition-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1e-3"))
+            .doc("Speed at which 76 % of the force act; below it the joint creeps."),
+        Key::new("transition-rate", ValueKind::Number(Dimension::ANGULAR_SPEED), Need::Default("1e-2"))
+            .doc("Angular speed at which 76 % of the torque act; below it the joint creeps."),
         contact_law::FRICTION_LAW,
         contact_law::STATIC_FRICTION,
         contact_law::STRIBECK_SPEED,
@@ -89,12 +59,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         (true, false) => (CoordinateChoice::Displacement, "force", "transition-speed"),
         (false, true) => (CoordinateChoice::Angle, "torque", "transition-rate"),
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`force`, `torque`, `friction`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            let error = ModelError::new(mistake, reader.place().clone());
+            let found = if both { "both are given" } else { "none is given" };
+            let error = reader.ambiguous(&["force", "torque", "friction"], found);
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };
@@ -123,10 +89,7 @@ fn add_by_reaction(
         true => reader.positive("transition-speed"),
         false => Ok(arm * reader.positive("transition-rate")?),
     })?;
-    let length = match reader.has("bearing-length") && !moments.is_empty() {
-        true => Some(reader.positive("bearing-length")?),
-        false => None,
-    };
+    let length = if moments.is_empty() { None } else { reader.optional_positive("bearing-length")? };
     let bearing = Bearing { friction, arm, length, forces: forces.clone(), moments: moments.clone() };
     let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, *motion, bearing);
     let bristles = match friction {

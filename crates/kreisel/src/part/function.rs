@@ -4,20 +4,15 @@ use crate::element::MAX_SIGNALS;
 use crate::machine::{FunctionEntry, MachineBuilder, PartEntry};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::expression::TIME;
-use crate::model::kind::key;
-use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[function]]`.
 static KIND: PartKind = PartKind {
     name: "function",
     doc: "A number that code outside of the model computes (a Python function, a Rust object) from measured quantities, at every evaluation of the forces. Expressions of forces use it by its name. The same as an expression is many times faster.",
     occurrence: Occurrence::Many,
-    keys: &[key(
-        "arguments",
-        ValueKind::References(&[]),
-        Need::Required,
-        "What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.",
-    )],
+    keys: &[Key::new("arguments", ValueKind::References(&[]), Need::Required)
+        .doc("What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.")],
 };
 
 /// What the file adds to the kinds of parts.
@@ -44,13 +39,9 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("arguments", &requirement, arguments.len()).into());
     }
     let Some(function) = builder.signals().outside_function(part.name()) else {
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "given by the program that runs the model".to_string(),
-            found: "missing".to_string(),
-        };
+        let error = reader.unsuitable_part("given by the program that runs the model", "missing");
         let hint = "give it in Python by `model.function(…)`, or write an expression in place of it";
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        return Err(error.with_hint(hint).into());
     };
     builder.signals_mut().add_function(FunctionEntry { name: part.name().to_string(), arguments, function });
     reader.finish()

@@ -8,12 +8,8 @@ static KIND: PartKind = PartKind {
     name: "gravity",
     doc: "Acceleration of gravity; without this table it is 9.80665 m/s² along -z.",
     occurrence: Occurrence::Once,
-    keys: &[Key {
-        name: "acceleration",
-        value: ValueKind::Vector3(Dimension::ACCELERATION),
-        need: Need::Required,
-        doc: "Acceleration vector in world axes.",
-    }],
+    keys: &[Key::new("acceleration", ValueKind::Vector3(Dimension::ACCELERATION), Need::Required)
+        .doc("Acceleration vector in world axes.")],
 };
 
 /// What the file adds to the kinds of parts.

@@ -1,20 +1,15 @@
 //! `[[input]]`: a number that is set from outside while the machine runs.
 
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::kind::key;
-use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[input]]`.
 static KIND: PartKind = PartKind {
     name: "input",
     doc: "A number that is set from outside while the machine runs, by a controller or another program. Expressions of forces, loads of beams, states and events use it by its name; whoever steps the machine sets it, and it keeps its value until it is set again.",
     occurrence: Occurrence::Many,
-    keys: &[key(
-        "value",
-        ValueKind::Number(Dimension::NONE),
-        Need::Default("0"),
-        "Value until it is set, in the base unit of where it is used.",
-    )],
+    keys: &[Key::new("value", ValueKind::Number(Dimension::NONE), Need::Default("0"))
+        .doc("Value until it is set, in the base unit of where it is used.")],
 };
 
 /// What the file adds to the kinds of parts.

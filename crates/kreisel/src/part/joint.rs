@@ -15,82 +15,35 @@ use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, Universa
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, Key, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
 };
 
-pub(super) const BODIES: Key = key(
-    "bodies",
-    ValueKind::References(&[2]),
-    Need::Required,
-    "The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.",
-);
-pub(super) const POINT: Key = key(
-    "point",
-    ValueKind::Vector3(Dimension::LENGTH),
-    Need::Optional,
+pub(super) const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
+    .doc("The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.");
+pub(super) const POINT: Key = Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional).doc(
     "Where the joint stands, in the world at the initial configuration; needed where no marker says it.",
 );
-const REACTION_POINT: Key = key(
-    "point",
-    ValueKind::Vector3(Dimension::LENGTH),
-    Need::Optional,
-    "Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.",
-);
-const ENDS: Key = key(
-    "bodies",
-    ValueKind::References(&[2]),
-    Need::Required,
-    "The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.",
-);
-const POINTS: Key = key(
-    "points",
-    ValueKind::Matrix(Dimension::LENGTH, 2, 3),
-    Need::Optional,
-    "The two ends, in the world at the initial configuration, in place of markers.",
-);
-const AXIS: Key = key(
-    "axis",
-    ValueKind::Vector3(Dimension::NONE),
-    Need::Optional,
-    "Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.",
-);
-pub(super) const NORMAL: Key = key(
-    "axis",
-    ValueKind::Vector3(Dimension::NONE),
-    Need::Optional,
-    "Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.",
-);
-const X_AXIS: Key = key(
-    "x-axis",
-    ValueKind::Vector3(Dimension::NONE),
-    Need::Optional,
-    "Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.",
-);
-const FIRST_AXIS: Key = key(
-    "first-axis",
-    ValueKind::Vector3(Dimension::NONE),
-    Need::Optional,
-    "Axis on the first body about which the cross turns (the joint's x axis), in the world at the initial configuration; x of the markers, or of the world, if not given.",
-);
-const SECOND_AXIS: Key = key(
-    "second-axis",
-    ValueKind::Vector3(Dimension::NONE),
-    Need::Optional,
-    "Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.",
-);
-const LEAD: Key = key(
-    "lead",
-    ValueKind::Number(Dimension::LENGTH),
-    Need::Required,
-    "Displacement along z per turn about z; negative for a left-handed thread.",
-);
-const LENGTH: Key = key(
-    "length",
-    ValueKind::Law(Dimension::LENGTH),
-    Need::Optional,
+const REACTION_POINT: Key = Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+    .doc("Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.");
+const ENDS: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
+    .doc("The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.");
+const POINTS: Key = Key::new("points", ValueKind::Matrix(Dimension::LENGTH, 2, 3), Need::Optional)
+    .doc("The two ends, in the world at the initial configuration, in place of markers.");
+const AXIS: Key = Key::new("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+    .doc("Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.");
+pub(super) const NORMAL: Key = Key::new("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+    .doc("Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.");
+const X_AXIS: Key = Key::new("x-axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+    .doc("Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.");
+const FIRST_AXIS: Key = Key::new("first-axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+    .doc("Axis on the first body about which the cross turns (the joint's x axis), in the world at the initial configuration; x of the markers, or of the world, if not given.");
+const SECOND_AXIS: Key = Key::new("second-axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+    .doc("Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.");
+const LEAD: Key = Key::new("lead", ValueKind::Number(Dimension::LENGTH), Need::Required)
+    .doc("Displacement along z per turn about z; negative for a left-handed thread.");
+const LENGTH: Key = Key::new("length", ValueKind::Law(Dimension::LENGTH), Need::Optional).doc(
     "Distance of the points, constant or by a law of time; that of the initial configuration if not given.",
 );
 
@@ -432,9 +385,7 @@ fn joint_point(
         let body = if sides[1].node.is_some() { &sides[1] } else { &sides[0] };
         return Ok(body.body.position);
     }
-    let mistake = Mistake::MissingKey { key: "point".to_string(), part: reader.description().to_string() };
-    let hint = "or name a marker in `bodies`, such as `crank.pin`";
-    Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into())
+    Err(reader.missing("point", "or name a marker in `bodies`, such as `crank.pin`").into())
 }
 
 /// Orientation of the joint in the world of the model, if the keys say one.
@@ -458,11 +409,7 @@ fn axis_rotation(reader: &PartReader) -> Result<Option<UnitQuaternion>, ModelErr
         (axis, Some(wish)) => (axis.unwrap_or_else(Vector3::z), wish),
     };
     let x = wish - z * z.dot(&wish);
-    if x.norm() < 1e-6 {
-        return Err(reader
-            .unsuitable("x-axis", "a direction other than the z axis", "parallel to it")
-            .into());
-    }
+    reader.require(x.norm() >= 1e-6, "x-axis", "a direction other than the z axis", "parallel to it")?;
     let x = x.normalize();
     Ok(Some(from_axes(x, z.cross(&x), z)))
 }

@@ -5,16 +5,11 @@
 
 use crate::kinematics::Coordinate;
 use crate::machine::{JointEntry, MachineBuilder, MeasuredCoordinate};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Key, Need, PartReader, Reference, ValueKind, name};
+use crate::model::{Key, ModelError, ModelErrors, Need, PartReader, Reference, ValueKind, name};
 
 /// The key that names a joint.
-pub const JOINT: Key = Key {
-    name: "joint",
-    value: ValueKind::Reference,
-    need: Need::Required,
-    doc: "The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.",
-};
+pub const JOINT: Key = Key::new("joint", ValueKind::Reference, Need::Required)
+    .doc("The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.");
 
 /// Reads `joint`: the name of a joint, perhaps with a coordinate.
 pub fn read(
@@ -96,12 +91,9 @@ fn unsuitable(
 ) -> ModelError {
     let names: Vec<&str> = free.iter().map(|(name, _)| *name).collect();
     let has = if names.is_empty() { "no free coordinate".to_string() } else { name::list(&names) };
-    let mistake = Mistake::Unsuitable {
-        what: format!("the joint `{}`", reference.name),
-        requirement: wanted.noun().to_string(),
-        found: format!("a {} joint, which has {has}", joint.kind),
-    };
-    let error = ModelError::new(mistake, reference.place.clone());
+    let found = format!("a {} joint, which has {has}", joint.kind);
+    let what = format!("the joint `{}`", reference.name);
+    let error = ModelError::unsuitable(what, wanted.noun(), found, &reference.place);
     match joint.coordinates {
         [(_, Coordinate::Distance)] => {
             error.with_hint("the `length` of a distance joint may itself be a law of time")
@@ -113,10 +105,5 @@ fn unsuitable(
 fn several(reader: &PartReader, reference: &Reference, suitable: &[(&str, Coordinate)]) -> ModelError {
     let names: Vec<String> = suitable.iter().map(|(name, _)| format!("{}.{name}", reference.name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mistake = Mistake::Ambiguous {
-        part: reader.description().to_string(),
-        choices: name::list(&names),
-        found: "the joint alone is named".to_string(),
-    };
-    ModelError::new(mistake, reference.place.clone())
+    reader.ambiguous(&names, "the joint alone is named").at(&reference.place)
 }

@@ -4,8 +4,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-force]]`.
 static KIND: PartKind = PartKind {
@@ -14,18 +13,10 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        Key {
-            name: "force",
-            value: ValueKind::Signal(Dimension::FORCE),
-            need: Need::Optional,
-            doc: "Force along a displacement.",
-        },
-        Key {
-            name: "torque",
-            value: ValueKind::Signal(Dimension::TORQUE),
-            need: Need::Optional,
-            doc: "Torque about an angle.",
-        },
+        Key::new("force", ValueKind::Signal(Dimension::FORCE), Need::Optional)
+            .doc("Force along a displacement."),
+        Key::new("torque", ValueKind::Signal(Dimension::TORQUE), Need::Optional)
+            .doc("Torque about an angle."),
     ],
 };
 
@@ -44,12 +35,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         (true, false) => (CoordinateChoice::Displacement, "force"),
         (false, true) => (CoordinateChoice::Angle, "torque"),
         (both, _) => {
-            let mistake = Mistake::Ambiguous {
-                part: reader.description().to_string(),
-                choices: "`force`, `torque`".to_string(),
-                found: if both { "both are given" } else { "none is given" }.to_string(),
-            };
-            let error = ModelError::new(mistake, reader.place().clone());
+            let found = if both { "both are given" } else { "none is given" };
+            let error = reader.ambiguous(&["force", "torque"], found);
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };

@@ -3,8 +3,7 @@
 use super::joint::{BODIES, NORMAL, POINT, frames, refuse_point_masses, two_bodies};
 use crate::joint::KnifeEdge;
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
-use crate::model::kind::key;
-use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[knife-edge]]`.
 static KIND: PartKind = PartKind {
@@ -15,12 +14,8 @@ static KIND: PartKind = PartKind {
         BODIES,
         POINT,
         NORMAL,
-        key(
-            "x-axis",
-            ValueKind::Vector3(Dimension::NONE),
-            Need::Optional,
-            "Direction of the blade in the world at the initial configuration, at right angles to the normal; x of the markers, or of the world, if not given.",
-        ),
+        Key::new("x-axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+            .doc("Direction of the blade in the world at the initial configuration, at right angles to the normal; x of the markers, or of the world, if not given."),
     ],
 };
 

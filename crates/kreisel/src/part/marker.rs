@@ -2,8 +2,7 @@
 
 use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::{MachineBuilder, PartEntry, placement};
-use crate::model::kind::key;
-use crate::model::{Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[marker]]`.
 static KIND: PartKind = PartKind {
@@ -11,30 +10,14 @@ static KIND: PartKind = PartKind {
     doc: "A named frame on a body or on the ground; other parts refer to it as `body.marker` or `ground.marker`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "body",
-            ValueKind::Reference,
-            Need::Default("\"ground\""),
-            "The body that carries it, or `ground`.",
-        ),
-        key(
-            "position",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Default("[0, 0, 0]"),
-            "Position, in the axes that `axes` names.",
-        ),
-        key(
-            "orientation",
-            ValueKind::Orientation,
-            Need::Optional,
-            "Rotation from marker axes to the axes that `axes` names.",
-        ),
-        key(
-            "axes",
-            ValueKind::Choice(&["body", "world"]),
-            Need::Default("\"body\""),
-            "Axes of `position` and `orientation`: those of the body, or the world at the initial configuration.",
-        ),
+        Key::new("body", ValueKind::Reference, Need::Default("\"ground\""))
+            .doc("The body that carries it, or `ground`."),
+        Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+            .doc("Position, in the axes that `axes` names."),
+        Key::new("orientation", ValueKind::Orientation, Need::Optional)
+            .doc("Rotation from marker axes to the axes that `axes` names."),
+        Key::new("axes", ValueKind::Choice(&["body", "world"]), Need::Default("\"body\""))
+            .doc("Axes of `position` and `orientation`: those of the body, or the world at the initial configuration."),
     ],
 };
 

@@ -38,7 +38,7 @@ pub mod spring;
 pub mod state;
 pub mod velocity_coupling;
 
-pub use reader::MachineReader;
+pub use reader::{MachineReader, read};
 
 use crate::machine::PartEntry;
 use crate::model::PartKind;
@@ -86,41 +86,7 @@ pub fn kinds() -> Vec<&'static PartKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::SignalFunction;
-    use crate::machine::{Functions, Machine};
-    use crate::model::Document;
-    use crate::model::reader::kind_faults;
-    use std::sync::Arc;
-
-    /// What the sample of `[[function]]` needs.
-    #[derive(Debug)]
-    struct Given;
-
-    impl SignalFunction for Given {
-        fn evaluate(&self, _: f64, _: &[f64], slopes: &mut [f64]) -> f64 {
-            slopes.fill(0.0);
-            0.0
-        }
-    }
-
-    fn sample(entry: &PartEntry) -> Machine {
-        let functions = Functions::from([("given".to_string(), Arc::new(Given) as _)]);
-        let machine = MachineReader::new().with_functions(functions).text(entry.kind.name, entry.sample);
-        machine.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
-    }
-
-    #[test]
-    fn every_sample_has_its_part_and_can_be_run() {
-        for entry in parts() {
-            let document = Document::from_text("sample", entry.sample, &kinds(), &[]).unwrap();
-            assert!(document.parts_of(entry.kind.name).next().is_some(), "{}", entry.kind.name);
-            let machine = sample(entry);
-            let plan = machine.plan().unwrap();
-            let mut run = machine.start(&plan).unwrap_or_else(|error| panic!("{}: {error}", entry.kind.name));
-            let ending = run.advance_to(plan.end_time / 100.0, &mut ());
-            assert_eq!(ending, crate::run::RunEnding::Done, "{}", entry.kind.name);
-        }
-    }
+    use crate::model::kind_faults::kind_faults;
 
     #[test]
     fn every_kind_is_declared_without_fault() {

@@ -13,25 +13,13 @@ static KIND: PartKind = PartKind {
     doc: "A mass in a point; its axes stay those of the world, and torques on it have no effect.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key { name: "mass", value: ValueKind::Number(Dimension::MASS), need: Need::Required, doc: "Mass." },
-        Key {
-            name: "position",
-            value: ValueKind::Vector3(Dimension::LENGTH),
-            need: Need::Default("[0, 0, 0]"),
-            doc: "Initial position.",
-        },
-        Key {
-            name: "velocity",
-            value: ValueKind::Vector3(Dimension::SPEED),
-            need: Need::Default("[0, 0, 0]"),
-            doc: "Initial velocity in world axes.",
-        },
-        Key {
-            name: "fixed",
-            value: ValueKind::Boolean,
-            need: Need::Default("false"),
-            doc: "Whether assembly must leave the initial position as it is.",
-        },
+        Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Required).doc("Mass."),
+        Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+            .doc("Initial position."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
+            .doc("Initial velocity in world axes."),
+        Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
+            .doc("Whether assembly must leave the initial position as it is."),
     ],
 };
 

@@ -6,7 +6,31 @@ use super::{parts, sensor};
 use crate::machine::{Functions, Machine, PartEntry, SettingTexts, build};
 use crate::model::{Document, ModelErrors, PartKind};
 
+/// Reads a model file.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/pendulum.toml");
+/// let machine = kreisel::read(path)?;
+/// assert_eq!(machine.frames().bodies().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`MachineReader`] reads with other settings, parameters and kinds of parts.
+pub fn read(path: impl AsRef<Path>) -> Result<Machine, ModelErrors> {
+    MachineReader::new().read(path)
+}
+
 /// Reads machines, with what is given from outside of their models.
+///
+/// ```
+/// use kreisel::part::MachineReader;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/pendulum.toml");
+/// let reader = MachineReader::new().with_setting("end-time", 0.5).with_setting("method", "index3");
+/// let machine = reader.read(path)?;
+/// assert_eq!(machine.settings().end_time(), Some(0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct MachineReader {
     parts: Vec<&'static PartEntry>,
@@ -42,7 +66,15 @@ impl MachineReader {
         self
     }
 
-    /// Takes settings in place of those of models.
+    /// Takes a setting, as a text or a number in base units, in place of that of models: what the keys of
+    /// `[simulation]` mean, they mean here, with the same checks.
+    #[must_use]
+    pub fn with_setting(mut self, key: &str, value: impl ToString) -> Self {
+        self.settings.set(key, value);
+        self
+    }
+
+    /// Takes settings in place of those of models, and of those that were given before.
     #[must_use]
     pub fn with_settings(mut self, settings: &SettingTexts) -> Self {
         self.settings = settings.clone();
@@ -62,9 +94,9 @@ impl MachineReader {
     }
 
     /// Reads a model file.
-    pub fn read(&self, path: &Path) -> Result<Machine, ModelErrors> {
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<Machine, ModelErrors> {
         let read = if self.settings.allows_outside() { Document::read_unconfined } else { Document::read };
-        self.document(&read(path, &self.kinds(), &self.parameters())?)
+        self.document(&read(path.as_ref(), &self.kinds(), &self.parameters())?)
     }
 
     /// Reads a model from a text; `name` stands for the file in messages.
@@ -90,7 +122,7 @@ impl Default for MachineReader {
 
 impl Machine {
     /// Reads a model file; `overrides` are parameters given on the command line, as name and expression.
-    pub fn read(path: &Path, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
+    pub fn read(path: impl AsRef<Path>, overrides: &[(&str, &str)]) -> Result<Self, ModelErrors> {
         MachineReader::new().with_parameters(overrides).read(path)
     }
 

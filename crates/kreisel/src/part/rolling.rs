@@ -5,10 +5,8 @@ use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
 
 /// Words for what rolls.
@@ -21,31 +19,16 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         BODIES,
-        key(
-            "radius",
-            ValueKind::Number(Dimension::LENGTH),
-            Need::Required,
-            "Radius of the wheel about its centre: the second body's marker, or its centre of mass.",
-        ),
-        key("shape", ValueKind::Choice(SHAPES), Need::Default("\"disc\""), "What rolls: `disc` or `sphere`."),
-        key(
-            "wheel-axis",
-            ValueKind::Vector3(Dimension::NONE),
-            Need::Optional,
-            "Axis of a disc in the world at the initial configuration; z of the second body's marker, or of the body, if not given.",
-        ),
-        key(
-            "point",
-            ValueKind::Vector3(Dimension::LENGTH),
-            Need::Optional,
-            "A point of the plane, in the world at the initial configuration; the origin of the first body's marker, or of the ground, if not given.",
-        ),
-        key(
-            "axis",
-            ValueKind::Vector3(Dimension::NONE),
-            Need::Optional,
-            "Normal of the plane, towards the wheel, in the world at the initial configuration; z of the first body's marker, or of the world, if not given.",
-        ),
+        Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Required)
+            .doc("Radius of the wheel about its centre: the second body's marker, or its centre of mass."),
+        Key::new("shape", ValueKind::Choice(SHAPES), Need::Default("\"disc\""))
+            .doc("What rolls: `disc` or `sphere`."),
+        Key::new("wheel-axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+            .doc("Axis of a disc in the world at the initial configuration; z of the second body's marker, or of the body, if not given."),
+        Key::new("point", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("A point of the plane, in the world at the initial configuration; the origin of the first body's marker, or of the ground, if not given."),
+        Key::new("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
+            .doc("Normal of the plane, towards the wheel, in the world at the initial configuration; z of the first body's marker, or of the world, if not given."),
     ],
 };
 
@@ -94,10 +77,8 @@ fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
         (None, Some(marker)) => marker.position,
         (None, None) if side.node.is_none() => placement(reader).position,
         (None, None) => {
-            let part = reader.description().to_string();
-            let mistake = Mistake::MissingKey { key: "point".to_string(), part };
             let hint = "say where the plane of the first body lies, or name a marker on it";
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+            return Err(reader.missing("point", hint).into());
         }
     };
     let rotation = match (reader.optional_direction("axis")?, marker) {

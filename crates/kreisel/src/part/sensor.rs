@@ -2,9 +2,7 @@
 
 use crate::machine::sensor::SensorRequest;
 use crate::machine::{MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
-use crate::model::{ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[sensor]]`.
 static KIND: PartKind = PartKind {
@@ -12,30 +10,14 @@ static KIND: PartKind = PartKind {
     doc: "A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "quantity",
-            ValueKind::Text,
-            Need::Required,
-            "What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
-        ),
-        key(
-            "of",
-            ValueKind::Reference,
-            Need::Optional,
-            "The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.",
-        ),
-        key(
-            "relative-to",
-            ValueKind::Reference,
-            Need::Optional,
-            "Body or marker from which a motion is observed; the ground if not given.",
-        ),
-        key(
-            "axes",
-            ValueKind::Text,
-            Need::Optional,
-            "Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.",
-        ),
+        Key::new("quantity", ValueKind::Text, Need::Required)
+            .doc("What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record)."),
+        Key::new("of", ValueKind::Reference, Need::Optional)
+            .doc("The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine."),
+        Key::new("relative-to", ValueKind::Reference, Need::Optional)
+            .doc("Body or marker from which a motion is observed; the ground if not given."),
+        Key::new("axes", ValueKind::Text, Need::Optional)
+            .doc("Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given."),
     ],
 };
 
@@ -47,9 +29,8 @@ pub static PARTS: &[PartEntry] =
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     if !reader.has("name") && (reader.has("relative-to") || reader.has("axes")) {
-        let mistake = Mistake::MissingKey { key: "name".to_string(), part: reader.description().to_string() };
         let hint = "signals seen from another frame need a name of their own";
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+        return Err(reader.missing("name", hint).into());
     }
     let request = SensorRequest::read(&reader, builder)?;
     let mut sensor = request.make()?;

@@ -7,60 +7,32 @@ use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::shape::{Geometry, MassProperties, Solid};
 use crate::machine::stl;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
 
 /// Keys of `shape`.
 pub static KEYS: &[Key] = &[
-    key(
+    Key::new(
         "kind",
         ValueKind::Choice(&["sphere", "box", "cylinder", "capsule", "cone", "frustum", "stl"]),
         Need::Required,
-        "What it is; the axis of a cylinder, capsule, cone or frustum is z.",
-    ),
-    key(
-        "radius",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Radius of a sphere, cylinder, capsule or of the base of a cone.",
-    ),
-    key(
-        "radii",
-        ValueKind::Numbers(Dimension::LENGTH, &[2]),
-        Need::Optional,
-        "Radii of a frustum: at its base and, `length` further along z, at its top.",
-    ),
-    key(
-        "size",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Optional,
-        "Full edge lengths of a box along x, y and z.",
-    ),
-    key(
-        "length",
-        ValueKind::Number(Dimension::LENGTH),
-        Need::Optional,
-        "Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.",
-    ),
-    key(
-        "file",
-        ValueKind::Text,
-        Need::Optional,
-        "STL file (text or binary) of a closed surface, in the folder of the model or below.",
-    ),
-    key("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"), "Unit of length of an STL file."),
-    key(
-        "position",
-        ValueKind::Vector3(Dimension::LENGTH),
-        Need::Optional,
-        "Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.",
-    ),
-    key(
-        "orientation",
-        ValueKind::Orientation,
-        Need::Optional,
-        "Rotation from the shape's axes to body axes.",
-    ),
+    )
+    .doc("What it is; the axis of a cylinder, capsule, cone or frustum is z."),
+    Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Radius of a sphere, cylinder, capsule or of the base of a cone."),
+    Key::new("radii", ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Optional)
+        .doc("Radii of a frustum: at its base and, `length` further along z, at its top."),
+    Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+        .doc("Full edge lengths of a box along x, y and z."),
+    Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+        .doc("Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres."),
+    Key::new("file", ValueKind::Text, Need::Optional)
+        .doc("STL file (text or binary) of a closed surface, in the folder of the model or below."),
+    Key::new("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"))
+        .doc("Unit of length of an STL file."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+        .doc("Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise."),
+    Key::new("orientation", ValueKind::Orientation, Need::Optional)
+        .doc("Rotation from the shape's axes to body axes."),
 ];
 
 /// Whether the shape may stand anywhere on its body.
@@ -97,14 +69,7 @@ pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperti
 fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
     Ok(match reader.choice("kind")? {
         "sphere" => Geometry::Sphere { radius: reader.positive("radius")? },
-        "box" => {
-            let size = reader.vector3("size")?;
-            if size.min() <= 0.0 {
-                let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
-                return Err(reader.unsuitable("size", "three positive lengths", found).into());
-            }
-            Geometry::Box { size }
-        }
+        "box" => Geometry::Box { size: box_size(reader)? },
         "cylinder" => {
             Geometry::Cylinder { radius: reader.positive("radius")?, length: reader.positive("length")? }
         }
@@ -133,6 +98,16 @@ fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
     })
 }
 
+/// Edge lengths of a box.
+pub(super) fn box_size(reader: &PartReader) -> Result<Vector3, ModelErrors> {
+    let size = reader.vector3("size")?;
+    if size.min() <= 0.0 {
+        let found = format!("[{}, {}, {}]", size.x, size.y, size.z);
+        return Err(reader.unsuitable("size", "three positive lengths", found).into());
+    }
+    Ok(size)
+}
+
 /// Reads the surface in a file that lies in the folder of the model's file or below.
 fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
     let error = |mistake| ModelError::new(mistake, file.place().clone());
@@ -154,11 +129,8 @@ fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
     }
     let bytes = read_bytes(&path).map_err(error)?;
     stl::read(&bytes).map_err(|reason| {
-        error(Mistake::Unsuitable {
-            what: format!("the file `{}`", file.content()),
-            requirement: "an STL file of a closed surface".to_string(),
-            found: reason.to_string(),
-        })
+        let what = format!("the file `{}`", file.content());
+        ModelError::unsuitable(what, "an STL file of a closed surface", reason, file.place())
     })
 }
 

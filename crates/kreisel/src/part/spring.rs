@@ -8,9 +8,9 @@ use crate::element::{CoordinateForce, ForceLaw, ForceValue, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind};
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
+};
 
 /// Keys of `[[spring-damper]]`.
 static POINTS: PartKind = PartKind {
@@ -18,55 +18,24 @@ static POINTS: PartKind = PartKind {
     doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "bodies",
-            ValueKind::References(&[2]),
-            Need::Optional,
-            "The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.",
-        ),
-        key(
-            "points",
-            ValueKind::Matrix(Dimension::LENGTH, 2, 3),
-            Need::Optional,
-            "The two ends, in the world at the initial configuration, in place of markers.",
-        ),
-        key(
-            "joint",
-            ValueKind::Reference,
-            Need::Optional,
-            "In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.",
-        ),
-        key(
-            "stiffness",
-            ValueKind::Number(Dimension::STIFFNESS),
-            Need::Optional,
-            "Stiffness of a linear spring.",
-        ),
-        key("damping", ValueKind::Number(Dimension::DAMPING), Need::Optional, "Damping of a linear damper."),
-        key(
-            "free-length",
-            ValueKind::Number(Dimension::LENGTH),
-            Need::Optional,
-            "Length, or displacement of the joint, from which the elongation counts; the initial one if not given.",
-        ),
-        key(
-            "preload",
-            ValueKind::Number(Dimension::FORCE),
-            Need::Optional,
-            "Force with which it pulls at the free length.",
-        ),
-        key(
-            "force",
-            ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE),
-            Need::Optional,
-            "Pulling force over the elongation, in place of `stiffness`.",
-        ),
-        key(
-            "damping-force",
-            ValueKind::Curve(Dimension::SPEED, Dimension::FORCE),
-            Need::Optional,
-            "Pulling force over the rate of the length, in place of `damping`.",
-        ),
+        Key::new("bodies", ValueKind::References(&[2]), Need::Optional)
+            .doc("The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin."),
+        Key::new("points", ValueKind::Matrix(Dimension::LENGTH, 2, 3), Need::Optional)
+            .doc("The two ends, in the world at the initial configuration, in place of markers."),
+        Key::new("joint", ValueKind::Reference, Need::Optional)
+            .doc("In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do."),
+        Key::new("stiffness", ValueKind::Number(Dimension::STIFFNESS), Need::Optional)
+            .doc("Stiffness of a linear spring."),
+        Key::new("damping", ValueKind::Number(Dimension::DAMPING), Need::Optional)
+            .doc("Damping of a linear damper."),
+        Key::new("free-length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+            .doc("Length, or displacement of the joint, from which the elongation counts; the initial one if not given."),
+        Key::new("preload", ValueKind::Number(Dimension::FORCE), Need::Optional)
+            .doc("Force with which it pulls at the free length."),
+        Key::new("force", ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE), Need::Optional)
+            .doc("Pulling force over the elongation, in place of `stiffness`."),
+        Key::new("damping-force", ValueKind::Curve(Dimension::SPEED, Dimension::FORCE), Need::Optional)
+            .doc("Pulling force over the rate of the length, in place of `damping`."),
     ],
 };
 
@@ -77,42 +46,23 @@ static TORSIONAL: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        key(
-            "stiffness",
-            ValueKind::Number(Dimension::TORSIONAL_STIFFNESS),
-            Need::Optional,
-            "Stiffness of a linear spring.",
-        ),
-        key(
-            "damping",
-            ValueKind::Number(Dimension::TORSIONAL_DAMPING),
-            Need::Optional,
-            "Damping of a linear damper.",
-        ),
-        key(
-            "free-angle",
-            ValueKind::Number(Dimension::ANGLE),
-            Need::Optional,
+        Key::new("stiffness", ValueKind::Number(Dimension::TORSIONAL_STIFFNESS), Need::Optional)
+            .doc("Stiffness of a linear spring."),
+        Key::new("damping", ValueKind::Number(Dimension::TORSIONAL_DAMPING), Need::Optional)
+            .doc("Damping of a linear damper."),
+        Key::new("free-angle", ValueKind::Number(Dimension::ANGLE), Need::Optional).doc(
             "Angle from which the deflection counts, full turns included; the initial one if not given.",
         ),
-        key(
-            "preload",
-            ValueKind::Number(Dimension::TORQUE),
-            Need::Optional,
-            "Torque against the angle at the free angle.",
-        ),
-        key(
-            "torque",
-            ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE),
-            Need::Optional,
-            "Torque against the angle over the deflection, in place of `stiffness`.",
-        ),
-        key(
+        Key::new("preload", ValueKind::Number(Dimension::TORQUE), Need::Optional)
+            .doc("Torque against the angle at the free angle."),
+        Key::new("torque", ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE), Need::Optional)
+            .doc("Torque against the angle over the deflection, in place of `stiffness`."),
+        Key::new(
             "damping-torque",
             ValueKind::Curve(Dimension::ANGULAR_SPEED, Dimension::TORQUE),
             Need::Optional,
-            "Torque against the angle over its rate, in place of `damping`.",
-        ),
+        )
+        .doc("Torque against the angle over its rate, in place of `damping`."),
     ],
 };
 
@@ -138,7 +88,10 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
     let along = match (reader.has("bodies"), reader.has("joint")) {
         (true, false) => between_points(&reader, builder)?,
         (false, true) => joint_coordinate::read(&reader, builder, CoordinateChoice::Displacement)?,
-        (both, _) => return Err(ambiguous(&reader, "`bodies`, `joint`", both).into()),
+        (both, _) => {
+            let found = if both { "both are given" } else { "none is given" };
+            return Err(reader.ambiguous(&["bodies", "joint"], found).into());
+        }
     };
     let initial = builder.frames().initial_value(&along);
     let free = reader.optional_number("free-length")?;
@@ -184,15 +137,6 @@ fn assume_free(reader: &PartReader, builder: &mut MachineBuilder, place: &str) {
     }
 }
 
-fn ambiguous(reader: &PartReader, choices: &str, both: bool) -> ModelError {
-    let mistake = Mistake::Ambiguous {
-        part: reader.description().to_string(),
-        choices: choices.to_string(),
-        found: if both { "both are given" } else { "none is given" }.to_string(),
-    };
-    ModelError::new(mistake, reader.place().clone())
-}
-
 /// The distance of the two ends.
 fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<MeasuredCoordinate, ModelErrors> {
     let references = reader.references("bodies")?;
@@ -214,10 +158,8 @@ fn between_points(reader: &PartReader, builder: &MachineBuilder) -> Result<Measu
     // Closer than a millionth of a micrometre the line between the points has no direction.
     if builder.frames().initial_value(&along) < 1e-12 {
         let key = if points.is_some() { "points" } else { "bodies" };
-        return Err(reader
-            .unsuitable(key, "two points apart", "in one place")
-            .with_hint("a `[[bushing]]` acts between points in one place")
-            .into());
+        let error = reader.unsuitable(key, "two points apart", "in one place");
+        return Err(error.with_hint("a `[[bushing]]` acts between points in one place").into());
     }
     Ok(along)
 }
@@ -259,20 +201,16 @@ fn laws(
         if reader.has(key) { reader.not_negative(key) } else { Ok(0.0) }
     };
     let exclusive = |linear: &str, table: &str| match (reader.has(linear), reader.has(table)) {
-        (true, true) => Err(ambiguous(reader, &format!("`{linear}`, `{table}`"), true)),
+        (true, true) => Err(reader.ambiguous(&[linear, table], "both are given")),
         _ => Ok(()),
     };
     exclusive("stiffness", force)?;
     exclusive("damping", damping_force)?;
     let keys = ["stiffness", "damping", "preload", force, damping_force];
     if !keys.iter().any(|key| reader.has(key)) {
-        let found = "neither a stiffness, a damping, a preload nor a table".to_string();
-        let mistake = Mistake::Unsuitable {
-            what: reader.description().to_string(),
-            requirement: "of some effect".to_string(),
-            found,
-        };
-        return Err(ModelError::new(mistake, reader.place().clone()).with_hint("add `stiffness`").into());
+        let found = "neither a stiffness, a damping, a preload nor a table";
+        let error = reader.unsuitable_part("of some effect", found);
+        return Err(error.with_hint("add `stiffness`").into());
     }
     let linear = LinearSpring {
         stiffness: not_negative("stiffness")?,

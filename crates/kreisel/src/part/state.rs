@@ -7,26 +7,19 @@ use nalgebra::DMatrix;
 
 use crate::element::{MAX_STATES, StateEquations, StateId};
 use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
-use crate::model::error::{Mistake, ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind};
-
-const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
+use crate::model::{
+    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
+};
 
 const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
 const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
 const NUMBERS: ValueKind = ValueKind::Numbers(Dimension::NONE, &[]);
 
-const INPUT: Key = key(
-    "input",
-    SIGNAL,
-    Need::Required,
-    "Input: a number, a law of time, or an expression of `t`, measured quantities and states.",
-);
-const SCALE: Key =
-    key("scale", NUMBER, Need::Default("1"), "Size against which its error is judged where it is small.");
-const UNIT: Key = key("unit", ValueKind::Text, Need::Default("\"1\""), "Unit in result files.");
+const INPUT: Key = Key::new("input", SIGNAL, Need::Required)
+    .doc("Input: a number, a law of time, or an expression of `t`, measured quantities and states.");
+const SCALE: Key = Key::new("scale", NUMBER, Need::Default("1"))
+    .doc("Size against which its error is judged where it is small.");
+const UNIT: Key = Key::new("unit", ValueKind::Text, Need::Default("\"1\"")).doc("Unit in result files.");
 
 /// Keys of `[[state]]`.
 static STATE: PartKind = PartKind {
@@ -34,8 +27,8 @@ static STATE: PartKind = PartKind {
     doc: "A first-order state: its rate is an expression of `t`, measured quantities and states (`\"-3*charge.value + crank.rate\"`). Its value is the signal `NAME.value`, which forces and other states may use.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("initial", NUMBER, Need::Default("0"), "Value at the start."),
-        key("rate", SIGNAL, Need::Required, "Rate per second."),
+        Key::new("initial", NUMBER, Need::Default("0")).doc("Value at the start."),
+        Key::new("rate", SIGNAL, Need::Required).doc("Rate per second."),
         SCALE,
         UNIT,
     ],
@@ -47,8 +40,8 @@ static ALGEBRAIC: PartKind = PartKind {
     doc: "An algebraic unknown `NAME.value`: at every time the value for which an expression of `t`, measured quantities, states and the unknown itself vanishes.",
     occurrence: Occurrence::Many,
     keys: &[
-        key("zero-of", SIGNAL, Need::Required, "The expression that vanishes."),
-        key("guess", NUMBER, Need::Default("0"), "First guess at the start."),
+        Key::new("zero-of", SIGNAL, Need::Required).doc("The expression that vanishes."),
+        Key::new("guess", NUMBER, Need::Default("0")).doc("First guess at the start."),
         SCALE,
         UNIT,
     ],
@@ -61,8 +54,9 @@ static TRANSFER_FUNCTION: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         INPUT,
-        key("numerator", NUMBERS, Need::Required, "Coefficients of b(s), the highest power first."),
-        key("denominator", NUMBERS, Need::Required, "Coefficients of a(s), the highest power first."),
+        Key::new("numerator", NUMBERS, Need::Required).doc("Coefficients of b(s), the highest power first."),
+        Key::new("denominator", NUMBERS, Need::Required)
+            .doc("Coefficients of a(s), the highest power first."),
         UNIT,
     ],
 };
@@ -73,28 +67,16 @@ static STATE_SPACE: PartKind = PartKind {
     doc: "A linear block ẋ = A x + B u, y = C x + D u from its inputs u to the signal `NAME.output`, or with several outputs `NAME.output-1` and so on; the states are the signals `NAME.state-1` and so on.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "input",
-            SIGNAL,
-            Need::Optional,
-            "The input, where there is only one; as in `[[transfer-function]]`.",
-        ),
-        key(
-            "inputs",
-            ValueKind::Signals(Dimension::NONE),
-            Need::Optional,
-            "The inputs, where there are several.",
-        ),
-        key("a", NUMBERS, Need::Required, "A, row by row in one array."),
-        key("b", NUMBERS, Need::Required, "B, likewise: a row per state, a number per input."),
-        key("c", NUMBERS, Need::Required, "C, likewise: a row per output, a number per state."),
-        key(
-            "d",
-            NUMBERS,
-            Need::Optional,
-            "D, likewise: a row per output, a number per input; zeros if left out.",
-        ),
-        key("initial", NUMBERS, Need::Optional, "x at the start; zeros if left out."),
+        Key::new("input", SIGNAL, Need::Optional)
+            .doc("The input, where there is only one; as in `[[transfer-function]]`."),
+        Key::new("inputs", ValueKind::Signals(Dimension::NONE), Need::Optional)
+            .doc("The inputs, where there are several."),
+        Key::new("a", NUMBERS, Need::Required).doc("A, row by row in one array."),
+        Key::new("b", NUMBERS, Need::Required).doc("B, likewise: a row per state, a number per input."),
+        Key::new("c", NUMBERS, Need::Required).doc("C, likewise: a row per output, a number per state."),
+        Key::new("d", NUMBERS, Need::Optional)
+            .doc("D, likewise: a row per output, a number per input; zeros if left out."),
+        Key::new("initial", NUMBERS, Need::Optional).doc("x at the start; zeros if left out."),
         UNIT,
     ],
 };
@@ -105,16 +87,13 @@ static PID: PartKind = PartKind {
     doc: "A controller: the signal `NAME.output` is proportional · e + integral · ∫e dt + derivative · ė with the error e, where ė is taken through a filter 1/(1 + T s).",
     occurrence: Occurrence::Many,
     keys: &[
-        key("error", SIGNAL, Need::Required, "Error: setpoint less measured quantity, as an expression."),
-        key("proportional", NUMBER, Need::Default("0"), "Gain of the error."),
-        key("integral", NUMBER, Need::Default("0"), "Gain of the integrated error."),
-        key("derivative", NUMBER, Need::Default("0"), "Gain of the filtered rate of the error."),
-        key(
-            "filter-time",
-            ValueKind::Number(Dimension::TIME),
-            Need::Optional,
-            "Time constant T of the filter; needed with `derivative`.",
-        ),
+        Key::new("error", SIGNAL, Need::Required)
+            .doc("Error: setpoint less measured quantity, as an expression."),
+        Key::new("proportional", NUMBER, Need::Default("0")).doc("Gain of the error."),
+        Key::new("integral", NUMBER, Need::Default("0")).doc("Gain of the integrated error."),
+        Key::new("derivative", NUMBER, Need::Default("0")).doc("Gain of the filtered rate of the error."),
+        Key::new("filter-time", ValueKind::Number(Dimension::TIME), Need::Optional)
+            .doc("Time constant T of the filter; needed with `derivative`."),
         UNIT,
     ],
 };
@@ -253,14 +232,9 @@ fn add_transfer_function(part: &Part, builder: &mut MachineBuilder) -> Result<()
         numerator.iter().position(|value| *value != 0.0).map_or(0, |first| numerator.len() - 1 - first);
     if zeros > order {
         let found = format!("of degree {zeros} over degree {order}");
-        return Err(reader
-            .unsuitable(
-                "numerator",
-                "of no higher degree than the denominator: no more zeros than poles",
-                found,
-            )
-            .with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)")
-            .into());
+        let requirement = "of no higher degree than the denominator: no more zeros than poles";
+        let error = reader.unsuitable("numerator", requirement, found);
+        return Err(error.with_hint("a pure derivative is not a state; add a pole: (s)/(1 + T s)").into());
     }
     check_size(&reader, "denominator", order)?;
     // a(s) = sⁿ + a₁ sⁿ⁻¹ + …, b(s) = b₀ sⁿ + b₁ sⁿ⁻¹ + …; x = (s^(n−1), …, 1)/a(s) u.
@@ -293,9 +267,7 @@ fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), Mode
                 (None, Some(_)) => "`inputs` is empty",
                 _ => "none is given",
             };
-            let (part, choices) = (reader.description().to_string(), "`input`, `inputs`".to_string());
-            let mistake = Mistake::Ambiguous { part, choices, found: found.to_string() };
-            return Err(ModelError::new(mistake, reader.place().clone()).into());
+            return Err(reader.ambiguous(&["input", "inputs"], found).into());
         }
     };
     let (matrices, initial) = matrices(&reader, inputs.len())?;
@@ -307,10 +279,8 @@ fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), Mode
 fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), ModelErrors> {
     let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
     let order = a.len().isqrt();
-    if order * order != a.len() {
-        let requirement = "a square matrix, row by row: 1, 4, 9, … numbers";
-        return Err(reader.unsuitable("a", requirement, a.len()).into());
-    }
+    let is_square = order * order == a.len();
+    reader.require(is_square, "a", "a square matrix, row by row: 1, 4, 9, … numbers", a.len())?;
     let direct = reader.optional_numbers("d")?;
     // Without states the direct part alone says how many outputs there are.
     let outputs =
@@ -348,13 +318,9 @@ fn add_pid(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
     let filter = match d {
         0.0 => None,
         _ if !reader.has("filter-time") => {
-            let mistake = Mistake::MissingKey {
-                key: "filter-time".to_string(),
-                part: reader.description().to_string(),
-            };
             let hint =
                 "a derivative needs a filter: `filter-time`, a tenth of the fastest time that counts, say";
-            return Err(ModelError::new(mistake, reader.place().clone()).with_hint(hint).into());
+            return Err(reader.missing("filter-time", hint).into());
         }
         _ => Some(reader.positive("filter-time")?),
     };

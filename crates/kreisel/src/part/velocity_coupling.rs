@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use super::coupling::factors;
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
-use crate::model::error::{Mistake, ModelError};
-use crate::model::kind::key;
 use crate::model::{
-    Dimension, Law, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
 };
 
 /// Words for the axes of velocities.
@@ -21,30 +21,14 @@ static KIND: PartKind = PartKind {
     doc: "Keeps a weighted sum of rates and velocities at a value, constant or by a law of time: steering, rolling without a wheel, prescribed speeds.",
     occurrence: Occurrence::Many,
     keys: &[
-        key(
-            "rates",
-            ValueKind::References(&[]),
-            Need::Required,
-            "What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`.",
-        ),
-        key(
-            "factors",
-            ValueKind::Numbers(Dimension::NONE, &[]),
-            Need::Required,
-            "Factor of each rate in the sum; rates count in m/s and rad/s.",
-        ),
-        key(
-            "value",
-            ValueKind::Law(Dimension::NONE),
-            Need::Optional,
-            "Value of the sum, constant or by a law of time; 0 if not given.",
-        ),
-        key(
-            "axes",
-            ValueKind::Choice(AXES),
-            Need::Default("\"world\""),
-            "Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself.",
-        ),
+        Key::new("rates", ValueKind::References(&[]), Need::Required)
+            .doc("What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`."),
+        Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
+            .doc("Factor of each rate in the sum; rates count in m/s and rad/s."),
+        Key::new("value", ValueKind::Law(Dimension::NONE), Need::Optional)
+            .doc("Value of the sum, constant or by a law of time; 0 if not given."),
+        Key::new("axes", ValueKind::Choice(AXES), Need::Default("\"world\""))
+            .doc("Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself."),
     ],
 };
 
@@ -59,17 +43,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let references = reader.references("rates")?;
-    if references.is_empty() {
-        return Err(reader.unsuitable("rates", "at least one name", "none").into());
-    }
-    let factors = reader.numbers("factors")?;
-    if factors.len() != references.len() {
-        let requirement = format!("as many numbers as there are rates ({})", references.len());
-        return Err(reader.unsuitable("factors", &requirement, factors.len()).into());
-    }
-    if factors.contains(&0.0) {
-        return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
-    }
+    reader.require(!references.is_empty(), "rates", "at least one name", "none")?;
+    let factors = factors(&reader, &references, "rates")?;
     let target = reader.optional_law("value")?.unwrap_or(Law::Constant(0.0));
     let own_axes = reader.choice("axes")? == "body";
     let mut terms = Vec::with_capacity(references.len());
@@ -134,7 +109,5 @@ fn unknown(builder: &MachineBuilder, reference: &Reference) -> ModelError {
         .iter()
         .flat_map(|body| ["x", "y", "z"].map(|axis| format!("{}.angular-velocity.{axis}", body.name)));
     let known: Vec<String> = rates.cloned().chain(angular).collect();
-    let mistake = Mistake::UnknownName { what: "rate", name: reference.name.clone() };
-    ModelError::new(mistake, reference.place.clone())
-        .with_nearest(&reference.name, known.iter().map(String::as_str))
+    reference.unknown("rate", known.iter().map(String::as_str))
 }

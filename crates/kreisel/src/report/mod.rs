@@ -5,6 +5,7 @@
 //! Large runs are thinned to a stated error so that the page stays below 20 MB; the full data lie beside it.
 
 mod base64;
+pub mod figure;
 pub mod gltf;
 mod motion;
 mod page;
@@ -32,6 +33,7 @@ fn megabytes(bytes: u64) -> u64 {
 
 /// Why a run cannot be shown.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReportError {
     /// A folder without a `run.json` of ours.
     #[error("`{}` holds no results of Kreisel; `kreisel run` makes them", path.display())]

@@ -22,6 +22,7 @@ pub struct RecordedMotion {
 
 /// Why a motion cannot be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MotionError {
     /// Not an HDF5 file, or not one of ours.
     #[error("`{}` cannot be read: {message}; run the model again", path.display())]

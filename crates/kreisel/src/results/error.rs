@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// Why results could not be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The folder or file system does not let us write.
     #[error("cannot write `{}`: no permission, or a read-only disk", path.display())]
@@ -149,6 +150,7 @@ impl WriteError {
 
 /// Why a result file could not be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The operating system cannot give us the file.
     #[error("cannot read `{}`: {source}", path.display())]

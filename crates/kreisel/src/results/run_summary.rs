@@ -13,6 +13,7 @@ const PROGRAM: &str = "kreisel";
 /// Everything about a run except its trajectory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct RunSummary {
     /// Always `kreisel`.
     pub(crate) program: String,
@@ -81,6 +82,7 @@ impl RunSummary {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum EndStatus {
     /// Not yet; a run that was killed leaves this behind.
     Running,

@@ -1,5 +1,7 @@
 //! Runs a machine from its start to its end, from corner to corner of the inputs and from event to event.
 
+use std::fmt;
+
 use thiserror::Error;
 
 use super::recorder::{Recorder, Trajectory};
@@ -54,7 +56,8 @@ pub enum RunEnding {
 }
 
 /// Why a run came to nothing.
-#[derive(Debug, Error)]
+#[derive(Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The settings make no sense.
     #[error(transparent)]
@@ -80,6 +83,13 @@ pub enum RunError {
     /// The run cannot go on from a checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+}
+
+/// The message: `main` shows an error that ends it in this way.
+impl fmt::Debug for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
 }
 
 impl Machine {
@@ -115,7 +125,7 @@ impl Machine {
             ..Values::zeros(&self.system.shape())
         };
         let at = rest.point_at(time.next_up(), &initial.configuration, &initial.velocity);
-        let equation = blame(equation, self.system.part_not_finite(&at));
+        let equation = blame(equation, self.system.blame(&at));
         ConsistencyError::NotFinite { equation, time }.into()
     }
 
@@ -354,6 +364,7 @@ impl Observer for EventObserver<'_, '_> {
 /// What a run did, in numbers, as `run.json` keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct RunStatistics {
     /// Number of bodies.
     pub bodies: usize,

@@ -33,7 +33,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -87,6 +87,7 @@ pub struct Checkpoint {
 
 /// Why a run cannot go on from a checkpoint.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// There is none.
     #[error("there is no checkpoint in `{}`; a run makes some with `--checkpoint 60s`", folder.display())]
@@ -308,7 +309,7 @@ fn restore_recorder<S: Sink>(
     Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
 }
 
-impl<'m> Recorder<'m, ResultFiles> {
+impl<'m> Recorder<'m, ResultFiles<'_>> {
     /// Takes the folder of a run that did not end, and goes on with its files.
     pub fn resume(
         machine: &'m Machine,

@@ -14,12 +14,12 @@ use crate::report::{self, Recording, ReportError};
 use crate::results::{Channel, ModelIdentity, OutputFolder, RunSummary, WriteError};
 
 /// Writes records to the files of a run; they get their final names when it ends.
-pub struct ResultFiles {
+pub struct ResultFiles<'a> {
     folder: OutputFolder,
-    outputs: Vec<Box<dyn Sink>>,
+    outputs: Vec<Box<dyn Sink + 'a>>,
 }
 
-impl ResultFiles {
+impl<'a> ResultFiles<'a> {
     /// Takes a folder and begins its files; `force` takes it whoever filled it.
     pub fn begin(
         path: &Path,
@@ -48,7 +48,7 @@ impl ResultFiles {
         name: fn(&OutputEntry) -> &'static str,
         contents: &Contents,
     ) -> Result<Self, WriteError> {
-        let begin = |output| begin(&mut folder, output, name(output), contents);
+        let begin = |output| Ok(begin(&mut folder, output, name(output), contents)? as Box<dyn Sink>);
         match OUTPUTS.iter().map(begin).collect() {
             Ok(outputs) => Ok(Self { folder, outputs }),
             Err(error) => {
@@ -77,6 +77,11 @@ impl ResultFiles {
         };
         let outputs = OUTPUTS.iter().map(go_on).collect::<Result<_, _>>()?;
         Ok(Self { folder, outputs })
+    }
+
+    /// Lets records go elsewhere, too.
+    pub(super) fn also(&mut self, sink: &'a mut dyn Sink) {
+        self.outputs.push(Box::new(sink));
     }
 
     /// The folder.
@@ -119,7 +124,7 @@ fn write_text(folder: &mut OutputFolder, name: &str, text: &str) -> Result<(), W
     file.write_all(text.as_bytes()).map_err(|source| WriteError::io(&folder.partial_path(name), source))
 }
 
-impl Sink for ResultFiles {
+impl Sink for ResultFiles<'_> {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         self.outputs.iter_mut().try_for_each(|output| output.push(record))
     }

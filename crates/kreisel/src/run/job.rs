@@ -47,6 +47,7 @@ pub struct Job<'a> {
     checkpoint: Option<Every>,
     arguments: Option<Value>,
     observer: Option<&'a mut dyn JobObserver>,
+    also: Option<&'a mut dyn Sink>,
     began: Instant,
 }
 
@@ -72,6 +73,11 @@ pub trait JobObserver {
 
     /// A step was accepted; tells whether to go on.
     fn accepted(&mut self, now: &Moment) -> Control;
+
+    /// The run is over; what `run.json` is to say about that, where the observer knows better than the run.
+    fn ended(&mut self) -> Option<EndStatus> {
+        None
+    }
 }
 
 impl<F: FnMut(&Moment) -> Control> JobObserver for F {
@@ -110,6 +116,7 @@ impl<'a> Job<'a> {
             checkpoint: None,
             arguments: None,
             observer: None,
+            also: None,
             began: Instant::now(),
         }
     }
@@ -144,6 +151,11 @@ impl<'a> Job<'a> {
         Self { observer: Some(observer), ..self }
     }
 
+    /// Hands the records of a run into a folder to a sink, too.
+    pub fn also(self, sink: &'a mut dyn Sink) -> Self {
+        Self { also: Some(sink), ..self }
+    }
+
     /// Runs with records to a sink, and gives it back.
     pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
         let run = self.machine.start(self.plan)?;
@@ -160,7 +172,10 @@ impl<'a> Job<'a> {
         let summary = self.started(&run);
         let arguments = self.arguments.take().unwrap_or_default();
         let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
-        let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
+        let mut files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
+        if let Some(sink) = self.also.take() {
+            files.also(sink);
+        }
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
         self.write(header, run, recorder, summary)
     }
@@ -183,7 +198,7 @@ impl<'a> Job<'a> {
         self,
         mut header: CheckpointHeader,
         run: Run<'a>,
-        recorder: Recorder<'a, ResultFiles>,
+        recorder: Recorder<'a, ResultFiles<'a>>,
         summary: RunSummary,
     ) -> Result<JobOutcome, RunError> {
         let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
@@ -263,11 +278,12 @@ impl<S: Sink> Underway<'_, S> {
     /// Records the last step, however the run ended, and completes the summary.
     fn finish(self, ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
         let wall_time = self.wall_time();
-        let Self { machine, run, watch, mut summary, .. } = self;
+        let Self { machine, run, mut watch, mut summary, .. } = self;
+        let status = watch.observer.as_mut().and_then(|observer| observer.ended());
         let (mut recorder, now) = (watch.recorder, run.integration().values());
         recorder.close(now)?;
         let statistics = RunStatistics::new(machine, &run, &recorder);
-        summary.status = ending.status();
+        summary.status = status.unwrap_or_else(|| ending.status());
         summary.wall_time = wall_time;
         summary.statistics = json(&statistics);
         summary.events = run.events().iter().map(json).collect();

@@ -40,6 +40,20 @@ pub trait Sink {
     }
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn push(&mut self, record: &Record) -> Result<(), WriteError> {
+        (**self).push(record)
+    }
+
+    fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        (**self).save(out)
+    }
+
+    fn finish(&mut self) -> Result<(), WriteError> {
+        (**self).finish()
+    }
+}
+
 /// Where records go that nobody wants.
 pub(super) struct NullSink;
 
@@ -79,6 +93,7 @@ pub struct Recorder<'m, S> {
 /// How well a run kept what must be kept, over all accepted steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Extremes {
     /// Largest stored energy, in J, as a yardstick for the balance.
     pub largest_energy: f64,

@@ -25,6 +25,7 @@ pub struct StaticRecorder<'m, S> {
 
 /// How a search for an equilibrium ended.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StaticOutcome {
     /// What was found, or why it was not.
     pub solution: Result<Solution, StaticsError>,

@@ -6,6 +6,7 @@ use crate::constrained::ConsistencyError;
 
 /// Why no equilibrium was found, or why the loads could not grow further.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum StaticsError {
     /// The initial configuration cannot be used or does not fit together.
     #[error(transparent)]

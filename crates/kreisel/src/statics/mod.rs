@@ -6,8 +6,8 @@
 //! g(q, 0, c, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0,   h(q, 0, c, λ, t₀) = 0
 //! ```
 //!
-//! for q, λ and the states c, where p is the part of g that applied loads make ([`Dae::loads`]) and μ the
-//! load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
+//! for q, λ and the states c, where p is the part of g that applied loads make, [`crate::dae::Wanted::loads`],
+//! and μ the load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
 //! increments are elements of the Lie algebra, q ∘ exp(δ̃), with the exact tangent; a step is accepted if the
 //! next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
@@ -139,7 +139,7 @@ pub struct Solution {
 /// way.
 ///
 /// ```
-/// use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};
+/// use kreisel::dae::{Control, Dae, Initial, Point, Residual, Shape, Wanted};
 /// use kreisel::lie::Space;
 /// use kreisel::statics::{self, StaticSettings};
 ///
@@ -150,12 +150,14 @@ pub struct Solution {
 ///     fn shape(&self) -> Shape {
 ///         Shape::new(Space::vector(1))
 ///     }
-///     fn evaluate(&self, at: &Point, out: &mut Equations) {
+///     fn residual(&self, at: &Point, out: &mut Residual) {
 ///         let x = at.configuration[0];
 ///         out.equilibrium[0] = at.acceleration[0] + x + x.powi(3) - 10.0;
 ///     }
-///     fn loads(&self, _: &Point, out: &mut [f64]) {
-///         out[0] = -10.0;
+///     fn answer(&self, _: &Point, wanted: &mut Wanted) {
+///         if let Some(loads) = wanted.loads.take() {
+///             loads[0] = -10.0;
+///         }
 ///     }
 /// }
 ///

@@ -11,7 +11,9 @@ use crate::constrained::{
     Copies, CopyIndex, Layout, Redundancy, RowKind, StateScaling, compliance, coordinate_scales,
 };
 use crate::dae::turning::add_turned;
-use crate::dae::{Dae, Equation, Equations, Initial, Shape, Tangent, TangentWeights, Values};
+use crate::dae::{
+    Dae, Equation, Initial, ResidualValues, Shape, Tangent, TangentWeights, Values, Wanted, ask,
+};
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
@@ -24,7 +26,7 @@ pub(super) struct Problem<'d> {
     pub matrix: BlockMatrix,
     solver: LinearSolver,
     tangent: Tangent,
-    load_tangent: Tangent,
+    load_stiffness: BlockMatrix,
     /// Size of each velocity coordinate: 1 rad or the system's length.
     pub coordinate_scales: Vec<f64>,
     pub length: f64,
@@ -40,9 +42,7 @@ pub(super) struct Problem<'d> {
     loads: Vec<f64>,
     /// −A⁻¹ ∂F/∂μ with the last factors.
     pub load_correction: Vec<f64>,
-    equilibrium: Vec<f64>,
-    violation: Vec<f64>,
-    internal_rates: Vec<f64>,
+    equations: ResidualValues,
     /// Size of each state.
     state_scales: Vec<f64>,
     /// The memory for which the matrix has its blocks.
@@ -59,18 +59,17 @@ pub(super) struct Undetermined(pub usize);
 
 impl<'d> Problem<'d> {
     pub fn new(dae: &'d dyn Dae, settings: &StaticSettings, redundancy: &Redundancy) -> Self {
-        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let (shape, couplings) = (dae.shape(), dae.couplings(None));
         let length = shape.scales.length;
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let size = layout.pattern.row_count();
         Self {
             state_scales: shape.scales_of_states(),
             fitted: vec![0.0; shape.memory],
-            internal_rates: vec![0.0; shape.state_count()],
             matrix: BlockMatrix::zeros(Arc::clone(&layout.pattern)),
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             tangent: Tangent::zeros(&couplings),
-            load_tangent: Tangent::zeros(&couplings),
+            load_stiffness: BlockMatrix::zeros(Arc::clone(&couplings.force_node)),
             coordinate_scales: coordinate_scales(&shape, length),
             length,
             compliance: compliance(dae, redundancy),
@@ -80,8 +79,7 @@ impl<'d> Problem<'d> {
             residual: vec![0.0; size],
             loads: vec![0.0; shape.velocity_count()],
             load_correction: vec![0.0; size],
-            equilibrium: vec![0.0; shape.velocity_count()],
-            violation: vec![0.0; shape.constraint_count()],
+            equations: ResidualValues::zeros(&shape),
             statistics: StaticStatistics::default(),
             dae,
             shape,
@@ -108,12 +106,12 @@ impl<'d> Problem<'d> {
         if !self.dae.couplings_differ(&self.fitted, memory) {
             return;
         }
-        let couplings = self.dae.couplings_at(memory);
+        let couplings = self.dae.couplings(Some(memory));
         self.layout = Layout::new(&self.shape, &couplings, Copies::ONE, []);
         self.matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
         self.solver = LinearSolver::new(&self.layout.pattern, &self.layout.roles);
         self.tangent = Tangent::zeros(&couplings);
-        self.load_tangent = Tangent::zeros(&couplings);
+        self.load_stiffness = BlockMatrix::zeros(Arc::clone(&couplings.force_node));
         self.fitted = memory.to_vec();
     }
 
@@ -193,35 +191,29 @@ impl<'d> Problem<'d> {
 
     /// Evaluates the scaled residual and what the load factor changes in it.
     pub fn evaluate(&mut self, at: &Equilibrium) -> Result<(), Equation> {
-        self.equilibrium.fill(0.0);
-        self.violation.fill(0.0);
-        self.internal_rates.fill(0.0);
         self.loads.fill(0.0);
-        let point = at.point();
-        self.dae.evaluate(
-            &point,
-            &mut Equations {
-                equilibrium: &mut self.equilibrium,
-                violation: &mut self.violation,
-                nonholonomic: &mut [],
-                internal_rates: &mut self.internal_rates,
-            },
-        );
-        self.dae.loads(&point, &mut self.loads);
+        let wanted = Wanted {
+            residual: Some(self.equations.cleared()),
+            loads: Some(&mut self.loads),
+            ..Wanted::default()
+        };
+        ask(self.dae, &at.point(), wanted);
         let inverse = 1.0 / self.scale.unwrap_or(1.0);
         let factor = at.load_factor - 1.0;
-        for ((out, force), load) in self.residual.iter_mut().zip(&self.equilibrium).zip(&mut self.loads) {
+        for ((out, force), load) in
+            self.residual.iter_mut().zip(&self.equations.equilibrium).zip(&mut self.loads)
+        {
             *out = inverse * (force + factor * *load);
             *load *= inverse;
         }
         for ((violation, compliance), lambda) in
-            self.violation.iter_mut().zip(&self.compliance).zip(&at.values.multipliers)
+            self.equations.violation.iter_mut().zip(&self.compliance).zip(&at.values.multipliers)
         {
             *violation -= compliance * inverse * lambda;
         }
-        self.layout.scatter(RowKind::Holonomic, 0, &self.violation, &mut self.residual);
+        self.layout.scatter(RowKind::Holonomic, 0, &self.equations.violation, &mut self.residual);
         let first = self.layout.first_state();
-        self.residual[first..].copy_from_slice(&self.internal_rates);
+        self.residual[first..].copy_from_slice(&self.equations.internal_rates);
         match self.residual.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(self.layout.equation(row)),
             None => Ok(()),
@@ -250,7 +242,6 @@ impl<'d> Problem<'d> {
     /// Writes [K/s Bᵀ; B −ε] of a point into the matrix; chooses s the first time and rescales the residual
     /// with it.
     pub fn assemble(&mut self, at: &Equilibrium) {
-        let point = at.point();
         let spins = self.spin != Vector6::zeros();
         self.tangent.clear();
         let weights = TangentWeights {
@@ -259,12 +250,15 @@ impl<'d> Problem<'d> {
             stiffness: true,
             remembered_forces: false,
         };
-        self.dae.tangent(&point, weights, &mut self.tangent);
+        self.load_stiffness.fill(0.0);
+        let wanted = Wanted {
+            tangent: Some((weights, &mut self.tangent)),
+            load_stiffness: (at.load_factor != 1.0).then_some(&mut self.load_stiffness),
+            ..Wanted::default()
+        };
+        ask(self.dae, &at.point(), wanted);
         if at.load_factor != 1.0 {
-            self.load_tangent.stiffness.fill(0.0);
-            self.dae.load_stiffness(&point, &mut self.load_tangent);
-            let factor = at.load_factor - 1.0;
-            let loads = self.load_tangent.stiffness.values();
+            let (factor, loads) = (at.load_factor - 1.0, self.load_stiffness.values());
             self.tangent.stiffness.values_mut().iter_mut().zip(loads).for_each(|(k, p)| *k += factor * p);
         }
         if spins {
@@ -342,7 +336,7 @@ impl<'d> Problem<'d> {
         }
         let mean = sum / (length * length * self.coordinate_scales.len().max(1) as f64);
         let force = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        let by_force = force(&self.equilibrium).max(force(&self.loads)) / length;
+        let by_force = force(&self.equations.equilibrium).max(force(&self.loads)) / length;
         let scale = [mean, by_force, 1.0].into_iter().find(|scale| scale.is_finite() && *scale > 0.0);
         let scale = scale.unwrap_or(1.0);
         self.scale = Some(scale);

@@ -19,6 +19,7 @@ pub struct Journal {
 
 /// Why runs cannot be kept or read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// What the operating system said.
     #[error("cannot keep finished runs in {}: {source}", path.display())]

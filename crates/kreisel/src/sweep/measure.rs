@@ -53,6 +53,7 @@ const PLACEHOLDER: &str = "measure-";
 
 /// Why a measure makes no sense.
 #[derive(Clone, Debug, Error)]
+#[non_exhaustive]
 pub enum MeasureError {
     /// A mistake in its words.
     #[error("{}", .0.render(false))]

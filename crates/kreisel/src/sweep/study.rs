@@ -43,6 +43,7 @@ pub struct Study {
 
 /// Why a sweep makes no sense, or came to no end.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SweepError {
     /// Values that cannot vary.
     #[error(transparent)]

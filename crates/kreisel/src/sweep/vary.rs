@@ -31,6 +31,7 @@ pub enum Spread {
 
 /// Why a variation makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum VaryError {
     /// Not `name=values`.
     #[error("`{0}` varies nothing; write it as name=10:20:8, name=log(1e3,1e6,20) or name=3,4,6")]

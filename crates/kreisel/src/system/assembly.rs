@@ -1,14 +1,14 @@
 //! Local parts of elements and joints → rows and blocks of the system.
 
 use super::{System, SystemElement, SystemJoint};
-use crate::dae::{GradientPlace, Point, Tangent, TangentWeights};
+use crate::dae::{ForceMatrix, GradientPlace, Merged, Point, Tangent, TangentWeights};
 use crate::element::Forces;
 use crate::joint::RowValues;
 use crate::kinematics::{
     LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, STIFFNESS_ONLY,
     TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates,
 };
-use crate::lie::{Group, Matrix6, Vector6};
+use crate::lie::{Group, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
 impl System {
@@ -42,25 +42,26 @@ impl System {
         }
     }
 
-    /// Writes a joint's rows of B: with their transpose to where the derivatives of forces are folded, and by
+    /// Writes a joint's rows of B: with their transpose to the matrix of all derivatives of forces, and by
     /// themselves where they are wanted.
-    pub(super) fn write_gradient(&self, part: &RowBlocks, gradient: &LocalGradient, out: &mut Tangent) {
-        let Some(fold) = out.fold.as_ref().filter(|fold| !fold.gradient.is_empty()) else {
-            return self.write_rows(part, gradient, &mut out.gradient);
-        };
-        if fold.parts_wanted {
-            self.write_rows(part, gradient, &mut out.gradient);
+    pub(super) fn write_gradient(&self, part: &RowBlocks, gradient: &LocalGradient, out: &mut TangentParts) {
+        if let Some(out) = out.gradient.as_deref_mut() {
+            self.write_rows(part, gradient, out);
         }
+        let ForceMatrix::Merged { all: Merged { matrix, rows: Some(places), .. }, .. } = &mut out.forces
+        else {
+            return;
+        };
         for (index, block) in part.blocks.iter().enumerate() {
-            let places = fold.gradient[block.index()];
+            let places = places[block.index()];
             let node = self.joint_node(part, gradient, index);
             match part.count {
-                1 => set_rows::<1>(&node, places, &mut out.stiffness),
-                2 => set_rows::<2>(&node, places, &mut out.stiffness),
-                3 => set_rows::<3>(&node, places, &mut out.stiffness),
-                4 => set_rows::<4>(&node, places, &mut out.stiffness),
-                5 => set_rows::<5>(&node, places, &mut out.stiffness),
-                _ => set_rows::<MAX_ROWS>(&node, places, &mut out.stiffness),
+                1 => set_rows::<1>(&node, places, matrix),
+                2 => set_rows::<2>(&node, places, matrix),
+                3 => set_rows::<3>(&node, places, matrix),
+                4 => set_rows::<4>(&node, places, matrix),
+                5 => set_rows::<5>(&node, places, matrix),
+                _ => set_rows::<MAX_ROWS>(&node, places, matrix),
             }
         }
     }
@@ -116,11 +117,12 @@ impl System {
         .acceleration
     }
 
-    pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut Tangent) {
+    pub(super) fn assemble_load_stiffness(&self, at: &Point, out: &mut BlockMatrix) {
         let mut tangent = LocalTangent::zeros(0);
         let found = self.candidate_pairs(at.memory);
-        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
+        let places = self.places_in(found.as_ref(), out.pattern());
         let places = places.as_deref();
+        let mut forces = ForceMatrix::Apart { dynamic: None, stiffness: out };
         for entry in self.active_elements(at) {
             let nodes = &entry.nodes[..];
             self.with_element(entry, at, |motion| {
@@ -129,7 +131,7 @@ impl System {
                 entry.element.ask(motion, Forces { load_stiffness, ..Forces::default() });
                 let load = || entry.load(motion);
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
-                self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, out);
+                self.add_tangent(&part, &tangent, load, STIFFNESS_ONLY, &mut forces);
             });
         }
     }
@@ -168,7 +170,7 @@ impl System {
         tangent: &LocalTangent,
         wrenches: impl FnOnce() -> [Vector6; MAX_NODES],
         weights: TangentWeights,
-        out: &mut Tangent,
+        out: &mut ForceMatrix,
     ) {
         let n = part.nodes.len();
         let dynamic = |i, j| {
@@ -180,7 +182,7 @@ impl System {
                 let (i, j) = (index / n, index % n);
                 let stiffness = weights.stiffness.then_some(tangent.block(i, j).2);
                 let dynamic = tangent.is_dynamic().then(|| dynamic(i, j));
-                add_derivatives(part.block(index), part.nodes[j], dynamic.as_ref(), stiffness, out);
+                out.add(part.block(index), part.nodes[j].0, dynamic.as_ref(), stiffness);
             }
             return;
         }
@@ -210,9 +212,49 @@ impl System {
                     }
                     stiffness
                 });
-                let (block, column) = (part.block(i * n + j), part.nodes[j]);
-                add_derivatives(block, column, dynamic.as_ref(), stiffness.as_ref(), out);
+                out.add(part.block(i * n + j), part.nodes[j].0, dynamic.as_ref(), stiffness.as_ref());
             }
+        }
+    }
+}
+
+/// All derivatives, each where it goes.
+pub(super) struct TangentParts<'a> {
+    pub forces: ForceMatrix<'a>,
+    /// B by itself, if it is wanted so.
+    pub gradient: Option<&'a mut BlockMatrix>,
+    pub gradient_rate: Option<&'a mut BlockMatrix>,
+    pub reaction: &'a mut BlockMatrix,
+    pub nonholonomic: &'a mut BlockMatrix,
+    pub nonholonomic_stiffness: &'a mut BlockMatrix,
+    pub nonholonomic_reaction: &'a mut BlockMatrix,
+    pub state_force: &'a mut BlockMatrix,
+    pub state_damping: &'a mut BlockMatrix,
+    pub state_stiffness: &'a mut BlockMatrix,
+    pub state_state: &'a mut BlockMatrix,
+    pub state_reaction: &'a mut BlockMatrix,
+}
+
+impl<'a> TangentParts<'a> {
+    pub fn new(out: &'a mut Tangent, merged: Option<Merged<'a>>) -> Self {
+        let wanted = out.hidden_wanted;
+        let has_rows = merged.as_ref().is_some_and(|merged| merged.rows.is_some());
+        Self {
+            forces: match merged {
+                None => ForceMatrix::Apart { dynamic: Some(&mut out.dynamic), stiffness: &mut out.stiffness },
+                Some(all) => ForceMatrix::Merged { dynamic: wanted.then_some(&mut out.dynamic), all },
+            },
+            gradient: (wanted || !has_rows).then_some(&mut out.gradient),
+            gradient_rate: wanted.then_some(&mut out.gradient_rate),
+            reaction: &mut out.reaction,
+            nonholonomic: &mut out.nonholonomic,
+            nonholonomic_stiffness: &mut out.nonholonomic_stiffness,
+            nonholonomic_reaction: &mut out.nonholonomic_reaction,
+            state_force: &mut out.state_force,
+            state_damping: &mut out.state_damping,
+            state_stiffness: &mut out.state_stiffness,
+            state_state: &mut out.state_state,
+            state_reaction: &mut out.state_reaction,
         }
     }
 }
@@ -353,49 +395,5 @@ impl LocalPart<'_> {
     fn block(&self, index: usize) -> BlockId {
         let block = self.blocks[index];
         self.places.map_or(block, |places| places[block.index()])
-    }
-}
-
-/// Adds derivatives of a node's forces by the coordinates of another one.
-#[inline]
-fn add_derivatives(
-    block: BlockId,
-    column: NodeId,
-    dynamic: Option<&Matrix6>,
-    stiffness: Option<&Matrix6>,
-    out: &mut Tangent,
-) {
-    let Some(fold) = &out.fold else {
-        for (matrix, values) in [(&mut out.dynamic, dynamic), (&mut out.stiffness, stiffness)] {
-            if let Some(values) = values {
-                add_block(matrix, block, values);
-            }
-        }
-        return;
-    };
-    if let Some(dynamic) = dynamic.filter(|_| fold.parts_wanted) {
-        add_block(&mut out.dynamic, block, dynamic);
-    }
-    let (place, matrix) = (fold.places[block.index()], &mut out.stiffness);
-    match matrix.block_values_mut(place).as_mut_array::<36>() {
-        // Known sizes make a few vector operations of the loops.
-        Some(target) => fold.add_six(column.0, dynamic, stiffness, target),
-        None => {
-            let rows = matrix.pattern().shape_of(place).0;
-            fold.add(column.0, dynamic, stiffness, rows, matrix.block_values_mut(place));
-        }
-    }
-}
-
-/// Adds the leading part of a matrix to a block, which is smaller for nodes with fewer coordinates.
-fn add_block(matrix: &mut BlockMatrix, block: BlockId, values: &Matrix6) {
-    if let Some(target) = matrix.block_values_mut(block).as_mut_array::<36>() {
-        target.iter_mut().zip(values.as_slice()).for_each(|(target, value)| *target += value);
-        return;
-    }
-    let (rows, _) = matrix.pattern().shape_of(block);
-    let target = matrix.block_values_mut(block);
-    for (target, column) in target.chunks_exact_mut(rows.max(1)).zip(values.column_iter()) {
-        target.iter_mut().zip(column.iter()).for_each(|(target, value)| *target += value);
     }
 }

@@ -18,6 +18,7 @@ use crate::solve::block::BlockPattern;
 
 /// Why parts do not make a system.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AssemblyError {
     /// A part touches a node that does not exist.
     #[error("`{part}` touches node {node}, but there are only {count}")]
@@ -297,7 +298,7 @@ impl SystemBuilder {
         shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
         shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
         // Not with groups of contacts: their pairs have blocks of their own.
-        shape.folds = self.contact_groups.is_empty();
+        shape.merges = self.contact_groups.is_empty();
         shape
     }
 

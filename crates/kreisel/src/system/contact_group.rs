@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::assembly::LocalPart;
 use super::{SwitchId, System};
-use crate::dae::{Couplings, Point, Tangent, TangentWeights};
+use crate::dae::{Couplings, ForceMatrix, Point, TangentWeights};
 use crate::element::contact::{Contact, ContactGroup, Member};
 use crate::element::{Element, Forces};
 use crate::kinematics::{Energies, LocalTangent, MAX_NODES, Motion, Power};
@@ -197,9 +197,15 @@ impl System {
 
     /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations
     /// needs none.
-    pub(super) fn add_contact_group_tangents(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
+    pub(super) fn add_contact_group_tangents(
+        &self,
+        at: &Point,
+        weights: TangentWeights,
+        out: &mut ForceMatrix,
+    ) {
         let Some(found) = self.candidate_pairs(at.memory) else { return };
-        let pattern = Arc::clone(out.dynamic.pattern());
+        let ForceMatrix::Apart { stiffness, .. } = out else { return };
+        let pattern = Arc::clone(stiffness.pattern());
         if Arc::ptr_eq(&pattern, &self.couplings.force_node) {
             return;
         }

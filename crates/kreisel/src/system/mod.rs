@@ -17,7 +17,7 @@ mod switch;
 pub use builder::{AssemblyError, SystemBuilder};
 pub use contact_group::GroupContact;
 use contact_group::{Kept, SystemContactGroup};
-use pass::{Round, Wanted};
+use pass::Round;
 use state::Links;
 use switch::Switch;
 pub use switch::{SwitchError, SwitchId};
@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::dae::{Couplings, Dae, Equation, Equations, Point, Scales, Shape, Tangent, TangentWeights};
+use crate::dae::{Couplings, Dae, Equation, Point, Residual, Scales, Shape, Wanted};
 use crate::element::contact::ContactResult;
 use crate::element::{Element, Forces};
 use crate::joint::{Joint, RowValues};
@@ -376,39 +376,16 @@ impl Dae for System {
         self.shape.clone()
     }
 
-    fn couplings(&self) -> Couplings {
-        self.couplings.clone()
-    }
-
-    fn couplings_at(&self, memory: &[f64]) -> Couplings {
-        self.contact_group_couplings(memory)
+    fn couplings(&self, memory: Option<&[f64]>) -> Couplings {
+        memory.map_or_else(|| self.couplings.clone(), |memory| self.contact_group_couplings(memory))
     }
 
     fn couplings_differ(&self, before: &[f64], after: &[f64]) -> bool {
         self.contact_groups_differ(before, after)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.assemble(at, Wanted { equations: Some(out), ..Wanted::default() });
-    }
-
-    fn evaluate_with_rates(
-        &self,
-        at: &Point,
-        out: &mut Equations,
-        _gradient: &mut BlockMatrix,
-        _rheonomic: bool,
-        rates: &mut [f64],
-    ) {
-        self.assemble(at, Wanted { equations: Some(out), rates: Some(rates), derivatives: None });
-    }
-
-    fn nonholonomic_gradient(&self, at: &Point, out: &mut BlockMatrix) {
-        self.write_nonholonomic_gradients(at, out);
-    }
-
-    fn nonholonomic_curvature(&self, at: &Point, out: &mut [f64]) {
-        self.write_nonholonomic_curvatures(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.assemble(at, Some(out), None, None, None);
     }
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
@@ -424,47 +401,22 @@ impl Dae for System {
         }
     }
 
-    fn violation_rate(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
-            let rates =
-                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
-            let rows = entry.rows.clone();
-            out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        let (mut residual, tangent) = (wanted.residual.take(), wanted.tangent.take());
+        let rates = wanted.hidden.take().map(|hidden| hidden.rates);
+        if residual.is_some() || rates.is_some() || tangent.is_some() {
+            self.assemble(at, residual.as_mut(), rates, tangent, wanted.merged.take());
         }
-    }
-
-    fn curvature(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.active_joints(at) {
-            self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
+        self.answer_constraints(at, wanted);
+        if let Some((before, memory)) = wanted.followed.take() {
+            self.follow(&before, at, memory);
         }
-    }
-
-    fn tangent(&self, at: &Point, weights: TangentWeights, out: &mut Tangent) {
-        self.assemble(at, Wanted { derivatives: Some((weights, out)), ..Wanted::default() });
-    }
-
-    fn evaluate_with_tangent(
-        &self,
-        at: &Point,
-        out: &mut Equations,
-        rates: Option<&mut [f64]>,
-        weights: TangentWeights,
-        tangent: &mut Tangent,
-    ) {
-        self.assemble(at, Wanted { equations: Some(out), rates, derivatives: Some((weights, tangent)) });
-    }
-
-    fn loads(&self, at: &Point, out: &mut [f64]) {
-        for entry in self.active_elements(at) {
-            let nodes = &entry.nodes[..];
-            self.with_element(entry, at, |motion| {
-                self.add_forces(nodes, motion.nodes, &entry.load(motion), out);
-            });
+        if let Some(out) = wanted.loads.take() {
+            self.add_loads(at, out);
         }
-    }
-
-    fn load_stiffness(&self, at: &Point, out: &mut Tangent) {
-        self.assemble_load_stiffness(at, out);
+        if let Some(out) = wanted.load_stiffness.take() {
+            self.assemble_load_stiffness(at, out);
+        }
     }
 
     fn remember(&self, at: &Point, memory: &mut [f64]) {
@@ -482,6 +434,71 @@ impl Dae for System {
         }
     }
 
+    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
+        let off = |entry: &&SystemJoint| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
+        let first_nonholonomic = self.shape.constraint_count();
+        let nonholonomic = |entry: &SystemJoint| {
+            first_nonholonomic + entry.nonholonomic.start..first_nonholonomic + entry.nonholonomic.end
+        };
+        self.joints
+            .iter()
+            .filter(off)
+            .flat_map(|entry| entry.rows.clone().chain(nonholonomic(entry)))
+            .collect()
+    }
+
+    fn blame(&self, at: &Point) -> Option<String> {
+        blame::part_not_finite(self, at)
+    }
+
+    fn describe(&self, equation: Equation) -> String {
+        match equation {
+            Equation::Equilibrium(index) => self.describe_equilibrium(index),
+            Equation::Constraint(index) => self.describe_constraint(index, ""),
+            Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
+            Equation::Nonholonomic(index) => self.describe_nonholonomic(index),
+            Equation::State(index) => format!("state `{}`", self.state_names[index]),
+            Equation::ConstraintGroup(group) => format!("joint `{}`", self.joints[group].name),
+            Equation::NonholonomicGroup(group) => self.describe_nonholonomic_group(group),
+        }
+    }
+}
+
+impl System {
+    /// Φ_t, and what is asked of accelerations and of nonholonomic constraints.
+    fn answer_constraints(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.violation_rate.take() {
+            for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
+                let rates =
+                    self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
+                let rows = entry.rows.clone();
+                out[rows.clone()].copy_from_slice(&rates[..rows.len()]);
+            }
+        }
+        if let Some(out) = wanted.curvature.take() {
+            for entry in self.active_joints(at) {
+                self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
+            }
+        }
+        if let Some(out) = wanted.nonholonomic_gradient.take() {
+            self.write_nonholonomic_gradients(at, out);
+        }
+        if let Some(out) = wanted.nonholonomic_curvature.take() {
+            self.write_nonholonomic_curvatures(at, out);
+        }
+    }
+
+    /// The part of the equilibrium that applied loads make.
+    fn add_loads(&self, at: &Point, out: &mut [f64]) {
+        for entry in self.active_elements(at) {
+            let nodes = &entry.nodes[..];
+            self.with_element(entry, at, |motion| {
+                self.add_forces(nodes, motion.nodes, &entry.load(motion), out);
+            });
+        }
+    }
+
+    /// Moves remembered section forces on from a point before.
     fn follow(&self, before: &Point, at: &Point, memory: &mut [f64]) {
         for entry in self.active_elements(at).filter(|entry| entry.follows) {
             let own = &mut memory[entry.memory.clone()];
@@ -502,37 +519,6 @@ impl Dae for System {
         }
     }
 
-    fn idle_constraints(&self, memory: &[f64]) -> Vec<usize> {
-        let off = |entry: &&SystemJoint| entry.switch.is_some_and(|switch| !self.is_on(switch, memory));
-        let first_nonholonomic = self.shape.constraint_count();
-        let nonholonomic = |entry: &SystemJoint| {
-            first_nonholonomic + entry.nonholonomic.start..first_nonholonomic + entry.nonholonomic.end
-        };
-        self.joints
-            .iter()
-            .filter(off)
-            .flat_map(|entry| entry.rows.clone().chain(nonholonomic(entry)))
-            .collect()
-    }
-
-    fn part_not_finite(&self, at: &Point) -> Option<String> {
-        blame::part_not_finite(self, at)
-    }
-
-    fn describe(&self, equation: Equation) -> String {
-        match equation {
-            Equation::Equilibrium(index) => self.describe_equilibrium(index),
-            Equation::Constraint(index) => self.describe_constraint(index, ""),
-            Equation::ConstraintRate(index) => self.describe_constraint(index, " at velocity level"),
-            Equation::Nonholonomic(index) => self.describe_nonholonomic(index),
-            Equation::State(index) => format!("state `{}`", self.state_names[index]),
-            Equation::ConstraintGroup(group) => format!("joint `{}`", self.joints[group].name),
-            Equation::NonholonomicGroup(group) => self.describe_nonholonomic_group(group),
-        }
-    }
-}
-
-impl System {
     fn describe_nonholonomic_group(&self, group: usize) -> String {
         let with_nonholonomic = self.joints.iter().filter(|entry| !entry.nonholonomic.is_empty()).nth(group);
         with_nonholonomic

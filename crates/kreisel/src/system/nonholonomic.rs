@@ -1,8 +1,8 @@
 //! Nonholonomic equations of joints: values, reactions and derivatives.
 
-use super::assembly::{LocalPart, RateChange, RowBlocks, reaction};
+use super::assembly::{LocalPart, RateChange, RowBlocks, TangentParts, reaction};
 use super::{System, SystemJoint};
-use crate::dae::{Equations, Point, Tangent, TangentWeights};
+use crate::dae::{Point, Residual, TangentWeights};
 use crate::joint::RowValues;
 use crate::kinematics::{
     LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
@@ -52,7 +52,7 @@ impl System {
     }
 
     /// κ, and Aᵀψ in the equations of motion.
-    pub(super) fn evaluate_nonholonomic(&self, at: &Point, out: &mut Equations) {
+    pub(super) fn evaluate_nonholonomic(&self, at: &Point, out: &mut Residual) {
         self.for_nonholonomic(at, |entry, motion| {
             let (gradient, [targets, _]) = entry.nonholonomic_parts(motion);
             let values = &mut out.nonholonomic[entry.nonholonomic.clone()];
@@ -88,7 +88,7 @@ impl System {
         weights: TangentWeights,
         places: Option<&[BlockId]>,
         tangent: &mut LocalTangent,
-        out: &mut Tangent,
+        out: &mut TangentParts,
     ) {
         self.for_nonholonomic(at, |entry, motion| {
             let nodes = &entry.nodes[..];
@@ -102,12 +102,12 @@ impl System {
             }
             entry.joint.ask_nonholonomic(motion, asked);
             let rows = entry.nonholonomic_row_blocks(motion.nodes);
-            self.write_rows(&rows, &gradient, &mut out.nonholonomic);
+            self.write_rows(&rows, &gradient, out.nonholonomic);
             if weights.stiffness {
                 let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places };
                 let reaction = || reaction(&gradient, multipliers, nodes.len());
-                self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
-                self.add_rate_gradient(&rows, [&gradient, &rate], &mut out.nonholonomic_stiffness);
+                self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, &mut out.forces);
+                self.add_rate_gradient(&rows, [&gradient, &rate], out.nonholonomic_stiffness);
             }
         });
     }

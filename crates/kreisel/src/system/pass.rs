@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::assembly::{LocalPart, reaction};
+use super::assembly::{LocalPart, TangentParts, reaction};
 use super::{System, SystemElement, SystemJoint};
-use crate::dae::{Equations, Point, Reactions, Tangent, TangentWeights};
+use crate::dae::{ForceMatrix, Merged, Point, Reactions, Residual, Tangent, TangentWeights};
 use crate::element::Forces;
 use crate::joint::RowValues;
 use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY};
@@ -45,19 +45,10 @@ impl Round {
     }
 }
 
-/// What a pass is to find.
-#[derive(Default)]
-pub(super) struct Wanted<'w, 'v> {
-    pub equations: Option<&'w mut Equations<'v>>,
-    /// The hidden constraints B v + Φ_t.
-    pub rates: Option<&'w mut [f64]>,
-    pub derivatives: Option<(TangentWeights, &'w mut Tangent)>,
-}
-
 /// The derivatives that a pass adds up.
 struct Derivatives<'w> {
     weights: TangentWeights,
-    out: &'w mut Tangent,
+    out: TangentParts<'w>,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
     /// Those of one part. They stand on the stack of [`System::assemble`]: thousands of numbers that nobody
@@ -65,35 +56,39 @@ struct Derivatives<'w> {
     tangent: &'w mut LocalTangent,
     gradient: &'w mut LocalGradient,
     rate_gradient: &'w mut LocalGradient,
-    /// End of the nodes whose columns are clear, in a matrix that is folded into.
+    /// End of the nodes whose columns are clear, in a matrix that holds another one.
     cleared: usize,
 }
 
 impl Derivatives<'_> {
     /// Clears what the parts of a round add to; `nodes` is the number of all nodes.
     fn clear(&mut self, round: &Round, nodes: usize) {
-        if self.out.fold.is_some() {
-            let Range { start, end } = round.joints;
-            self.out.stiffness.clear_columns(self.cleared..round.node_end);
-            self.out.stiffness.clear_columns(nodes + start..nodes + end);
-            self.cleared = round.node_end;
-        }
+        let Range { start, end } = round.joints;
+        self.out.forces.clear(self.cleared..round.node_end);
+        self.out.forces.clear(nodes + start..nodes + end);
+        self.cleared = round.node_end;
     }
 
     /// Clears what no round did.
     fn clear_the_rest(&mut self, nodes: usize, joints: usize) {
-        if self.out.fold.is_some() {
-            let end = self.out.stiffness.pattern().column_group_count();
-            self.out.stiffness.clear_columns(self.cleared..nodes);
-            self.out.stiffness.clear_columns(nodes + joints..end);
+        if let ForceMatrix::Merged { all, .. } = &self.out.forces {
+            let end = all.matrix.pattern().column_group_count();
+            self.out.forces.clear(self.cleared..nodes);
+            self.out.forces.clear(nodes + joints..end);
         }
     }
 }
 
 impl System {
-    /// Adds up what is wanted at a point.
-    pub(super) fn assemble(&self, at: &Point, wanted: Wanted) {
-        let Wanted { equations, rates, derivatives } = wanted;
+    /// Adds up what is wanted at a point: the equations, the hidden constraints B v + Φ_t, the derivatives.
+    pub(super) fn assemble(
+        &self,
+        at: &Point,
+        equations: Option<&mut Residual>,
+        rates: Option<&mut [f64]>,
+        derivatives: Option<(TangentWeights, &mut Tangent)>,
+        merged: Option<Merged>,
+    ) {
         let Some((weights, out)) = derivatives else {
             return self.pass(at, equations, rates, None);
         };
@@ -101,6 +96,7 @@ impl System {
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
         let (gradient, rate_gradient) = (&mut LocalGradient::zeros(), &mut LocalGradient::zeros());
         let (places, tangent) = (places.as_deref(), &mut LocalTangent::zeros(0));
+        let out = TangentParts::new(out, merged);
         let derivatives = Derivatives { weights, out, places, tangent, gradient, rate_gradient, cleared: 0 };
         self.pass(at, equations, rates, Some(derivatives));
     }
@@ -109,7 +105,7 @@ impl System {
     fn pass(
         &self,
         at: &Point,
-        mut equations: Option<&mut Equations>,
+        mut equations: Option<&mut Residual>,
         mut rates: Option<&mut [f64]>,
         mut derivatives: Option<Derivatives>,
     ) {
@@ -131,9 +127,9 @@ impl System {
         }
         if let Some(mut derivatives) = derivatives {
             derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
-            let Derivatives { weights, out, places, tangent, .. } = derivatives;
-            self.add_nonholonomic_tangents(at, weights, places, tangent, out);
-            self.add_contact_group_tangents(at, weights, out);
+            let Derivatives { weights, mut out, places, tangent, .. } = derivatives;
+            self.add_nonholonomic_tangents(at, weights, places, tangent, &mut out);
+            self.add_contact_group_tangents(at, weights, &mut out.forces);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);
             }
@@ -145,7 +141,7 @@ impl System {
         &self,
         entry: &SystemElement,
         at: &Point,
-        equations: Option<&mut Equations>,
+        equations: Option<&mut Residual>,
         derivatives: Option<&mut Derivatives>,
     ) {
         let nodes = &entry.nodes[..];
@@ -159,7 +155,7 @@ impl System {
                 }
                 Some(derivatives) => {
                     self.add_element_tangent(entry, motion, equations.is_some(), &mut wrenches, derivatives);
-                    Some((derivatives.weights, &mut *derivatives.out))
+                    Some((derivatives.weights, &mut derivatives.out))
                 }
             };
             let internal_rates = equations.map(|out| {
@@ -198,7 +194,7 @@ impl System {
         entry.element.ask(motion, asked);
         let meant = if remembers { &remembered } else { &*wrenches };
         let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
-        self.add_tangent(&part, tangent, || *meant, *weights, out);
+        self.add_tangent(&part, tangent, || *meant, *weights, &mut out.forces);
     }
 
     #[inline]
@@ -206,7 +202,7 @@ impl System {
         &self,
         entry: &SystemJoint,
         at: &Point,
-        equations: Option<&mut Equations>,
+        equations: Option<&mut Residual>,
         rates: Option<&mut [f64]>,
         derivatives: Option<&mut Derivatives>,
     ) {
@@ -252,7 +248,7 @@ impl System {
         let Derivatives { weights, out, places, tangent, gradient, rate_gradient, .. } = derivatives;
         let RowValues { multipliers, violation, rates, .. } = asked;
         let nodes = &entry.nodes[..];
-        let rate_gradient_wanted = weights.stiffness && out.gradient_rate_wanted;
+        let rate_gradient_wanted = weights.stiffness && out.gradient_rate.is_some();
         let mut by_time = [[0.0; MAX_ROWS]; 2];
         gradient.reset(entry.rows.len(), nodes.len());
         let mut asked =
@@ -278,10 +274,10 @@ impl System {
         if weights.stiffness {
             let reaction = || reaction(gradient, multipliers, nodes.len());
             let part = LocalPart { nodes, motions: motion.nodes, blocks: &entry.blocks, places: *places };
-            self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, out);
+            self.add_tangent(&part, tangent, reaction, STIFFNESS_ONLY, &mut out.forces);
         }
-        if rate_gradient_wanted {
-            self.add_rate_gradient(&rows, [gradient, rate_gradient], &mut out.gradient_rate);
+        if let Some(out) = out.gradient_rate.as_deref_mut().filter(|_| weights.stiffness) {
+            self.add_rate_gradient(&rows, [gradient, rate_gradient], out);
         }
     }
 }

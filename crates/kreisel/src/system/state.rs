@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::assembly::TangentParts;
 use super::{System, SystemElement};
-use crate::dae::{Point, Tangent, TangentWeights};
+use crate::dae::{Point, TangentWeights};
 use crate::element::{Forces, LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES};
 use crate::kinematics::{Motion, TwistDerivatives, add_force};
 use crate::lie::Vector6;
@@ -63,7 +64,7 @@ impl System {
         links: &Links,
         motion: &Motion,
         rates: Option<&mut [f64]>,
-        derivatives: Option<(TangentWeights, &mut Tangent)>,
+        derivatives: Option<(TangentWeights, &mut TangentParts)>,
     ) {
         let mut found = [0.0; MAX_STATES];
         let found = &mut found[..links.rate_count];
@@ -86,7 +87,7 @@ impl System {
         links: &Links,
         motion: &Motion,
         asked: Forces,
-        out: &mut Tangent,
+        out: &mut TangentParts,
     ) {
         let mut local = LocalStateTangent::zeros();
         entry.element.ask(motion, Forces { internal_tangent: Some(&mut local), ..asked });
@@ -100,12 +101,12 @@ impl System {
             };
             for j in 0..internal_states {
                 let wrench = &local.force_by_state[j][i];
-                add(&mut out.state_force, links.force_state[i * internal_states + j], 0, wrench);
+                add(out.state_force, links.force_state[i * internal_states + j], 0, wrench);
             }
             for (j, rows) in links.joints.iter().enumerate() {
                 for (column, multiplier) in rows.clone().enumerate() {
                     let wrench = &local.force_by_multiplier[multiplier][i];
-                    add(&mut out.reaction, links.force_joint[i * joints + j], column, wrench);
+                    add(out.reaction, links.force_joint[i * joints + j], column, wrench);
                 }
             }
         }
@@ -121,7 +122,7 @@ impl System {
         motion: &Motion,
         local: &LocalStateTangent,
         rate: usize,
-        out: &mut Tangent,
+        out: &mut TangentParts,
     ) {
         let nodes = &entry.nodes[..];
         for (j, node) in nodes.iter().enumerate() {
@@ -151,9 +152,10 @@ impl System {
     }
 
     /// Adds Bᵀ and Aᵀ to the derivatives by multipliers, where elements read some of these.
-    pub(super) fn add_reactions(&self, out: &mut Tangent) {
+    pub(super) fn add_reactions(&self, out: TangentParts) {
+        let holonomic = out.gradient.map(|gradient| (gradient, out.reaction));
         for (gradient, reaction) in
-            [(&out.gradient, &mut out.reaction), (&out.nonholonomic, &mut out.nonholonomic_reaction)]
+            holonomic.into_iter().chain([(out.nonholonomic, out.nonholonomic_reaction)])
         {
             let pattern = gradient.pattern();
             for (block, row, column) in pattern.blocks() {

@@ -24,6 +24,7 @@ pub(super) struct Switch {
 
 /// Why a joint cannot be switched on where the machine is.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum SwitchError {
     /// Its equations do not hold.
     #[error(

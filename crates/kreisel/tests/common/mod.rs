@@ -4,10 +4,26 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use std::path::Path;
+use std::sync::Arc;
 
-use kreisel::machine::{Machine, SettingTexts};
+use kreisel::element::SignalFunction;
+use kreisel::machine::{Functions, Machine, PartEntry, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::run::Trajectory;
+
+/// A rod of 1 m that lies in the x axis and turns about y at its end.
+pub const ROD_ON_PIN: &str = "
+    [[body]]
+    name = 'rod'
+    mass = 2
+    inertia = [0.2, 0.2, 0.01]
+    position = [0.5, 0, 0]
+    [[revolute]]
+    name = 'pin'
+    bodies = ['ground', 'rod']
+    point = [0, 0, 0]
+    axis = [0, 1, 0]
+";
 
 /// The machine of a text, or what is wrong with it.
 pub fn read(text: &str) -> Result<Machine, String> {
@@ -19,6 +35,42 @@ pub fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
     let reader = MachineReader::new().with_parameters(parameters).with_settings(settings);
     reader.read(&path).map_err(|errors| errors.render(false)).unwrap()
+}
+
+/// What the sample of `[[function]]` needs.
+#[derive(Debug)]
+struct Given;
+
+impl SignalFunction for Given {
+    fn evaluate(&self, _: f64, _: &[f64], slopes: &mut [f64]) -> f64 {
+        slopes.fill(0.0);
+        0.0
+    }
+}
+
+/// The machine of the sample of a kind of part, or of a text made from it.
+pub fn sample_machine(entry: &PartEntry, text: &str) -> Machine {
+    let functions = Functions::from([("given".to_string(), Arc::new(Given) as _)]);
+    let machine = MachineReader::new().with_functions(functions).text(entry.kind.name, text);
+    machine.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+/// A case of another program or paper. The data lie beside the project, in `../shared/validation`; where they
+/// do not, there is nothing to compare with.
+pub fn validation_case(name: &str) -> Option<serde_json::Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation").join(name);
+    let text = std::fs::read_to_string(folder.join("case.json")).ok()?;
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+/// A number of such a case.
+pub fn number(value: &serde_json::Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+/// Numbers of such a case.
+pub fn numbers(value: &serde_json::Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
 }
 
 /// A signal at all output times.

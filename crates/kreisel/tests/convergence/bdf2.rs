@@ -14,9 +14,7 @@ const SCALINGS: [Scaling; 4] =
     [Scaling::Unscaled, Scaling::Left, Scaling::LeftRight, Scaling::LeftRightVelocities];
 
 fn settings(step: f64) -> Settings {
-    let mut settings = Settings::new(BDF2, Parameters::chung_hulbert(0.0).unwrap(), step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(BDF2, Parameters::chung_hulbert(0.0).unwrap(), step).with_newton_tolerances(1e-13, 1e-14)
 }
 
 fn start<D: Dae>(dae: &D, initial: Initial, settings: Settings) -> Integration<'_> {
@@ -44,7 +42,7 @@ fn the_pendulum_converges_with_order_two_in_every_form_and_scaling() {
     for form in FORMS {
         for scaling in SCALINGS {
             let errors = [200.0, 400.0].map(|count| {
-                let settings = Settings { form, scaling, ..settings(0.5 / count) };
+                let settings = settings(0.5 / count).with_option(form).with_option(scaling);
                 let mut run = start(&pendulum, initial.clone(), settings);
                 run.advance(0.5).unwrap();
                 let state = run.values();
@@ -62,7 +60,7 @@ fn the_pendulum_converges_with_order_two_in_every_form_and_scaling() {
 /// Largest errors of the slow top in q, Ω and λ over all steps: also those of the first.
 fn top_errors(group: Group, settings: Settings, steps: &[f64]) -> [f64; 3] {
     let top = HeavyTop::slow(group);
-    let mut run = start(&top, top.initial(), Settings { step: steps[0], ..settings });
+    let mut run = start(&top, top.initial(), settings.with_step(steps[0]));
     let times: Vec<f64> = steps
         .iter()
         .scan(0.0, |time, step| {
@@ -91,7 +89,7 @@ fn top_errors(group: Group, settings: Settings, steps: &[f64]) -> [f64; 3] {
 fn the_heavy_top_converges_with_order_two_on_both_groups_from_the_first_step_on() {
     for group in [Group::So3xR3, Group::Se3] {
         for form in FORMS {
-            let settings = Settings { form, ..settings(1.0) };
+            let settings = settings(1.0).with_option(form);
             let errors = [200, 400]
                 .map(|count| top_errors(group, settings, &vec![0.5 / f64::from(count); count as usize]));
             assert_order_two(&format!("{group:?} {form:?}"), errors, 0.2);
@@ -115,7 +113,7 @@ fn steps_that_alternate_keep_order_two_also_in_the_multipliers() {
 fn nonholonomic_constraints_and_nonlinear_reactions_keep_order_two() {
     for form in FORMS {
         let errors = [100, 200].map(|count| {
-            let settings = Settings { form, ..settings(1.0 / f64::from(count)) };
+            let settings = settings(1.0 / f64::from(count)).with_option(form);
             let mut run = start(&NonlinearReactions, NonlinearReactions.initial(), settings);
             run.advance(1.0).unwrap();
             let ([q, v, _], [lambda, psi]) =
@@ -138,7 +136,7 @@ fn the_error_decides_on_the_step() {
     let exact = top.reference(&[1.0])[0];
     let errors = [1e-4, 1e-6].map(|tolerance| {
         let control = ErrorControl::new(tolerance, 1.0);
-        let settings = Settings { error_control: Some(control), ..settings(1.0) };
+        let settings = settings(1.0).with_error_control(control);
         let mut run = start(&top, top.initial(), settings);
         run.advance(1.0).unwrap();
         (vector3(&run.values().configuration[4..]) - exact.position).norm() / tolerance
@@ -152,7 +150,7 @@ fn the_error_decides_on_the_step() {
 fn a_run_from_saved_bytes_goes_on_to_the_same_bits() {
     let top = HeavyTop::slow(Group::Se3);
     for form in FORMS {
-        let integrator = Integrator::with(Settings { form, ..settings(1e-3) });
+        let integrator = Integrator::with(settings(1e-3).with_option(form));
         let mut whole = integrator.start(&top, top.initial()).unwrap();
         // The second step is of another size: the past counts.
         for step in [1e-3, 2e-3, 1e-3] {
@@ -182,7 +180,7 @@ fn the_condition_number_of_the_full_scaling_does_not_depend_on_the_step() {
     let initial = Initial::new(0.0, [1.0, 0.0], [0.0, 0.0]);
     for form in FORMS {
         let conditions = [1e-3, 1e-5, 1e-7].map(|step| {
-            let mut run = start(&pendulum, initial.clone(), Settings { form, ..settings(step) });
+            let mut run = start(&pendulum, initial.clone(), settings(step).with_option(form));
             run.saturating_step(Watch::default()).unwrap().condition()
         });
         // Terms of order h are all that may differ.
@@ -194,7 +192,7 @@ fn the_condition_number_of_the_full_scaling_does_not_depend_on_the_step() {
 fn corrections_of_unscaled_unknowns_stay_large_where_steps_are_small() {
     let pendulum = Pendulum::default();
     let last = [Scaling::Unscaled, Scaling::LeftRightVelocities].map(|scaling| {
-        let settings = Settings { form: Form::ThreeField, scaling, ..settings(1e-8) };
+        let settings = settings(1e-8).with_option(Form::ThreeField).with_option(scaling);
         let mut run = start(&pendulum, pendulum.initial(0.2), settings);
         (0..20).map(|_| run.saturating_step(Watch::default()).unwrap().last_decreasing).fold(0.0, f64::max)
     });

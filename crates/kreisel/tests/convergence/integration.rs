@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::constrained::ConsistencyError;
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape, Values};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape, Values};
 use kreisel::integrate::{
     INDEX2, INDEX3, Integrator, IterationMatrix, Method, Parameters, Predictor, Saved, Settings, Start,
     StartError, StateError, StepError,
 };
 use kreisel::lie::{Group, Space};
 use kreisel::solve::block::BlockMatrix;
+use kreisel::solve::newton::NewtonSettings;
 use kreisel_papers::problem::{HeavyTop, Pendulum, PrescribedCubic};
 
 const METHODS: [Method; 2] = [INDEX3, INDEX2];
@@ -140,8 +141,8 @@ impl Dae for Plain {
     fn shape(&self) -> Shape {
         self.0.shape()
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.0.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.0.residual(at, out);
     }
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         self.0.gradient(at, out);
@@ -158,6 +159,8 @@ fn derivatives_by_differences_give_the_same_motion() {
         let mut differenced = integrator.start(&plain, pendulum.initial(0.2)).unwrap();
         exact.advance(1.0).unwrap();
         differenced.advance(1.0).unwrap();
+        let counts = [&exact, &differenced].map(|run| run.statistics().differenced);
+        assert!(counts[0] == 0 && counts[1] > 0, "{method:?}: {counts:?}");
         let error = distance(&exact.values().configuration, &differenced.values().configuration);
         // The starting values carry the error of the differences, some 1e-10.
         assert!(error < 1e-8, "{method:?}: {error}");
@@ -169,9 +172,8 @@ fn every_choice_of_predictor_and_matrix_solves_the_same_equations() {
     let top = HeavyTop::new(Group::So3xR3);
     for method in METHODS {
         let run = |predictor, iteration_matrix| {
-            let mut settings = settings(method, 5e-4);
-            (settings.predictor, settings.iteration_matrix) = (predictor, iteration_matrix);
-            (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
+            let settings = settings(method, 5e-4).with_newton_tolerances(1e-13, 1e-14);
+            let settings = settings.with_predictor(predictor).with_iteration_matrix(iteration_matrix);
             let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
             run.advance(0.05).unwrap();
             run.values().configuration.clone()
@@ -183,6 +185,7 @@ fn every_choice_of_predictor_and_matrix_solves_the_same_equations() {
             (Predictor::ZeroAcceleration, IterationMatrix::Simplified),
         ] {
             let error = distance(&reference, &run(predictor, matrix));
+            // The same discrete solution: Newton's tolerance of every step, carried on.
             assert!(error < 1e-9, "{method:?} {predictor:?} {matrix:?}: {error}");
         }
     }
@@ -194,6 +197,7 @@ fn inconsistent_initial_values_are_projected_and_reported() {
     let initial = Initial::new(0.0, [0.3, -1.0], [1.0, 0.5]);
     let run = Integrator::with(settings(INDEX2, 0.01)).start(&pendulum, initial).unwrap();
     let (state, report) = (run.values(), run.start_report());
+    // On the circle and along it to round-off; where on it, to the tolerance of the projection.
     assert!((norm(&state.configuration) - 1.0).abs() < 1e-14);
     // The nearest point of the circle lies on the same ray.
     let ray = state.configuration[0] / state.configuration[1];
@@ -220,8 +224,7 @@ fn the_first_output_shows_the_users_velocity() {
 fn energy_without_numerical_damping_errs_by_second_order_and_drifts_by_third() {
     let pendulum = Pendulum::default();
     let drift = |step: f64| {
-        let mut settings = settings(INDEX2, step);
-        settings.parameters = Parameters::chung_hulbert(1.0).unwrap();
+        let settings = settings(INDEX2, step).with_parameters(Parameters::chung_hulbert(1.0).unwrap());
         let initial = pendulum.initial(0.2);
         let energy = |q: &[f64], v: &[f64]| 0.5 * (v[0] * v[0] + v[1] * v[1]) + 9.81 * q[1];
         let start = energy(&initial.configuration, &initial.velocity);
@@ -249,13 +252,10 @@ fn what_cannot_be_integrated_is_refused_with_the_reason() {
         Integrator::with(settings).start(&pendulum, initial).err().unwrap()
     };
     let good = || pendulum.initial(0.2);
-    let mut undamped = settings(INDEX3, 0.01);
-    undamped.parameters = Parameters::chung_hulbert(1.0).unwrap();
+    let undamped = settings(INDEX3, 0.01).with_parameters(Parameters::chung_hulbert(1.0).unwrap());
     assert_eq!(start(undamped, good()), StartError::UndampedMultipliers);
-    undamped.allow_unstable = true;
-    assert!(Integrator::with(undamped).start(&pendulum, good()).is_ok());
-    let mut unstable = settings(INDEX2, 0.01);
-    unstable.parameters = Parameters::new(0.0, 0.0, 0.2, 0.5).unwrap();
+    assert!(Integrator::with(undamped.with_allow_unstable(true)).start(&pendulum, good()).is_ok());
+    let unstable = settings(INDEX2, 0.01).with_parameters(Parameters::new(0.0, 0.0, 0.2, 0.5).unwrap());
     assert_eq!(start(unstable, good()), StartError::Unstable);
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(start(settings(INDEX2, step), good()), StartError::Step(_)));
@@ -287,12 +287,33 @@ impl Dae for Undeclared {
     fn shape(&self) -> Shape {
         Shape::new(Space::vector(1)).with_constraints([1])
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        PrescribedCubic.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        PrescribedCubic.residual(at, out);
     }
     fn gradient(&self, _: &Point, out: &mut BlockMatrix) {
         out.fill(1.0);
     }
+}
+
+/// A constraint whose gradient was forgotten.
+struct Ungraded;
+
+impl Dae for Ungraded {
+    fn shape(&self) -> Shape {
+        Shape::new(Space::vector(1)).with_constraints([1])
+    }
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        out.equilibrium[0] = at.acceleration[0] + at.multipliers[0];
+        out.violation[0] = at.configuration[0];
+    }
+}
+
+#[test]
+fn constraints_without_a_gradient_are_refused() {
+    let initial = Initial::new(0.0, [0.0], [0.0]);
+    let refusal = Integrator::with(settings(INDEX3, 0.01)).start(&Ungraded, initial).err();
+    assert!(matches!(refusal, Some(StartError::Initial(ConsistencyError::NoGradient { .. }))));
+    assert!(refusal.unwrap().to_string().contains("`Dae::gradient`"));
 }
 
 #[test]
@@ -306,9 +327,8 @@ fn constraints_that_move_undeclared_are_found() {
 fn a_failed_step_names_time_and_equation_and_leaves_the_state() {
     let top = HeavyTop::new(Group::So3xR3);
     // A quarter of a second is six turns of the top: no Newton iteration finds its way.
-    let mut settings = settings(INDEX3, 0.25);
-    settings.start = Start::Trivial;
-    settings.newton.max_iterations = 6;
+    let newton = NewtonSettings { max_iterations: 6, ..NewtonSettings::default() };
+    let settings = settings(INDEX3, 0.25).with_start(Start::Trivial).with_newton(newton);
     let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
     let before = run.values().configuration.clone();
     let error = run.step().unwrap_err();
@@ -328,6 +348,7 @@ fn a_projected_velocity_satisfies_the_hidden_constraints() {
     run.advance(0.05).unwrap();
     assert!(norm(&run.velocity_residual()) > 1e-3);
     run.project_velocity().unwrap();
+    // Round-off of velocities of 150.
     assert!(norm(&run.velocity_residual()) < 1e-12);
     assert_eq!(run.values().velocity, run.values().velocity);
 }

@@ -16,17 +16,14 @@ struct Errors {
 }
 
 fn settings(method: Method, step: f64, start: Start) -> Settings {
-    let mut settings = Settings::new(method, Parameters::chung_hulbert(0.9).unwrap(), step);
-    settings.start = start;
-    settings.newton_rtol = 1e-13;
-    settings.newton_atol = 1e-14;
-    settings
+    let settings = Settings::new(method, Parameters::chung_hulbert(0.9).unwrap(), step);
+    settings.with_start(start).with_newton_tolerances(1e-13, 1e-14)
 }
 
 fn heavy_top_errors(group: Group, settings: Settings, end: f64) -> Errors {
     let top = HeavyTop::new(group);
-    let steps = (end / settings.step).round() as usize;
-    let times: Vec<f64> = (1..=steps).map(|n| n as f64 * settings.step).collect();
+    let steps = (end / settings.step()).round() as usize;
+    let times: Vec<f64> = (1..=steps).map(|n| n as f64 * settings.step()).collect();
     let reference = top.reference(&times);
     let mut run = Integrator::with(settings).start(&top, top.initial()).unwrap();
     let mut errors = Errors { position: 0.0, velocity: 0.0, multiplier: 0.0 };

@@ -19,9 +19,7 @@ fn parameters(method: Method) -> Parameters {
 }
 
 fn settings(method: Method, step: f64) -> Settings {
-    let mut settings = Settings::new(method, parameters(method), step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(method, parameters(method), step).with_newton_tolerances(1e-13, 1e-14)
 }
 
 /// Errors in q (Lie algebra), v, v̇ and λ, the last three relative.
@@ -125,8 +123,8 @@ fn algorithmic_accelerations_of_the_heavy_top_converge_with_order_two() {
 fn with_a_constant_mass_matrix_forces_at_two_times_and_accelerations_at_two_times_are_the_same() {
     let crank = SliderCrank::default();
     let run = |method: Method| {
-        let mut settings = Settings::new(method, Parameters::hht(0.1).unwrap(), 2e-3);
-        (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
+        let settings =
+            Settings::new(method, Parameters::hht(0.1).unwrap(), 2e-3).with_newton_tolerances(1e-13, 1e-14);
         let mut run = Integrator::with(settings).start(&crank, crank.initial(0.4, 5.0)).unwrap();
         run.advance(0.5).unwrap();
         run.values().clone()

@@ -15,12 +15,8 @@ const CHARTS: [Parametrization; 2] = [Parametrization::RotationVector, Parametri
 
 fn settings(parametrization: Parametrization, step: f64) -> Settings {
     let parameters = Parameters::chung_hulbert(0.9).unwrap();
-    Settings {
-        parametrization,
-        newton_rtol: 1e-13,
-        newton_atol: 1e-14,
-        ..Settings::new(UPDATED_LAGRANGIAN, parameters, step)
-    }
+    let settings = Settings::new(UPDATED_LAGRANGIAN, parameters, step).with_option(parametrization);
+    settings.with_newton_tolerances(1e-13, 1e-14)
 }
 
 fn start(top: &HeavyTop, settings: Settings) -> Integration<'_> {
@@ -84,13 +80,13 @@ fn alternating_steps_keep_order_two_in_every_component() {
 #[test]
 fn the_energy_of_the_heavy_top_changes_as_in_an_independent_implementation() {
     let top = HeavyTop::new(Group::So3xR3);
-    let lie = Settings { method: INDEX3, ..settings(Parametrization::RotationVector, 2e-3) };
+    let lie = settings(Parametrization::RotationVector, 2e-3).with_method(INDEX3);
     for (name, settings, expected, tolerance) in [
         ("Lie group", lie, -0.10, 0.005),
         ("rotation vector", settings(Parametrization::RotationVector, 2e-3), -3.63, 0.005),
         ("conformal rotation vector", settings(Parametrization::Crv, 2e-3), 172.9, 0.05),
     ] {
-        let mut run = start(&top, Settings { start: Start::Trivial, ..settings });
+        let mut run = start(&top, settings.with_start(Start::Trivial));
         let energy = |state: &Values| top.energy(&state.configuration, &state.velocity);
         let before = energy(run.values());
         run.advance(2.0).unwrap();
@@ -116,7 +112,7 @@ fn a_restart_from_bytes_continues_to_the_same_bits() {
     for chart in CHARTS {
         let mut settings = settings(chart, 1e-3);
         // The matrix in use is then one of an earlier step.
-        settings.newton.refresh = Refresh::WhenSlow;
+        settings = settings.with_refresh(Refresh::WhenSlow);
         let integrator = Integrator::with(settings);
         let mut whole = integrator.start(&top, top.initial()).unwrap();
         whole.advance(0.02).unwrap();

@@ -16,9 +16,8 @@ const METHODS: [Method; 3] = [INDEX3, INDEX2, SOI2];
 const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
 
 fn settings(method: Method, spectral_radius: f64, step: f64) -> Settings {
-    let mut settings = Settings::new(method, Parameters::chung_hulbert(spectral_radius).unwrap(), step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(method, Parameters::chung_hulbert(spectral_radius).unwrap(), step)
+        .with_newton_tolerances(1e-13, 1e-14)
 }
 
 fn norm(values: &[f64]) -> f64 {
@@ -100,8 +99,7 @@ const A: &str = "algorithmic acceleration";
 /// Errors of the heavy top, the largest after each of the last steps: q absolute, v and a relative, λ
 /// relative to the computed one (as in the numbers below); a against v̇(t + Δ_α h).
 fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) -> [f64; 4] {
-    let mut run =
-        Integrator::with(Settings { step: steps[0], ..settings }).start(top, top.initial()).unwrap();
+    let mut run = Integrator::with(settings.with_step(steps[0])).start(top, top.initial()).unwrap();
     let mut ends = Vec::new();
     for (done, &step) in (1..).zip(steps) {
         run.step_by(step).unwrap();
@@ -109,7 +107,7 @@ fn top_errors(top: &HeavyTop, settings: Settings, steps: &[f64], last: usize) ->
             ends.push(End { step, values: run.values().clone(), a: run.carried(A).unwrap() });
         }
     }
-    let offset = settings.parameters.offset();
+    let offset = settings.parameters().offset();
     let times = |state: &End| {
         let time = state.values.time;
         let shifted = time + offset * state.step;
@@ -219,7 +217,7 @@ fn errors_with_and_without_corrections_are_those_of_an_independent_implementatio
     ];
     let mut misses = Vec::new();
     for (group, method, step_change, expected) in cases {
-        let settings = Settings { step_change, ..settings(method, 0.9, 1.0) };
+        let settings = settings(method, 0.9, 1.0).with_step_change(step_change);
         let errors = ladder(group, settings, Sequence::Alternating, &[200, 400, 800, 1600], 10);
         for (measured, expected) in errors[3].iter().zip(expected) {
             // Half of the third digit that is printed.
@@ -237,7 +235,7 @@ fn without_adjusted_accelerations_alternating_steps_fall_to_first_order() {
     for (method, group) in [(INDEX2, Group::So3xR3), (INDEX2, Group::Se3), (INDEX3, Group::Se3)] {
         let order = |adjust_acceleration| {
             let step_change = StepChange { adjust_acceleration, ..StepChange::default() };
-            let settings = Settings { step_change, ..settings(method, 0.2, 1.0) };
+            let settings = settings(method, 0.2, 1.0).with_step_change(step_change);
             ladder(group, settings, Sequence::Alternating, &counts, 1)
                 .map(|errors| slope(&inverse(&counts), &errors))
         };
@@ -253,7 +251,7 @@ fn without_adjusted_accelerations_alternating_steps_fall_to_first_order() {
 fn without_the_rescaled_residual_multipliers_do_not_converge_on_so3xr3() {
     let counts = [400, 800, 1600];
     let step_change = StepChange { rescale_residual: false, ..StepChange::default() };
-    let settings = Settings { step_change, ..settings(INDEX3, 0.9, 1.0) };
+    let settings = settings(INDEX3, 0.9, 1.0).with_step_change(step_change);
     let errors = ladder(Group::So3xR3, settings, Sequence::Alternating, &counts, 1);
     assert!(errors[3].iter().all(|error| *error > 0.5), "{errors:?}");
     let order = slope(&inverse(&counts), &errors[0]);
@@ -269,7 +267,7 @@ struct Controlled {
 
 fn auto(method: Method, spectral_radius: f64, control: ErrorControl) -> Settings {
     let fixed = settings(method, spectral_radius, 1.0);
-    Settings { error_control: Some(control), ..fixed }
+    fixed.with_error_control(control)
 }
 
 fn controlled<D: Dae>(

@@ -13,11 +13,27 @@ mod own_joint;
 mod own_part;
 #[path = "../../examples/own_system.rs"]
 mod own_system;
+#[path = "../../examples/read_model.rs"]
+mod read_model;
 
 use kreisel::machine::Machine;
 use kreisel::part::MachineReader;
 use kreisel::results::{ModelIdentity, scene::ArrowKind};
 use kreisel::run::{Checkpoint, CheckpointHeader, Recorder, ResultFiles};
+
+#[test]
+fn a_model_that_was_read_swings_for_half_a_period() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/pendulum.toml");
+    let time = read_model::run(path).unwrap();
+    // The period 2π/ω / AGM(1, cos 45°) of a thin rod that is released from the horizontal, with ω² = 3g/(2l).
+    let (mut a, mut b) = (1.0_f64, 0.5_f64.sqrt());
+    for _ in 0..6 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    let period = std::f64::consts::TAU / (1.5_f64 * 9.80665).sqrt() / a;
+    // One step: the largest of the recorded angles is within half a step of the turn.
+    assert!((time - 0.5 * period).abs() < 1e-3, "{time} and {period}");
+}
 
 #[test]
 fn a_system_of_ones_own_circles_steadily() {

@@ -14,9 +14,8 @@ use kreisel_papers::problem::HeavyTop;
 fn the_heavy_top_of_the_model_file_moves_like_the_reference() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heavy-top.toml");
     let machine = Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap();
-    let settings =
-        Settings::new(machine.settings.integrator.method, machine.settings.integrator.parameters, 1e-3);
-    let mut run = Integrator::with(settings).start(&machine.system, machine.initial).unwrap();
+    let settings = machine.settings().integration(1e-3);
+    let mut run = Integrator::with(settings).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(1.0).unwrap();
     let reference = HeavyTop::new(Group::So3xR3).reference(&[1.0])[0];
     let error = (vector3(&run.values().configuration[4..]) - reference.position).norm();
@@ -55,9 +54,9 @@ fn shaft_angle(joint: &str, method: kreisel::integrate::Method) -> f64 {
         {joint}"
     );
     let machine = Machine::from_text("shafts.toml", &text).map_err(|errors| errors.render(false)).unwrap();
-    let mut settings = Settings::new(method, machine.settings.integrator.parameters, 1e-3);
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    let settings = Settings::new(method, machine.settings().integrator().parameters(), 1e-3)
+        .with_newton_tolerances(1e-12, 1e-13);
+    let mut run = Integrator::with(settings).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(0.5).unwrap();
     let node = machine.frames().bodies()[1].node.0;
     let rotation = kreisel::lie::quaternion(&run.values().configuration[7 * node..]);
@@ -107,9 +106,9 @@ fn a_massless_direction_that_nothing_holds_is_named() {
         mass = 1
         inertia = [1, 1, 1]";
     let machine = Machine::from_text("rod.toml", text).map_err(|errors| errors.render(false)).unwrap();
-    let settings =
-        Settings::new(machine.settings.integrator.method, machine.settings.integrator.parameters, 1e-3);
-    let refusal = Integrator::with(settings).start(&machine.system, machine.initial).err().unwrap();
+    let settings = machine.settings().integration(1e-3);
+    let refusal =
+        Integrator::with(settings).start(machine.system(), machine.initial().clone()).err().unwrap();
     assert!(refusal.to_string().contains("`rod`"), "{refusal}");
 }
 
@@ -132,15 +131,15 @@ fn a_machine_with_massless_parts_continues_from_a_saved_state_to_the_same_bits()
     let machine = Machine::from_text("row.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     for refresh in [Refresh::EveryStep, Refresh::WhenSlow] {
         for method in [kreisel::integrate::INDEX3, kreisel::integrate::INDEX2] {
-            let mut settings = Settings::new(method, machine.settings.integrator.parameters, 5e-3);
-            settings.newton.refresh = refresh;
+            let settings = Settings::new(method, machine.settings().integrator().parameters(), 5e-3)
+                .with_refresh(refresh);
             let integrator = Integrator::with(settings);
-            let mut whole = integrator.start(&machine.system, machine.initial.clone()).unwrap();
+            let mut whole = integrator.start(machine.system(), machine.initial().clone()).unwrap();
             for _ in 0..37 {
                 whole.step().unwrap();
             }
             let saved = Saved::from_bytes(&whole.save().to_bytes()).unwrap();
-            let mut resumed = integrator.resume(&machine.system, &saved).unwrap();
+            let mut resumed = integrator.resume(machine.system(), &saved).unwrap();
             // A change of the step uses the other linear solver as well.
             for step in [5e-3, 5e-3, 2e-3, 5e-3, 5e-3] {
                 whole.step_by(step).unwrap();
@@ -167,7 +166,7 @@ fn drives_that_ask_for_the_same_motion_and_joints_without_freedom_are_told() {
     for (parts, wanted) in cases {
         let machine = Machine::from_text("m.toml", &format!("{wheel}{parts}"));
         let machine = machine.map_err(|errors| errors.render(false)).unwrap();
-        let found = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+        let found = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
         assert_eq!(found.degrees_of_freedom(), 0);
         let warnings = machine.mobility_notes(&found).texts().join("\n");
         match wanted {

@@ -9,4 +9,5 @@ mod results_folder;
 mod results_memory;
 mod results_vtkhdf;
 mod run;
+mod schema;
 mod stepper;

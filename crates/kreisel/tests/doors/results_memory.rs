@@ -26,7 +26,7 @@ fn peaks(end: f64) -> [u64; 2] {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("results");
     let run = allocation_counter::measure(|| {
-        let plan = machine.settings.plan().unwrap();
+        let plan = machine.settings().plan().unwrap();
         let outcome = Job::new(&machine, &plan).report(false).run_into(&folder).unwrap();
         assert_eq!(outcome.ending, RunEnding::Done);
     });

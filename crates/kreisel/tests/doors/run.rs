@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use crate::common::ROD_ON_PIN;
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::lie::Space;
 use kreisel::machine::Machine;
@@ -87,6 +88,7 @@ fn a_stone_at_rest_circles_backwards_for_an_observer_on_the_wheel() {
         .collect();
     let run = wheel(&sensors);
     let w = 3.0;
+    // As above, for the same motion.
     assert!(difference(&run, "seen-position.position.x", |t| 2.0 * (w * t).cos()) < 1e-12);
     assert!(difference(&run, "seen-velocity.velocity.y", |t| -2.0 * w * (w * t).cos()) < 1e-10);
     // The acceleration of a circle, although nothing pushes: centrifugal and Coriolis terms together.
@@ -97,6 +99,7 @@ fn a_stone_at_rest_circles_backwards_for_an_observer_on_the_wheel() {
 #[test]
 fn components_can_be_shown_in_the_axes_of_a_body() {
     let run = wheel("[[sensor]]\nname = 'own'\nof = 'wheel.rim'\nquantity = 'velocity'\naxes = 'wheel'\n");
+    // As above, for the same motion.
     assert!(difference(&run, "own.velocity.x", |_| 0.0) < 1e-10);
     assert!(difference(&run, "own.velocity.y", |_| 1.5) < 1e-10);
 }
@@ -154,26 +157,13 @@ fn turns_are_counted_even_if_a_step_makes_more_than_half_of_one() {
     assert!(difference(&run, "shaft.rate", |_| 30.0) < 1e-8);
 }
 
-const PENDULUM: &str = "
-    [[body]]
-    name = 'rod'
-    mass = 2
-    inertia = [0.2, 0.2, 0.01]
-    position = [0.5, 0, 0]
-    [[revolute]]
-    name = 'pin'
-    bodies = ['ground', 'rod']
-    point = [0, 0, 0]
-    axis = [0, 1, 0]
-";
-
 #[test]
 fn output_times_are_multiples_of_the_output_step_and_the_end() {
-    let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.03\noutput-step = 0.12\n{PENDULUM}"));
+    let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.03\noutput-step = 0.12\n{ROD_ON_PIN}"));
     let expected = [0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.96, 1.0];
     assert_eq!(run.times.len(), expected.len(), "{:?}", run.times);
     assert!(run.times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-12));
-    let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.25\noutput-step = 0.1\n{PENDULUM}"));
+    let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.25\noutput-step = 0.1\n{ROD_ON_PIN}"));
     assert_eq!(run.times.len(), 11, "{:?}", run.times);
     assert_eq!(*run.times.last().unwrap(), 1.0);
 }
@@ -183,9 +173,9 @@ fn interpolated_output_agrees_with_the_steps_to_second_order() {
     // The same steps; only the output differs. Within a step a signal bends by h²/8 of its second derivative.
     // The rate of the rod is at most √28 rad/s (energy), so with z = −½ cos, m = 2 kg the second derivatives
     // are at most 14 m/s², 75 rad/s³ and a few thousand N/s².
-    let steps = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\n{PENDULUM}"));
+    let steps = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\n{ROD_ON_PIN}"));
     let between =
-        simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\noutput-step = 0.005\n{PENDULUM}"));
+        simulate(&format!("[simulation]\nend-time = 1\nstep = 0.01\noutput-step = 0.005\n{ROD_ON_PIN}"));
     for (signal, tolerance) in [("rod.position.z", 2e-4), ("pin.rate", 1e-3), ("pin.force.z", 5e-2)] {
         let (coarse, fine) = (steps.signal(signal).unwrap(), between.signal(signal).unwrap());
         for row in 0..coarse.len() - 1 {
@@ -204,7 +194,8 @@ fn interpolated_output_agrees_with_the_steps_to_second_order() {
 fn energy_is_kept_in_balance() {
     // With ρ∞ = 1 and index2 the error of the energy is bounded and falls with h².
     let balance = |step: f64| {
-        let settings = format!("[simulation]\nend-time = 2\nstep = {step}\nspectral-radius = 1\n{PENDULUM}");
+        let settings =
+            format!("[simulation]\nend-time = 2\nstep = {step}\nspectral-radius = 1\n{ROD_ON_PIN}");
         difference(&simulate(&settings), "energy.balance", |_| 0.0)
     };
     let (coarse, fine) = (balance(0.01), balance(0.005));
@@ -217,7 +208,7 @@ fn the_first_record_shows_the_velocity_that_the_user_gave() {
     let run = simulate(&format!(
         "[simulation]\nend-time = 0.1\nstep = 0.01\nmethod = 'index3'\nspectral-radius = 0.9\n{}
         [[sensor]]\nof = 'rod'\nquantity = 'velocity'",
-        PENDULUM.replace(
+        ROD_ON_PIN.replace(
             "position = [0.5, 0, 0]",
             "position = [0.5, 0, 0]\nvelocity = [0, 0, -1]\nangular-velocity = [0, 2, 0]"
         )
@@ -242,7 +233,7 @@ fn many_bodies_are_not_recorded_one_by_one() {
 #[test]
 fn the_usual_sensors_can_be_left_out() {
     let text = format!(
-        "[simulation]\nend-time = 0.1\ndefault-sensors = false\n{PENDULUM}\n[[sensor]]\nof = 'pin'\nquantity = 'angle'\n"
+        "[simulation]\nend-time = 0.1\ndefault-sensors = false\n{ROD_ON_PIN}\n[[sensor]]\nof = 'pin'\nquantity = 'angle'\n"
     );
     let machine = Machine::from_text("test.toml", &text).unwrap();
     assert_eq!(machine.channels().iter().map(ToString::to_string).collect::<Vec<_>>(), ["pin.angle [rad]"]);
@@ -261,7 +252,7 @@ impl Dae for Pushed {
         Shape::new(Space::vector(2)).with_constraints([1])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, a, lambda) = (at.configuration, at.acceleration, at.multipliers[0]);
         let push = if at.time >= CORNER { PUSH } else { 0.0 };
         out.equilibrium.copy_from_slice(&[a[0] - push + q[0] * lambda, a[1] + GRAVITY + q[1] * lambda]);

@@ -26,7 +26,7 @@ fn assembled(machine: &Machine) -> Result<(Positions, Vec<String>), StartError> 
     let plan = machine.plan().map_err(|errors| errors.render(false)).unwrap();
     let run = machine.start(&plan)?;
     let configuration = &run.integration().values().configuration;
-    let space = machine.system.shape().space;
+    let space = machine.system().shape().space;
     let positions = (machine.frames().bodies().iter())
         .map(|body| {
             let q = &configuration[space.coordinate_range(body.node.0)];
@@ -181,7 +181,6 @@ fn drives_that_part_on_the_way_end_the_run_with_their_names_and_gaps() {
                 .replace("step = 0.01", &format!("step = 0.01\nmethod = '{method}'"));
             let (time, misses) = contradiction(&text);
             let names: Vec<&str> = misses.iter().map(|(name, _)| name.as_str()).collect();
-            println!("{method}, {second}: {time} {misses:?}");
             assert!(names.contains(&"joint `one`") && names.contains(&"joint `two`"), "{names:?}");
             assert!((0.5..0.53).contains(&time), "{method}, {second}: {time}");
         }
@@ -194,7 +193,6 @@ fn a_drive_beyond_the_reach_of_the_machine_ends_the_run_with_its_name() {
     let text = slider_crank("", "").replace("name = 'slider'", "name = 'slider'\nvelocity = [1, 0, 0]")
         + "[[drive]]\nname = 'pull'\njoint = 'guide'\ndisplacement = 't'\n";
     let (time, misses) = contradiction(&text);
-    println!("{time} {misses:?}");
     assert!(misses.iter().any(|(name, _)| name == "joint `pull`"), "{misses:?}");
     assert!((0.7..0.75).contains(&time), "{time}");
 }

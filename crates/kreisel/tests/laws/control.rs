@@ -24,14 +24,12 @@ fn from_text(text: &str) -> Result<Machine, String> {
 }
 
 fn state(machine: &Machine, at: &Values, name: &str) -> f64 {
-    let index = (0..machine.system.state_count()).find(|&i| machine.system.state_name(i) == name);
+    let index = (0..machine.system().state_count()).find(|&i| machine.system().state_name(i) == name);
     at.internal_states[index.unwrap()]
 }
 
 fn settings(method: Method, step: f64) -> Settings {
-    let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-14);
-    settings
+    Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step).with_newton_tolerances(1e-12, 1e-14)
 }
 
 /// Steps of one size h, or 2h/3 and 4h/3 in turns.
@@ -117,7 +115,7 @@ fn crank_values(machine: &Machine, at: &Values) -> [f64; 7] {
     let point = at.point();
     let names = ["controller.integral", "controller.filtered-error", "current.value", "controller.output"];
     let [integral, filtered, current, voltage] = names.map(|name| state(machine, at, name));
-    [angle, at.velocity[2], machine.system.reaction(joint, &point)[4], integral, filtered, current, voltage]
+    [angle, at.velocity[2], machine.system().reaction(joint, &point)[4], integral, filtered, current, voltage]
 }
 
 #[test]
@@ -144,7 +142,7 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
         let errors = counts.map(|count| {
             let steps = steps(count, end, alternating);
             let mut run = Integrator::with(settings(method, steps[0]))
-                .start(&machine.system, machine.initial.clone())
+                .start(machine.system(), machine.initial().clone())
                 .unwrap();
             let turn = |difference: f64| (difference / std::f64::consts::TAU).round() * std::f64::consts::TAU;
             let mut largest = [0.0_f64; 7];
@@ -211,7 +209,8 @@ fn the_active_suspension_follows_its_linear_equations() {
         let errors = [500, 1000].map(|count| {
             let steps = steps(count, end, alternating);
             let settings = settings(method, steps[0]);
-            let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+            let mut run =
+                Integrator::with(settings).start(machine.system(), machine.initial().clone()).unwrap();
             steps.iter().for_each(|&step| _ = run.step_by(step).unwrap());
             let found = found(run.values());
             std::array::from_fn::<f64, 6, _>(|i| (found[i] - exact[i]).abs() / scales[i])
@@ -226,7 +225,7 @@ fn the_active_suspension_follows_its_linear_equations() {
     // Steps that the error decides on, states included.
     let control = ErrorControl::new(1e-4, end);
     let settings = Settings::auto(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), control);
-    let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = Integrator::with(settings).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(end).unwrap();
     let worst = found(run.values())
         .iter()
@@ -251,7 +250,7 @@ const BALL: &str = "
 fn after_a_second(parts: &str, name: &str) -> f64 {
     let machine = from_text(&format!("{BALL}{parts}")).unwrap();
     let mut run =
-        Integrator::with(settings(INDEX2, 1e-3)).start(&machine.system, machine.initial.clone()).unwrap();
+        Integrator::with(settings(INDEX2, 1e-3)).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(1.0).unwrap();
     state(&machine, run.values(), name)
 }
@@ -365,9 +364,9 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
     ";
     let machine = from_text(text).unwrap();
     assert!(machine.signals().recorded().iter().any(|sensor| sensor.name == "lag-3.value"));
-    assert_eq!(machine.system.shape().state_count(), 12);
+    assert_eq!(machine.system().shape().state_count(), 12);
     let mut run =
-        Integrator::with(settings(INDEX2, 1e-3)).start(&machine.system, machine.initial.clone()).unwrap();
+        Integrator::with(settings(INDEX2, 1e-3)).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(1.0).unwrap();
     // v̇ = −c, ċ = v − c: v'' + v' + v = 0 with v(0) = 1, v'(0) = 0.
     let w = 0.75_f64.sqrt();
@@ -381,13 +380,14 @@ fn the_scaling_of_forces_can_be_set_and_changes_no_result() {
     let motion = |simulation: &str| {
         let machine =
             from_text(&format!("[simulation]\nend-time = 1\nstep = 0.1\n{simulation}\n{BALL}")).unwrap();
-        let plan = machine.settings.plan().unwrap();
-        let scales = (plan.integration.mass_scale, plan.integration.stiffness_scale);
+        let plan = machine.settings().plan().unwrap();
+        let scales = (plan.integration.mass_scale(), plan.integration.stiffness_scale());
         (scales, machine.simulate().unwrap().signal("ball.position.x").unwrap().to_vec())
     };
     let (usual, expected) = motion("");
     let (given, found) = motion("mass-scale = 5\nstiffness-scale = '20 N/m'");
     assert_eq!((usual, given), ((None, None), (Some(5.0), Some(20.0))));
+    // Scales change roundings and nothing else.
     assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
     // m = 0 is a scaling that does not know the step [BottassoBauchauCardona2007, §5].
     let (given, found) = motion("mass-scale = 0\nstiffness-scale = '1 kN/m'");
@@ -443,12 +443,12 @@ const SPRINGS: &str = "
 #[test]
 fn the_scaling_of_forces_is_the_mean_mass_and_stiffness_of_the_machine() {
     let machine = from_text(&format!("{BALL}{SPRINGS}")).unwrap();
-    let scales = machine.system.scales();
+    let scales = machine.system().scales();
     // Twelve coordinates; the length is that of the marker's arm, at which a torque of 200 Nm/rad is 50 N/m.
     assert_eq!((scales.length, scales.mass), (2.0, 2.0));
     assert!((scales.stiffness - (800.0 + 50.0) / 12.0).abs() < 1e-9, "{scales:?}");
     // Nothing is stiff in a ball alone.
-    assert_eq!(from_text(BALL).unwrap().system.scales().stiffness, 0.0);
+    assert_eq!(from_text(BALL).unwrap().system().scales().stiffness, 0.0);
 }
 
 #[test]

@@ -1,31 +1,21 @@
 //! Drives, gears and couplings against closed forms, over many turns.
+//!
+//! What a drive, gear or coupling leads is exact but for Newton's tolerance (1e-12 of each increment, 1e-10 of what it
+//! belongs to) and the roundings of angles over many turns; other tolerances say their reason.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use std::f64::consts::TAU;
 
 use crate::common::read;
-use kreisel::dae::{Notes, Point, Values};
+use kreisel::dae::{Notes, Values};
 use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::kinematics::{Coordinate, Frame, NodeMotion, Relative, split};
 use kreisel::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use kreisel::machine::{JointEntry, Machine};
-use kreisel::solve::newton::{Refresh, Stop};
+use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
 const G: f64 = 9.80665;
-
-fn point(state: &Values) -> Point<'_> {
-    Point {
-        time: state.time,
-        configuration: &state.configuration,
-        velocity: &state.velocity,
-        acceleration: &state.acceleration,
-        multipliers: &state.multipliers,
-        nonholonomic_multipliers: &[],
-        internal_states: &[],
-        memory: &state.memory,
-    }
-}
 
 fn joint<'m>(machine: &'m Machine, name: &str) -> &'m JointEntry {
     machine.frames().joints().iter().find(|joint| joint.name == name).unwrap()
@@ -33,12 +23,12 @@ fn joint<'m>(machine: &'m Machine, name: &str) -> &'m JointEntry {
 
 fn motion(machine: &Machine, name: &str, state: &Values) -> NodeMotion {
     let body = machine.frames().bodies().iter().find(|body| body.name == name).unwrap();
-    machine.system.motion(body.node, &point(state))
+    machine.system().motion(body.node, &state.point())
 }
 
 /// Torque and force of a joint or drive on its second body, in world axes.
 fn reaction(machine: &Machine, name: &str, state: &Values) -> (Vector3, Vector3) {
-    split(&machine.system.reaction(joint(machine, name).index, &point(state)))
+    split(&machine.system().reaction(joint(machine, name).index, &state.point()))
 }
 
 /// A coordinate of a joint, near a value, and its rate.
@@ -47,20 +37,26 @@ fn coordinate(machine: &Machine, name: &str, which: &str, state: &Values, near: 
     let found: Coordinate = entry.coordinates.iter().find(|(known, _)| *known == which).unwrap().1;
     let ground = NodeMotion::at_rest(Pose::identity());
     let nodes =
-        entry.nodes.map(|node| node.map_or(ground, |node| machine.system.motion(node, &point(state))));
+        entry.nodes.map(|node| node.map_or(ground, |node| machine.system().motion(node, &state.point())));
     let relative = Relative::new(&entry.offsets.map(Frame::new), [&nodes[0], &nodes[1]]);
     (found.value(&relative, near), found.rate(&relative))
 }
 
 /// Runs a machine and looks at it at the start and after every step.
 fn watch(machine: &Machine, method: Method, step: f64, end: f64, mut look: impl FnMut(&Values)) {
-    let mut settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step);
     // To round-off, so that what is led can be told from what is nearly so: a matrix kept over steps leaves
     // 1e-9.
-    (settings.newton_rtol, settings.newton_atol, settings.multiplier_slack) = (1e-12, 1e-14, 1.0);
-    (settings.newton.refresh, settings.newton.stop) = (Refresh::EveryIteration, Stop::SmallIncrement);
+    let newton = NewtonSettings {
+        refresh: Refresh::EveryIteration,
+        stop: Stop::SmallIncrement,
+        ..NewtonSettings::default()
+    };
+    let settings = Settings::new(method, Parameters::chung_hulbert(0.8).unwrap(), step)
+        .with_newton_tolerances(1e-12, 1e-14)
+        .with_multiplier_slack(1.0)
+        .with_newton(newton);
     let integrator = Integrator::with(settings);
-    let mut run = integrator.start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = integrator.start(machine.system(), machine.initial().clone()).unwrap();
     look(run.values());
     while run.values().time < end - 0.5 * step {
         run.step().unwrap();

@@ -3,24 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+use crate::common::ROD_ON_PIN;
 use kreisel::machine::Machine;
-
-const ROD: &str = "
-    [[body]]
-    name = 'rod'
-    mass = 2
-    inertia = [0.2, 0.2, 0.01]
-    position = [0.5, 0, 0]
-    [[revolute]]
-    name = 'pin'
-    bodies = ['ground', 'rod']
-    point = [0, 0, 0]
-    axis = [0, 1, 0]
-";
 
 /// Largest error of the energy's balance over a run with these parts and this step.
 fn imbalance(parts: &str, step: f64) -> f64 {
-    let text = format!("[simulation]\nend-time = 2\nstep = {step}\n{ROD}{parts}");
+    let text = format!("[simulation]\nend-time = 2\nstep = {step}\n{ROD_ON_PIN}{parts}");
     let machine = Machine::from_text("test.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     let run = machine.simulate().unwrap();
     run.signal("energy.balance").unwrap().iter().fold(0.0, |largest, value| f64::max(largest, value.abs()))

@@ -13,7 +13,7 @@ fn machine(text: &str) -> Machine {
 }
 
 fn run(machine: &Machine) -> (Run<'_>, RunEnding, Trajectory) {
-    let plan = machine.settings.plan().unwrap();
+    let plan = machine.settings().plan().unwrap();
     let mut run = machine.start(&plan).unwrap();
     let mut recorder = Recorder::new(machine, plan.output_step, Trajectory::new(machine));
     let ending = run.advance(&mut recorder);
@@ -70,16 +70,19 @@ fn a_falling_ball_stops_the_run_where_it_crosses_a_height() {
     }
 }
 
+/// A mass that glides along x at 1 m/s.
+const CART: &str = "[gravity]
+    acceleration = [0, 0, 0]
+    [[point-mass]]
+    name = 'cart'
+    mass = 1
+    velocity = [1, 0, 0]";
+
 #[test]
 fn a_force_is_switched_on_where_a_mass_passes() {
     for way in WAYS {
         let machine = machine(&format!(
-            "[gravity]
-            acceleration = [0, 0, 0]
-            [[point-mass]]
-            name = 'cart'
-            mass = 1
-            velocity = [1, 0, 0]
+            "{CART}
             [simulation]
             end-time = 2
             off-at-start = ['push']
@@ -407,15 +410,12 @@ fn a_lock_that_would_need_an_impulse_is_refused_with_the_way_out() {
 
 #[test]
 fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
-    let text = "[[event]]\nname = 'release'\nzero-of = 't - 1'\nswitch-off = ['brake']";
-    let mut machine = held_rod("step = 0.01", text);
-    machine.settings.end_time = Some(1.5);
     // Without `off-at-start` the brake holds from the beginning.
     let text = "[simulation]\nend-time = 1\nstep = 0.01
         [[body]]\nname = 'rod'\nmass = 1\ninertia = [1e-6, '1/12', '1/12']\nposition = [0.5, 0, 0]
         [[revolute]]\nname = 'pin'\nbodies = ['ground', 'rod']\npoint = [0, 0, 0]\naxis = [0, 1, 0]
         [[lock]]\nname = 'brake'\njoint = 'pin'";
-    let held = self::machine(text).simulate().unwrap();
+    let held = machine(text).simulate().unwrap();
     assert!(held.signal("pin.angle").unwrap().iter().all(|angle| angle.abs() < 1e-9));
     assert!(
         held.signal("brake.torque.y").unwrap().iter().all(|torque| (torque.abs() - 0.5 * G).abs() < 1e-6)
@@ -471,7 +471,7 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
         body = 'cart'
         force = [{ points = [[0, 0], [0.7, 0], [0.7000001, 6], [2, 6]], interpolation = 'linear' }, 0, 0]",
     );
-    assert_eq!(machine.settings.step, Some(StepSize::Auto));
+    assert_eq!(machine.settings().step(), Some(StepSize::Auto));
     let trajectory = machine.simulate().unwrap();
     let expected: Vec<f64> = (0..=20).map(|n| f64::from(n) * 0.1).collect();
     assert!(
@@ -499,12 +499,7 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             WAYS.iter().flat_map(|way| ["", "switch-on = ['brake']"].map(|action| (way, action)))
         {
             let machine = machine(&format!(
-                "[gravity]
-                acceleration = [0, 0, 0]
-                [[point-mass]]
-                name = 'cart'
-                mass = 1
-                velocity = [1, 0, 0]
+                "{CART}
                 [simulation]
                 end-time = 2
                 off-at-start = ['brake']

@@ -24,7 +24,7 @@ fn slide(velocity: f64, rest: &str, step: f64, end: f64) -> f64 {
     );
     let machine = Machine::from_text("test.toml", &text).map_err(|errors| errors.render(false)).unwrap();
     let settings = Settings::new(INDEX2, Parameters::chung_hulbert(1.0).unwrap(), step);
-    let mut run = Integrator::with(settings).start(&machine.system, machine.initial).unwrap();
+    let mut run = Integrator::with(settings).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(end).unwrap();
     // The block does not turn, so its configuration is a unit quaternion and the position.
     run.values().configuration[4]

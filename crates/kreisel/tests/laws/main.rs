@@ -17,6 +17,7 @@ mod loops;
 mod masses;
 mod modes;
 mod nonholonomic;
+mod parts;
 mod redundancy;
 mod rolling;
 mod states;

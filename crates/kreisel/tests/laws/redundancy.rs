@@ -100,7 +100,7 @@ fn the_multipliers_are_the_smallest_that_keep_the_motion() {
         run.advance(0.5).unwrap();
         let state = run.values();
         let shape = system.shape();
-        let mut gradient = BlockMatrix::zeros(system.couplings().constraint_node);
+        let mut gradient = BlockMatrix::zeros(system.couplings(None).constraint_node);
         let zeros = vec![0.0; shape.velocity_count()];
         let at = Point {
             time: state.time,

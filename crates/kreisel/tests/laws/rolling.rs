@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common::{column, difference, model as machine, read as text_machine, within};
+use crate::system::check_derivatives;
 use kreisel::machine::{Mobility, SettingTexts};
 
 fn with(method: &str, spectral_radius: f64, step: Option<f64>) -> SettingTexts {
@@ -162,7 +163,7 @@ fn freedoms_count_conditions_on_velocities() {
     for (name, expected) in [("rolling-disc", 3), ("coin", 3), ("chaplygin-sleigh", 2), ("turntable-ball", 3)]
     {
         let machine = machine(name, &[], &SettingTexts::default());
-        let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+        let mobility = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
         assert_eq!(mobility.degrees_of_freedom(), expected, "{name}: {mobility:?}");
     }
 }
@@ -217,7 +218,7 @@ bodies = ["ground", "cart"]
 point = [0, 0, 0]
 "#;
     let machine = text_machine(text).unwrap();
-    let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+    let mobility = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(mobility.degrees_of_freedom(), 1);
     let warnings = machine.mobility_notes(&mobility).texts().join("\n");
     assert!(warnings.contains("`blade`") || warnings.contains("`rail`"), "{warnings}");
@@ -259,7 +260,7 @@ point = [0, 0, 0]
 #[test]
 fn a_condition_on_velocities_that_contradicts_a_drive_is_refused_by_name() {
     let machine = text_machine(&across_a_blade("0.5*t")).unwrap();
-    let error = machine.start(&machine.settings.plan().unwrap()).err().unwrap();
+    let error = machine.start(&machine.settings().plan().unwrap()).err().unwrap();
     let message = error.to_string();
     assert!(message.contains("contradict") && message.contains("`blade`"), "{message}");
     let places = machine.places_of(&error);
@@ -280,27 +281,9 @@ fn a_contradiction_on_the_way_is_named() {
 
 /// Tangents of a machine with every part that holds velocities, against differences, on both groups.
 #[test]
-fn tangents_of_slips_are_the_derivatives_of_the_equations() {
-    use kreisel::dae::{Dae, Equations, Point, Shape, Tangent, TangentWeights};
-    use kreisel::solve::block::BlockMatrix;
-    use kreisel::system::System;
+fn tangents_of_nonholonomic_parts_are_the_derivatives_of_their_equations() {
+    use kreisel::dae::{Dae, Point};
 
-    /// The system without derivatives of its own.
-    struct Differenced<'s>(&'s System);
-    impl Dae for Differenced<'_> {
-        fn shape(&self) -> Shape {
-            self.0.shape()
-        }
-        fn evaluate(&self, at: &Point, out: &mut Equations) {
-            self.0.evaluate(at, out);
-        }
-        fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
-            self.0.gradient(at, out);
-        }
-        fn couplings(&self) -> kreisel::dae::Couplings {
-            self.0.couplings()
-        }
-    }
     let text = r#"
 [simulation]
 end-time = 1
@@ -340,7 +323,7 @@ value = "sin(t)"
 "#;
     for group in ["se3", "so3xr3"] {
         let machine = text_machine(&text.replace("GROUP", group)).unwrap();
-        let (system, initial) = (&machine.system, &machine.initial);
+        let (system, initial) = (machine.system(), machine.initial());
         let shape = system.shape();
         let acceleration: Vec<f64> = (0..12).map(|i| (1.0 + i as f64).sin()).collect();
         let (multipliers, psi) = (vec![0.7; shape.constraint_count()], [1.1, -0.4, 0.9, 0.3]);
@@ -355,28 +338,7 @@ value = "sin(t)"
             internal_states: &[],
             memory: &vec![0.0; shape.memory],
         };
-        let weights = TangentWeights { mass: 0.7, damping: 1.3, stiffness: true, remembered_forces: false };
-        let couplings = system.couplings();
-        let (mut exact, mut differenced) = (Tangent::zeros(&couplings), Tangent::zeros(&couplings));
-        system.tangent(&at, weights, &mut exact);
-        Differenced(system).tangent(&at, weights, &mut differenced);
-        for (name, exact, differenced) in [
-            ("dynamic", &exact.dynamic, &differenced.dynamic),
-            ("stiffness", &exact.stiffness, &differenced.stiffness),
-            ("nonholonomic", &exact.nonholonomic, &differenced.nonholonomic),
-            ("nonholonomic stiffness", &exact.nonholonomic_stiffness, &differenced.nonholonomic_stiffness),
-        ] {
-            for (exact, differenced) in exact.values().iter().zip(differenced.values()) {
-                // Central differences of values of size one to thirty.
-                assert!((exact - differenced).abs() < 1e-7, "{group}: {name} {exact} {differenced}");
-            }
-        }
-        let (mut curvature, mut by_differences) = ([0.0; 4], [0.0; 4]);
-        system.nonholonomic_curvature(&at, &mut curvature);
-        Differenced(system).nonholonomic_curvature(&at, &mut by_differences);
-        for (exact, differenced) in curvature.iter().zip(by_differences) {
-            assert!((exact - differenced).abs() < 1e-7, "{group}: curvature {exact} {differenced}");
-        }
+        check_derivatives(group, system, &at, 0.0);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::{
-    Control, Couplings, Dae, Equations, Initial, Point, Shape, StateGroup, Tangent, TangentWeights, Values,
+    Control, Couplings, Dae, Initial, Point, Residual, Shape, StateGroup, Tangent, TangentWeights, Values,
 };
 use kreisel::element::{Body, Element, ElementFacts, Forces, StateId};
 use kreisel::integrate::{
@@ -28,9 +28,7 @@ fn settings(method: Method, step: f64) -> Settings {
     } else {
         Parameters::chung_hulbert(0.6).unwrap()
     };
-    let mut settings = Settings::new(method, parameters, step);
-    (settings.newton_rtol, settings.newton_atol) = (1e-13, 1e-14);
-    settings
+    Settings::new(method, parameters, step).with_newton_tolerances(1e-13, 1e-14)
 }
 
 /// Steps of one size, or h/3, 2h/3, h/3, …
@@ -155,7 +153,7 @@ impl Dae for LaggingPendulum {
         Shape::new(Space::vector(2)).with_constraints([1]).with_internal_states([state])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let ([x, y], [u, w]) = ([at.configuration[0], at.configuration[1]], [at.velocity[0], at.velocity[1]]);
         let (lambda, c) = (at.multipliers[0], at.internal_states[0]);
         out.equilibrium[0] = at.acceleration[0] + x * lambda + y * c;
@@ -225,7 +223,7 @@ impl Dae for FastState {
         Shape::new(Space::vector(1)).with_internal_states([state])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         out.equilibrium[0] = at.acceleration[0];
         out.internal_rates[0] = -1000.0 * (at.internal_states[0] - at.time.sin());
     }
@@ -270,7 +268,7 @@ impl Dae for Undetermined {
         Shape::new(Space::vector(1)).with_internal_states([StateGroup { size: 1, algebraic: true }])
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         out.equilibrium[0] = at.acceleration[0] - at.internal_states[0];
         out.internal_rates[0] = at.configuration[0];
     }
@@ -351,11 +349,11 @@ impl Dae for Differenced<'_> {
     fn shape(&self) -> Shape {
         self.0.shape()
     }
-    fn couplings(&self) -> Couplings {
-        self.0.couplings()
+    fn couplings(&self, memory: Option<&[f64]>) -> Couplings {
+        self.0.couplings(memory)
     }
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
-        self.0.evaluate(at, out);
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        self.0.residual(at, out);
     }
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         self.0.gradient(at, out);
@@ -382,9 +380,9 @@ fn derivatives_of_and_by_states_and_multipliers_are_those_of_the_equations() {
             memory: &[],
         };
         let weights = TangentWeights { mass: 0.7, damping: 0.4, stiffness: true, remembered_forces: false };
-        let [mut exact, mut differenced] = [(); 2].map(|()| Tangent::zeros(&system.couplings()));
-        system.tangent(&at, weights, &mut exact);
-        Differenced(&system).tangent(&at, weights, &mut differenced);
+        let couplings = system.couplings(None);
+        let exact = Tangent::at(&system, &couplings, &at, weights);
+        let differenced = Tangent::at(&Differenced(&system), &couplings, &at, weights);
         for (what, exact, differenced) in [
             ("dynamic", &exact.dynamic, &differenced.dynamic),
             ("stiffness", &exact.stiffness, &differenced.stiffness),
@@ -433,7 +431,7 @@ fn statics_finds_states_at_rest() {
         fn shape(&self) -> Shape {
             Shape::new(Space::vector(1)).with_internal_states([StateGroup { size: 1, algebraic: false }])
         }
-        fn evaluate(&self, at: &Point, out: &mut Equations) {
+        fn residual(&self, at: &Point, out: &mut Residual) {
             let (x, c) = (at.configuration[0], at.internal_states[0]);
             out.equilibrium[0] = at.acceleration[0] + 2.0 * x - c;
             out.internal_rates[0] = 3.0 - x - c;

@@ -1,15 +1,13 @@
 //! Pendulums on every joint against trajectories of MSC ADAMS, which the Chrono project publishes with its
 //! tests.
 //!
-//! The data lie beside the project, in `../shared/validation/chrono_adams_joints`; where they do not, there
-//! is nothing to compare with.
+//! The data lie beside the project; where they do not, there is nothing to compare with.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-use std::path::Path;
 use std::sync::Arc;
 
-use kreisel::dae::{Initial, Point, Values};
+use kreisel::dae::{Initial, Values};
 use kreisel::element::{Body, CoordinateForce, ForceLaw, LinearSpring};
 use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::joint::{CoordinateJoint, lower_pair};
@@ -20,25 +18,14 @@ use kreisel::solve::newton::Refresh;
 use kreisel::system::{System, SystemBuilder};
 use serde_json::Value;
 
-fn data() -> Option<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation/chrono_adams_joints");
-    let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
-        eprintln!("skipped: no data in {}", folder.display());
-        return None;
-    };
-    Some(serde_json::from_str(&text).unwrap())
-}
+use crate::common::{number, numbers, validation_case};
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+fn data() -> Option<Value> {
+    validation_case("chrono_adams_joints")
 }
 
 fn vector(value: &Value) -> Vector3 {
     Vector3::from_vec(numbers(value))
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
 }
 
 /// What an example says of its body.
@@ -110,7 +97,7 @@ fn from_text(case: &Value, joints: &str) -> (System, Initial) {
         i.x, i.y, i.z, x.x, x.y, x.z, q.w, q.i, q.j, q.k
     );
     let machine = Machine::from_text("test", &text).map_err(|errors| errors.render(false)).unwrap();
-    (machine.system, machine.initial)
+    machine.into_system()
 }
 
 /// A body on a spring, of points or in a hinge.
@@ -143,19 +130,6 @@ fn on_spring(case: &Value) -> (System, Initial) {
     builder.build(0.0).unwrap()
 }
 
-fn point(state: &Values) -> Point<'_> {
-    Point {
-        time: state.time,
-        configuration: &state.configuration,
-        velocity: &state.velocity,
-        acceleration: &state.acceleration,
-        multipliers: &state.multipliers,
-        nonholonomic_multipliers: &[],
-        internal_states: &[],
-        memory: &state.memory,
-    }
-}
-
 /// What is compared at one time: the body's motion in world axes and the sum of all reactions on the second
 /// bodies.
 const QUANTITIES: [(&str, &str); 5] = [
@@ -168,7 +142,7 @@ const QUANTITIES: [(&str, &str); 5] = [
 
 /// The quantities above, quaternion, reaction torque and force.
 fn measure(system: &System, state: &Values) -> Vec<f64> {
-    let (at, origin) = (point(state), Vector3::zeros());
+    let (at, origin) = (state.point(), Vector3::zeros());
     let motion = system.motion(NodeId(0), &at);
     let q = motion.pose.rotation;
     let vectors = [
@@ -189,10 +163,9 @@ fn simulate(case: &Value, joints: Option<&str>, step: f64) -> Vec<Vec<f64>> {
         Some(text) => from_text(case, text),
         None => on_spring(case),
     };
-    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.95).unwrap(), step);
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.95).unwrap(), step);
     // So many steps gather what the iteration leaves.
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
-    settings.newton.refresh = Refresh::EveryStep;
+    let settings = settings.with_newton_tolerances(1e-12, 1e-13).with_refresh(Refresh::EveryStep);
     let mut run = Integrator::with(settings).start(&system, initial).unwrap();
     let samples = case["samples"].as_array().unwrap().iter();
     let at_sample = |sample: &Value| {

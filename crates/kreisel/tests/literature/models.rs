@@ -138,7 +138,8 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         // The models' initial values are consistent as they are.
         let notes = machine.consistency_notes(run.integration().start_report());
         assert_eq!(notes, Notes::default(), "{name}");
-        let settings = SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step));
+        let settings =
+            SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step()));
         let run = machine_with(&name, &[], &settings).simulate().unwrap();
         let length = machine.characteristic_length();
         within(&name, difference(&run, "constraint.position", |_| 0.0), 1e-8 * length.max(1.0));
@@ -404,7 +405,7 @@ fn four_bar_energy(crank: f64, rate: f64) -> f64 {
 #[test]
 fn the_four_bar_moves_and_takes_the_torque_of_a_planar_linkage() {
     let machine = machine("four-bar");
-    let found = Redundancy::find(&machine.system, 0.0, &machine.initial.configuration);
+    let found = Redundancy::find(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(found.implied.len(), 3, "{found:?}");
     // The torque follows accelerations, whose error is a few times (ωh)² = 1.6e-4 of themselves; the power is
     // 0.5 W.
@@ -458,7 +459,7 @@ fn the_latch_catches_the_flap_where_it_turns_and_lets_it_go_with_a_tighter_sprin
 fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many() {
     for n in [1, 4, 30] {
         let machine = machine_with("crank-row", &[("n", &n.to_string())], &SettingTexts::default());
-        let found = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+        let found = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
         assert_eq!(
             (machine.frames().bodies().len(), found.degrees_of_freedom()),
             (5 * n + 1, 3 * n),
@@ -476,7 +477,7 @@ fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many()
 #[test]
 fn bricards_loop_moves_on_its_curve_and_stays_closed() {
     let machine = machine("bricard-6r");
-    let found = Redundancy::find(&machine.system, 0.0, &machine.initial.configuration);
+    let found = Redundancy::find(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(found.implied.len(), 1, "{found:?}");
     let run = machine.simulate().unwrap();
     let angle = |hinge: usize| column(&run, &format!("hinge-{hinge}.angle"));
@@ -503,7 +504,7 @@ fn bricards_loop_moves_on_its_curve_and_stays_closed() {
 #[test]
 fn the_door_shuts_like_an_overdamped_oscillator_and_its_hinges_share_its_weight() {
     let machine = machine("door");
-    let found = Redundancy::find(&machine.system, 0.0, &machine.initial.configuration);
+    let found = Redundancy::find(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(found.implied.len(), 10, "{found:?}");
     let run = machine.simulate().unwrap();
     let inertia = 25.0 * (0.81 + 0.0016) / 12.0 + 25.0 * 0.45 * 0.45;

@@ -10,7 +10,7 @@ fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refres
     let top = HeavyTop::new(group);
     let mut settings =
         Settings::new(method, Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius"), 1e-3);
-    settings.newton.refresh = refresh;
+    settings = settings.with_refresh(refresh);
     let mut run = Integrator::with(settings).start(&top, top.initial()).expect("consistent");
     for _ in 0..2 {
         run.step().expect("the first steps converge");
@@ -86,7 +86,7 @@ fn steps_allocate_nothing(text: &str) {
         let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
         let settings = Settings::new(method, parameters, 1e-3);
         let integrator = Integrator::with(settings);
-        let mut run = integrator.start(&machine.system, machine.initial.clone()).expect("consistent");
+        let mut run = integrator.start(machine.system(), machine.initial().clone()).expect("consistent");
         for _ in 0..2 {
             run.step().expect("the first steps converge");
         }

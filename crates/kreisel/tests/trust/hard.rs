@@ -7,7 +7,7 @@
 #![allow(clippy::print_stderr, reason = "long runs tell what they did")]
 
 use kreisel::dae::Control;
-use kreisel::integrate::{Interval, Observer};
+use kreisel::integrate::{ErrorControl, Interval, Observer};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::run::RunEnding;
 use std::path::{Path, PathBuf};
@@ -38,11 +38,13 @@ impl Observer for Limit {
 /// The plan with another step; where the error decides on the step, with another tolerance.
 fn scaled(plan: &RunPlan, factor: f64) -> RunPlan {
     let mut plan = plan.clone();
-    plan.integration.step *= factor;
-    if let Some(control) = &mut plan.integration.error_control {
-        control.rtol *= factor;
-        control.atol *= factor;
-    }
+    let settings = plan.integration;
+    let control = settings.error_control().map(|control| ErrorControl {
+        rtol: control.rtol * factor,
+        atol: control.atol * factor,
+        ..control
+    });
+    plan.integration = settings.with_step(settings.step() * factor).with_error_control(control);
     plan
 }
 
@@ -86,9 +88,6 @@ fn run_all(factor: f64, steps: u64, seconds: Option<u64>) {
         let begun = Instant::now();
         let limit = Limit { steps, until: seconds.map(|seconds| begun + Duration::from_secs(seconds)) };
         let ended = outcome(&machine, &scaled(&plan, factor), limit);
-        if steps > 1000 {
-            eprintln!("{name} at {factor} h, {:.1} s: {ended:?}", begun.elapsed().as_secs_f64());
-        }
         if let Err(words) = ended {
             // At its own step and below every model comes to its end.
             assert!(factor > 1.0, "{name} at {factor} h: {words}");

@@ -172,6 +172,7 @@ fn positions_and_velocities_that_do_not_fit_are_corrected_where_they_can_be() {
     let run = machine.start(&machine.plan().unwrap()).unwrap();
     let (state, report) = (run.integration().values(), run.integration().start_report());
     let [x, y, z] = state.configuration[..] else { panic!("a point has three coordinates") };
+    // Newton's absolute tolerance.
     assert!((x - 1.0).abs() < 1e-12 && (y.hypot(z) - 0.75).abs() < 1e-12, "{x} {y} {z}");
     assert!(state.velocity[0].abs() < 1e-12, "{:?}", state.velocity);
     assert!((state.velocity[2] - 1.0).abs() < 1e-12, "{:?}", state.velocity);

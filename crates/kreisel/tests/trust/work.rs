@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use kreisel::dae::Dae;
-use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Statistics};
+use kreisel::integrate::{BDF2, INDEX2, INDEX3, Integrator, Method, SOI2, Statistics};
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
 use kreisel_papers::problem::HeavyTop;
@@ -56,7 +56,7 @@ fn work(dae: &dyn Dae, initial: kreisel::dae::Initial, method: Method, step: f64
 fn work_of(entry: &Entry) -> Statistics {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{}.toml", entry.model));
     let machine = Machine::read(&path, entry.parameters).map_err(|errors| errors.render(false)).unwrap();
-    work(&machine.system, machine.initial.clone(), entry.method, entry.step, entry.steps)
+    work(machine.system(), machine.initial().clone(), entry.method, entry.step, entry.steps)
 }
 
 /// Rounding decides in a step or two whether one more iteration is made.
@@ -90,6 +90,25 @@ fn chains_evaluate_one_residual_an_iteration() {
         let work = work_of(entry);
         assert_eq!((work.residuals, work.line_search_cuts), (work.iterations, 0), "{work:?}");
     }
+}
+
+/// Machines answer all that is asked of them: differences cost time and digits.
+#[test]
+fn no_model_is_differentiated_by_differences() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut models = 0;
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let machine = Machine::read(&path, &[]).map_err(|errors| errors.render(false)).unwrap();
+        for method in [INDEX2, SOI2, BDF2] {
+            let work = work(machine.system(), machine.initial().clone(), method, 1e-4, 2);
+            assert_eq!(work.differenced, 0, "{} {method:?}", path.display());
+        }
+        models += 1;
+    }
+    assert!(models > 30, "{models}");
 }
 
 #[test]

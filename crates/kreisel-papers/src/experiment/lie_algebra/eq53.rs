@@ -11,10 +11,10 @@
 //! integrator itself shows them: there e_n^λ = c_n h without any further term.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Series};
 use crate::problem::PrescribedCubic;
 use kreisel::dae::Initial;
 use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Start};
+use kreisel::report::figure::{FigureStyle, Series};
 use nalgebra::{Matrix3, Vector3};
 
 /// ρ∞, and the step and size of the largest |c_n / C_q| that the paper prints.
@@ -82,9 +82,9 @@ pub fn run(_: &Progress) -> Result<Outcome, ExperimentError> {
 
 /// λ(t_n) − λ_n of the index-3 integrator with λ₀ = λ(t₀), v₀ = v(t₀) and a₀ = v̇(t₀ + Δ_α h).
 fn multiplier_errors(parameters: Parameters) -> Result<Vec<f64>, ExperimentError> {
-    let mut settings = Settings::new(INDEX3, parameters, STEP);
-    settings.start = Start::ImprovedAcceleration;
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
+    let settings = Settings::new(INDEX3, parameters, STEP)
+        .with_start(Start::ImprovedAcceleration)
+        .with_newton_tolerances(1e-12, 1e-13);
     let initial = Initial::new(0.0, [0.0], [0.0]);
     let mut integration = Integrator::with(settings).start(&PrescribedCubic, initial)?;
     let mut errors = Vec::with_capacity(RUN_STEPS);

@@ -6,10 +6,10 @@
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use crate::problem::HeavyTop;
 use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::{Group, Vector3};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEP: f64 = 2.5e-5;
 

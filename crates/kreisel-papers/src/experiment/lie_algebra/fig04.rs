@@ -5,8 +5,8 @@
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Start};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 /// The paper's step size, and twice it to see the order.
 const STEPS: [f64; 2] = [5e-5, 2.5e-5];

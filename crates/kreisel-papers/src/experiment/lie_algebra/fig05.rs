@@ -4,9 +4,9 @@
 //! with B v̈ = −3 g x₀ ẋ₀ / y₀: it vanishes for a start in the equilibrium position x₀ = 0.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::integrate::{INDEX3, Integrator, Parameters, Settings, Start};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 /// Step sizes, and the largest errors that the paper prints for x₀ = 0.2.
 const RUNS: [(f64, &str); 2] = [(2e-2, "2.48e-1"), (1e-2, "1.23e-1")];
@@ -52,9 +52,9 @@ fn multiplier_errors(x: f64, step: f64) -> Result<(Vec<f64>, Vec<f64>), Experime
     let initial = pendulum.initial(x);
     let times: Vec<f64> = (1..=STEPS).map(|n| n as f64 * step).collect();
     let exact = pendulum.reference(&initial, &times);
-    let mut settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9)?, step);
-    settings.start = Start::ImprovedAcceleration;
-    (settings.newton_rtol, settings.newton_atol) = (1e-12, 1e-13);
+    let settings = Settings::new(INDEX3, Parameters::chung_hulbert(0.9)?, step)
+        .with_start(Start::ImprovedAcceleration)
+        .with_newton_tolerances(1e-12, 1e-13);
     let mut integration = Integrator::with(settings).start(&pendulum, initial)?;
     let mut errors = Vec::with_capacity(STEPS);
     for (q, v) in exact {

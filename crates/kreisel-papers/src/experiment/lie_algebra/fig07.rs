@@ -5,8 +5,8 @@
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Start};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
 

@@ -5,8 +5,8 @@
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Start};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEP: f64 = 1e-3;
 

@@ -4,8 +4,8 @@
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX2, Start};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEP: f64 = 1e-3;
 

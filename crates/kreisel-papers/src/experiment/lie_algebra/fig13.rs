@@ -5,9 +5,9 @@
 
 use super::super::heavy_top::{Errors, Moment, TopRun, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX2, Start};
 use kreisel::lie::Group;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
 

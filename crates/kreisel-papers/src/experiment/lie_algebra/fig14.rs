@@ -4,9 +4,9 @@
 
 use super::super::heavy_top::{GROUPS, Moment, TopRun, group_name, largest, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX2, Start};
 use kreisel::lie::Group;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEPS: [f64; 2] = [1e-3, 5e-4];
 

@@ -6,9 +6,9 @@
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel, Series};
 use kreisel::integrate::{INDEX2, INDEX3, Method};
 use kreisel::lie::Group;
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 
 const STEPS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 

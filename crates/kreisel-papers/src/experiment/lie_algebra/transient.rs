@@ -2,9 +2,9 @@
 
 use super::super::heavy_top::{Moment, TopRun, largest, oscillation, over_time};
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Start};
 use kreisel::lie::{Group, Vector3};
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEP: f64 = 1e-3;
 

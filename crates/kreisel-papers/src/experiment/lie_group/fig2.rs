@@ -8,9 +8,9 @@ use super::super::heavy_top::{History, TopRun, over_time};
 use super::super::ladder::Ladder;
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::iterations;
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{INDEX3, Method, ParameterError, Parametrization, Start, UPDATED_LAGRANGIAN};
 use kreisel::lie::Group;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 /// Step size of the long runs.
 const STEP: f64 = 2e-3;

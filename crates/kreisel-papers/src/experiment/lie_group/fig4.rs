@@ -5,9 +5,9 @@ use super::flexible::{
     Convergence, METHODS, as_published, error, iterations, machine, over_time, published_iterations,
     run_through, settings, signal,
 };
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{Parameters, Settings};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const MODEL: &str = include_str!("../../../../../models/right-angle-beam.toml");
 
@@ -102,7 +102,7 @@ fn in_time(
     settings: Settings,
     progress: &Progress,
 ) -> Result<(), ExperimentError> {
-    let tip = |step: f64| run_through(beam, Settings { step, ..settings }, END, STEPS[0]).map(|(tip, _)| tip);
+    let tip = |step: f64| run_through(beam, settings.with_step(step), END, STEPS[0]).map(|(tip, _)| tip);
     let reference = tip(REFERENCE_STEP)?;
     progress.advance();
     let mut convergence = Convergence::new(name, &["displacement"]);
@@ -121,11 +121,11 @@ const ELEMENTS: [usize; 3] = [5, 10, 20];
 const REFERENCE_ELEMENTS: usize = 80;
 
 fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> Result<(), ExperimentError> {
-    let tip = |elements| run_through(&beam(elements)?, settings, END, settings.step).map(|(tip, _)| tip);
+    let tip = |elements| run_through(&beam(elements)?, settings, END, settings.step()).map(|(tip, _)| tip);
     let reference = tip(REFERENCE_ELEMENTS)?;
     progress.advance();
     let mut convergence =
-        Convergence::new(format!("in space, h = {}", number(settings.step)), &["displacement"]);
+        Convergence::new(format!("in space, h = {}", number(settings.step())), &["displacement"]);
     for elements in ELEMENTS {
         convergence.push(10.0 / elements as f64, &[error(&tip(elements)?, &reference, &TIP)?]);
         progress.advance();

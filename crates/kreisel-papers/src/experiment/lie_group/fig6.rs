@@ -8,9 +8,9 @@ use super::flexible::{
     Convergence, METHODS, as_published, error, iterations, machine, over_time, published_iterations, run,
     settings, signal,
 };
-use crate::figure::{FigureStyle, Panel};
 use kreisel::integrate::{Parameters, Settings};
 use kreisel::machine::Machine;
+use kreisel::report::figure::{FigureStyle, Panel};
 
 const MODEL: &str = include_str!("../../../../../models/four-bar-misaligned.toml");
 
@@ -96,7 +96,7 @@ fn in_time(
     settings: Settings,
     progress: &Progress,
 ) -> Result<(), ExperimentError> {
-    let motion = |step: f64| run(linkage, Settings { step, ..settings }, END, STEPS[0]).map(|(run, _)| run);
+    let motion = |step: f64| run(linkage, settings.with_step(step), END, STEPS[0]).map(|(run, _)| run);
     let reference = motion(REFERENCE_STEP)?;
     progress.advance();
     let mut convergence = Convergence::new(name, &["displacement", "reaction"]);
@@ -117,11 +117,11 @@ const ELEMENTS: [usize; 3] = [6, 10, 20];
 const REFERENCE_ELEMENTS: usize = 80;
 
 fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> Result<(), ExperimentError> {
-    let motion = |elements| run(&linkage(elements)?, settings, END, settings.step).map(|(run, _)| run);
+    let motion = |elements| run(&linkage(elements)?, settings, END, settings.step()).map(|(run, _)| run);
     let reference = motion(REFERENCE_ELEMENTS)?;
     progress.advance();
     let mut convergence =
-        Convergence::new(format!("in space, h = {}", number(settings.step)), &["displacement", "reaction"]);
+        Convergence::new(format!("in space, h = {}", number(settings.step())), &["displacement", "reaction"]);
     for elements in ELEMENTS {
         let found = motion(elements)?;
         let errors = [error(&found, &reference, &MIDDLE)?, error(&found, &reference, &REACTION)?];

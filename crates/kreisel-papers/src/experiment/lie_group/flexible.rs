@@ -1,13 +1,13 @@
 //! Runs of flexible machines as [BrulsCardonaArnold2012, §7] describes them, and how their errors fall.
 
 use super::super::{Check, ExperimentError, Outcome, number};
-use crate::figure::Series;
 use kreisel::integrate::{
     INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
     Statistics, UPDATED_LAGRANGIAN,
 };
-use kreisel::machine::{Machine, RunPlan, SettingTexts};
+use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
+use kreisel::report::figure::Series;
 use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 
@@ -22,7 +22,7 @@ pub fn machine(name: &str, text: &str, parameters: &[(&str, &str)]) -> Result<Ma
 
 /// Settings of a method.
 pub fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
-    Settings { parametrization: Parametrization::Crv, ..Settings::new(method, parameters, step) }
+    Settings::new(method, parameters, step).with_option(Parametrization::Crv)
 }
 
 /// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its first guess, a new matrix every
@@ -33,17 +33,14 @@ pub fn as_published(settings: Settings) -> Settings {
         refresh: Refresh::EveryIteration,
         stop: Stop::SmallIncrement,
         line_search: false,
-        ..settings.newton
+        ..settings.newton()
     };
-    Settings {
-        predictor: Predictor::ZeroAcceleration,
-        newton_rtol: 1e-8,
-        newton_atol: 1e-10,
-        multiplier_slack: 1.0,
-        iteration_matrix: IterationMatrix::Exact,
-        newton,
-        ..settings
-    }
+    settings
+        .with_predictor(Predictor::ZeroAcceleration)
+        .with_newton_tolerances(1e-8, 1e-10)
+        .with_multiplier_slack(1.0)
+        .with_iteration_matrix(IterationMatrix::Exact)
+        .with_newton(newton)
 }
 
 /// Runs a machine until a time, and keeps its signals at multiples of `output_step`.
@@ -53,7 +50,8 @@ pub fn run(
     end: f64,
     output_step: f64,
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
-    let plan = RunPlan { end_time: end, integration: settings, ..machine.plan()? };
+    let mut plan = machine.plan()?;
+    (plan.end_time, plan.integration) = (end, settings);
     let mut run = machine.start(&plan)?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
     let ending = run.advance(&mut recorder);
@@ -74,7 +72,7 @@ pub fn run_through(
     end: f64,
     output_step: f64,
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
-    let mut integration = Integrator::with(settings).start(&machine.system, machine.initial.clone())?;
+    let mut integration = Integrator::with(settings).start(machine.system(), machine.initial().clone())?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
     recorder.started(integration.values());
     integration.run(end, &mut recorder)?;

@@ -6,6 +6,7 @@ use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
 
 /// Why matrices do not belong to a section.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum SectionError {
     /// The stiffness has a direction that resists nothing or pushes away.
     #[error("the stiffness must be positive definite, but its smallest eigenvalue is {smallest:.3e}")]

@@ -6,6 +6,7 @@ use crate::lie::{Matrix6, Pose, Vector3, Vector6, se3, skew, so3};
 
 /// Why two frames make no element.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum SpanError {
     /// The frames stand at one point.
     #[error("its ends are only {distance:e} m apart")]

@@ -394,10 +394,10 @@ impl<F: Formulation> Scheme for Alpha<F> {
     fn fit(&mut self, on: &Tools, couplings: &Couplings) {
         let carried = write_history(|each| self.form.history(each));
         let (room, form) = F::new(on, couplings);
-        let counts = self.newton.iteration().counts();
+        let (counts, differenced) = (self.newton.iteration().counts(), self.newton.differenced());
         self.form = form;
         self.newton = NewtonStep::new(on, couplings, room);
-        self.newton.count_on(counts);
+        self.newton.count_on(counts, differenced);
         // Sizes are those of the system, which stay.
         let _ = read_history(&carried, |each| self.form.history(each));
     }
@@ -451,7 +451,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
             }
         }
         let now = &state.now;
-        let next = &mut newton.work.scratch;
+        let next = &mut newton.work.scratch.nodes;
         past.guess = past.next_acceleration(form.algorithmic_acceleration(), parameters, now, trial, next);
         form.accept(&Base::new(past, prepared, state), step, trial, next);
         // Values change places wherever they can: large machines wait for memory, not for numbers.
@@ -686,12 +686,12 @@ damping = 7
 ";
 
     #[test]
-    fn so_are_those_of_machines_which_fold_their_derivatives() {
+    fn so_are_those_of_machines_which_merge_their_derivatives() {
         for method in [INDEX3, INDEX2] {
             for group in ["se3", "so3xr3"] {
                 let text = PENDULUM.replace("GROUP", group);
                 let machine = crate::machine::Machine::from_text("pendulum.toml", &text).unwrap();
-                assert!(machine.system.shape().folds);
+                assert!(machine.system.shape().merges);
                 let found = deviation(&machine.system, machine.initial.clone(), method);
                 assert!(found < 1e-7, "{method:?} on {group}: {found:e}");
             }
@@ -705,7 +705,7 @@ damping = 7
         for form in [Form::ThreeField, Form::TwoField] {
             for scaling in scalings {
                 let usual = Settings::new(BDF2, parameters(BDF2), STEP);
-                let settings = Settings { form, scaling, ..usual };
+                let settings = usual.with_option(form).with_option(scaling);
                 let coupled = Coupled::general(Group::Se3);
                 let found = deviation_with(&coupled, coupled.initial(), settings);
                 assert!(found < 1e-7, "{form:?} {scaling:?}: {found:e}");

@@ -20,10 +20,11 @@
 //! the next step will have, or λ would fall to first order.
 
 use super::super::integration::is_same_step;
-use super::super::settings::{Form, IterationMatrix, Scaling, Settings};
+use super::super::settings::{IterationMatrix, Settings};
 use super::super::state::{Clock, State};
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
+use super::option::{MethodOption, option};
 use super::parameters::Parameters;
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
@@ -37,9 +38,10 @@ use crate::solve::newton::{NonlinearSystem, Refresh};
 /// step; on R^k the method of [BottassoBauchauCardona2007, Eqs. (1), (2)].
 pub const BDF2: Method = Method(&SchemeEntry {
     word: "bdf2",
+    doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
-    options: &["form", "scaling"],
+    options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of
         // no use in another step.
@@ -50,6 +52,52 @@ pub const BDF2: Method = Method(&SchemeEntry {
     },
     new: Alpha::<TwoSteps>::boxed,
 });
+
+/// Unknowns of a step of [`BDF2`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Positions, velocities and multipliers [BottassoBauchauCardona2007, Eq. (4)].
+    ThreeField,
+    /// Positions and multipliers; velocities are eliminated [BottassoBauchauCardona2007, Eq. (37)].
+    TwoField,
+}
+
+option! {
+    Form,
+    "form",
+    "Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well.",
+    "Unknowns of `bdf2` in place of the model's",
+    TwoField = "two-field",
+    ThreeField = "three-field",
+}
+
+/// Scaling of equations and unknowns of [`BDF2`], with s = k_ave + m_ave/h² in place of h⁻²
+/// [BottassoBauchauCardona2007, Eq. (28)].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaling {
+    /// None.
+    Unscaled,
+    /// Constraints divided by h [BottassoBauchauCardona2007, Eqs. (16), (44)].
+    Left,
+    /// Equilibrium divided by h s besides, and multipliers by s [BottassoBauchauCardona2007, Eqs. (23), (24),
+    /// (48), (49)].
+    LeftRight,
+    /// Velocities multiplied by h besides [BottassoBauchauCardona2007, Eq. (29)]; in the two-field form as
+    /// [`Scaling::LeftRight`].
+    LeftRightVelocities,
+}
+
+option! {
+    Scaling,
+    "scaling",
+    "Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off \
+     independent of the step.",
+    "Scaling of `bdf2` in place of the model's",
+    LeftRightVelocities = "left-right-velocities",
+    LeftRight = "left-right",
+    Left = "left",
+    Unscaled = "unscaled",
+}
 
 /// Constant of h³ x⃛ in the local error h² (h + h_{n−1})/(6 α₀) x⃛ with equal steps.
 const ERROR_CONSTANT: f64 = 2.0 / 9.0;
@@ -120,7 +168,7 @@ impl Formulation for TwoSteps {
 
     fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
         let (settings, shape) = (&on.settings, &on.shape);
-        let copies = match settings.form {
+        let copies = match settings.option() {
             Form::TwoField => Copies::ONE,
             Form::ThreeField => Copies::THREE_FIELDS,
         };
@@ -130,8 +178,8 @@ impl Formulation for TwoSteps {
             previous_step: settings.step,
             previous_velocity: zeros.clone(),
             previous_increment: zeros.clone(),
-            form: settings.form,
-            scaling: settings.scaling,
+            form: settings.option(),
+            scaling: settings.option(),
             step: settings.step,
             formula: Formula::new(1.0),
             past_increment: zeros.clone(),
@@ -391,17 +439,17 @@ impl TwoParts for Bdf2Step<'_> {
         self.steps.map(&work.shape.space, h, trial);
         work.evaluate(self.step.dae, self.step.base, trial);
         if self.steps.form == Form::ThreeField {
-            for (i, out) in work.scratch.iter_mut().enumerate() {
+            for (i, out) in work.scratch.nodes.iter_mut().enumerate() {
                 *out = self.steps.moved[i] - h * trial.values.velocity[i];
             }
-            work.layout.scatter_nodes(0, &work.scratch, out);
+            work.layout.scatter_nodes(0, &work.scratch.nodes, out);
         }
-        work.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
-        work.layout.scatter_nodes(second, &work.equilibrium, out);
+        work.residual.equilibrium.iter_mut().for_each(|value| *value *= coefficients.force);
+        work.layout.scatter_nodes(second, &work.residual.equilibrium, out);
         let compliance = &work.compliance;
-        comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.violation);
-        work.violation.iter_mut().for_each(|value| *value *= factors.constraint);
-        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
+        comply(compliance, &trial.values.multipliers, 1.0 / coefficients.scale, &mut work.residual.violation);
+        work.residual.violation.iter_mut().for_each(|value| *value *= factors.constraint);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.residual.violation, out);
         work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, coefficients, out);
         work.state_rows(trial, coefficients, out);
     }
@@ -419,9 +467,8 @@ impl TwoParts for Bdf2Step<'_> {
             remembered_forces: self.step.settings.iteration_matrix == IterationMatrix::Mixed,
         };
         work.follow(self.step.dae, trial, self.step.settings.iteration_matrix);
-        work.tangent.gradient_rate_wanted = false;
-        work.tangent.clear();
-        self.step.dae.tangent(&trial.values.point(), weights, &mut work.tangent);
+        work.tangent.hidden_wanted = false;
+        work.differentiate_at(self.step.dae, &trial.values.point(), weights);
         work.operators.evaluate(&work.shape.space, &trial.increment);
         self.add_motion(out);
         self.add_constraints(out);
@@ -439,16 +486,16 @@ impl NonlinearSystem for Bdf2Step<'_> {
         let factors = self.factors();
         let (trial, coefficients, work) =
             (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
-        work.layout.gather_nodes(0, increment, &mut work.scratch);
-        trial.increment.iter_mut().zip(&work.scratch).for_each(|(x, z)| *x += fraction * z);
+        work.layout.gather_nodes(0, increment, &mut work.scratch.nodes);
+        trial.increment.iter_mut().zip(&work.scratch.nodes).for_each(|(x, z)| *x += fraction * z);
         if self.steps.form == Form::ThreeField {
-            work.layout.gather_nodes(1, increment, &mut work.scratch);
+            work.layout.gather_nodes(1, increment, &mut work.scratch.nodes);
             let factor = fraction * factors.velocity;
-            trial.values.velocity.iter_mut().zip(&work.scratch).for_each(|(v, z)| *v += factor * z);
+            trial.values.velocity.iter_mut().zip(&work.scratch.nodes).for_each(|(v, z)| *v += factor * z);
         }
         let factor = fraction * coefficients.multiplier;
-        work.layout.gather(RowKind::Holonomic, 0, increment, &mut work.constraint_scratch);
-        let changes = &work.constraint_scratch;
+        work.layout.gather(RowKind::Holonomic, 0, increment, &mut work.scratch.constraints);
+        let changes = &work.scratch.constraints;
         trial.values.multipliers.iter_mut().zip(changes).for_each(|(lambda, z)| *lambda += factor * z);
         work.correct_nonholonomic(0, increment, factor, &mut trial.values.nonholonomic_multipliers);
         work.correct_states(increment, fraction, coefficients, trial);

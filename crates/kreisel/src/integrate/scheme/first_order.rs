@@ -87,7 +87,7 @@ impl Workspace {
     pub fn state_rows(&self, trial: &Trial, coefficients: &Coefficients, out: &mut [f64]) {
         let scaling = coefficients.state_scaling();
         let first = self.layout.first_state();
-        for (i, (out, rate)) in out[first..].iter_mut().zip(&self.internal_rates).enumerate() {
+        for (i, (out, rate)) in out[first..].iter_mut().zip(&self.residual.internal_rates).enumerate() {
             *out = if self.algebraic[i] {
                 scaling.rate[1] * rate
             } else {
@@ -105,7 +105,7 @@ impl Workspace {
         velocity_operators: Option<&TangentOperators>,
         out: &mut BlockMatrix,
     ) {
-        if self.internal_rates.is_empty() {
+        if self.residual.internal_rates.is_empty() {
             return;
         }
         let (layout, tangent, scaling) = (&self.layout, &self.tangent, coefficients.state_scaling());
@@ -145,10 +145,11 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let scaling = coefficients.state_scaling();
-        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
+        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.sizes.round_off));
         let first = self.layout.first_state();
         for (i, out) in out[first..].iter_mut().enumerate() {
-            let bearable = atol * self.state_scales[i] + rtol * trial.values.internal_states[i].abs();
+            let bearable =
+                atol * self.sizes.internal_states[i] + rtol * trial.values.internal_states[i].abs();
             *out = bearable / scaling.unknown[usize::from(self.algebraic[i])];
         }
     }

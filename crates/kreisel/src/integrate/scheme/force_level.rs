@@ -27,7 +27,7 @@ use super::implicit::{MatrixPoint, Room, Step, StepEquations};
 use super::index3::Index3Step;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, Layout};
-use crate::dae::{Couplings, Equations, Point, Shape, Tangent, TangentWeights, Values};
+use crate::dae::{Couplings, Point, Residual, Shape, Tangent, TangentWeights, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
@@ -35,6 +35,7 @@ use crate::solve::newton::NonlinearSystem;
 /// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
 pub const HHT_I3: Method = Method(&SchemeEntry {
     word: "hht-i3",
+    doc: "is a relative of `index3`",
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
@@ -61,6 +62,8 @@ pub(super) struct ForceLevel {
     /// The term that is known before the step.
     term: Vec<f64>,
     tangent: Tangent,
+    /// Requests that were answered by differences, until a step counts them.
+    pub differenced: u64,
     increment: Vec<f64>,
     /// Where M is evaluated: at rest, without multipliers.
     there: Values,
@@ -80,6 +83,7 @@ impl ForceLevel {
             inertia: zeros.clone(),
             term: zeros.clone(),
             tangent: Tangent::zeros(couplings),
+            differenced: 0,
             increment: zeros,
             there: Values::zeros(shape),
             now: Values::zeros(shape),
@@ -100,7 +104,8 @@ impl ForceLevel {
             ..there.point()
         };
         let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
-        on.dae.tangent(&at, weights, &mut self.tangent);
+        let tangent = Some((weights, &mut self.tangent));
+        self.differenced += ask(on.dae, &at, Wanted { tangent, ..Wanted::default() }).count();
         self.mass.values_mut().copy_from_slice(self.tangent.dynamic.values());
     }
 
@@ -145,7 +150,7 @@ impl ForceLevel {
             values.fill(0.0);
         }
         let at = Point { acceleration: &self.there.acceleration, ..*at };
-        on.dae.evaluate(&at, &mut Equations { equilibrium, violation, nonholonomic, internal_rates });
+        on.dae.residual(&at, &mut Residual { equilibrium, violation, nonholonomic, internal_rates });
     }
 
     /// Adds inertia and what is known to forces at the end of the step.
@@ -186,6 +191,7 @@ impl ForceLevel {
 
 impl StepEquations for ForceLevel {
     fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
+        step.work.differenced += std::mem::take(&mut self.differenced);
         visit(&mut Index3Step { step, force_level: Some(self) });
     }
 

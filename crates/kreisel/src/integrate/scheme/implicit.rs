@@ -46,6 +46,12 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// [`Workspace::merge_forces`] of this step.
+    pub fn merge_forces(&mut self, residual_too: bool, out: &mut BlockMatrix) -> bool {
+        let Self { dae, settings, coefficients, trial, work, .. } = self;
+        work.merge_forces(*dae, trial, coefficients, settings.iteration_matrix, residual_too, out)
+    }
+
     /// Notes where a matrix was evaluated, with what the equations hold beside the trial values.
     pub fn note(&mut self, extras: &[&[f64]]) {
         let Some(point) = self.point.as_deref_mut() else { return };
@@ -163,9 +169,15 @@ impl NewtonStep {
         &self.work.layout
     }
 
+    /// Requests of the steps so far that were answered by differences.
+    pub fn differenced(&self) -> u64 {
+        self.work.differenced
+    }
+
     /// Goes on counting from the work of another.
-    pub(super) fn count_on(&mut self, counts: NewtonCounts) {
+    pub(super) fn count_on(&mut self, counts: NewtonCounts, differenced: u64) {
         self.newton.count_on(counts);
+        self.work.differenced = differenced;
     }
 
     /// Forgets matrix and factors: the next step has nothing to do with the last one.
@@ -340,8 +352,8 @@ impl NewtonStep {
         if work.compliance.is_empty() {
             return Ok(());
         }
-        let (scale, tolerance) = (Coefficients::new(&on.settings, step).scale, part * work.length);
-        let (holonomic, nonholonomic) = (&mut work.constraint_scratch, &mut work.nonholonomic_scratch);
+        let (scale, tolerance) = (Coefficients::new(&on.settings, step).scale, part * work.sizes.length);
+        let (holonomic, nonholonomic) = (&mut work.scratch.constraints, &mut work.scratch.nonholonomic);
         let values = &trial.values;
         holonomic.iter_mut().zip(&values.multipliers).for_each(|(out, value)| *out = value.abs() / scale);
         let multipliers = &values.nonholonomic_multipliers;
@@ -476,6 +488,6 @@ fn with_culprit(dae: &dyn Dae, equation: String, state: &State, trial: &Trial) -
     // well.
     let now = Point { velocity: state.base_velocity(), ..state.now.point() };
     let last = Point { time: trial.time, ..now };
-    let part = [trial, last, now].iter().find_map(|at| dae.part_not_finite(at));
+    let part = [trial, last, now].iter().find_map(|at| dae.blame(at));
     crate::constrained::blame(equation, part)
 }

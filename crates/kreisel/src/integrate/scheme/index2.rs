@@ -11,15 +11,14 @@
 //! ```
 //!
 //! which for m_ave = 1 and k_ave = 0 is that of [ArnoldCardonaBruls2015, Eq. (62)]. Nonholonomic constraints
-//! h κ have the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. Systems that fold their
-//! derivatives have its columns of x times T⁻¹, see [`Workspace::fold_forces`]. First-order states are added
+//! h κ have the row h (γ' A + κ_q T), 0, h γ' A Bᵀ(q_n) and the column Aᵀ of ψ/s. Systems that merge their
+//! derivatives have its columns of x times T⁻¹, see [`Workspace::merge_forces`]. First-order states are added
 //! by
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
-use super::work::Besides;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply, place_values, view};
 use crate::dae::{Couplings, Point, Shape};
@@ -121,6 +120,7 @@ impl StabilizerProducts {
 /// Stabilized index-2 DAE: position and velocity constraints hold [ArnoldCardonaBruls2015, Eqs. (56)].
 pub const INDEX2: Method = Method(&SchemeEntry {
     word: "index2",
+    doc: "keeps positions and velocities",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
@@ -209,7 +209,7 @@ impl Index2Step<'_> {
     fn add_hidden_rows(&self, exact: bool, out: &mut BlockMatrix) {
         let (work, step, part) = (&*self.step.work, self.step.coefficients.step, CopyIndex::FIRST);
         let factor = step * self.step.coefficients.velocity;
-        let (of_gradient, of_rate) = match work.moved {
+        let (of_gradient, of_rate) = match work.operators.inverse {
             true => (Some(&work.operators), None),
             false => (None, Some(&work.operators)),
         };
@@ -223,10 +223,10 @@ impl Index2Step<'_> {
     fn write_residual(&mut self, out: &mut [f64]) {
         let work = &mut *self.step.work;
         let inverse_scale = 1.0 / self.step.coefficients.scale;
-        out.iter_mut().zip(&work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
-        comply(&work.compliance, self.stabilizers, 1.0, &mut work.violation);
-        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
-        let hidden = &mut work.constraint_scratch;
+        out.iter_mut().zip(&work.residual.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
+        comply(&work.compliance, self.stabilizers, 1.0, &mut work.residual.violation);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.residual.violation, out);
+        let hidden = &mut work.scratch.constraints;
         hidden.iter_mut().for_each(|value| *value *= self.step.coefficients.step);
         comply(&work.compliance, &self.step.trial.values.multipliers, inverse_scale, hidden);
         work.layout.scatter(RowKind::Stabilizer, 0, hidden, out);
@@ -240,21 +240,8 @@ impl Index2Step<'_> {
     }
 
     /// Whether derivatives of forces go to the matrix as they are found.
-    fn folds(&self) -> bool {
-        self.step.settings.iteration_matrix.is_complete() && self.step.work.shape.folds
-    }
-
-    /// [`Workspace::fold_forces`].
-    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
-        let matrix = self.step.settings.iteration_matrix;
-        self.step.work.fold_forces(
-            self.step.dae,
-            self.step.trial,
-            &self.step.coefficients,
-            matrix,
-            (besides, true),
-            out,
-        )
+    fn merges(&self) -> bool {
+        self.step.settings.iteration_matrix.is_complete() && self.step.work.shape.merges
     }
 
     /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
@@ -263,7 +250,7 @@ impl Index2Step<'_> {
         let exact = matrix.is_complete();
         let work = &*self.step.work;
         if !has_gradient {
-            let operators = (!work.moved).then_some(&work.operators);
+            let operators = (!work.operators.inverse).then_some(&work.operators);
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
         self.add_hidden_rows(exact, out);
@@ -303,13 +290,12 @@ impl TwoParts for Index2Step<'_> {
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        if self.folds() {
-            let has_gradient = self.fold(Besides::Nothing, out);
+        if self.merges() {
+            let has_gradient = self.step.merge_forces(false, out);
             return self.write_constraints(has_gradient, out);
         }
         let (matrix, scale) = (self.step.settings.iteration_matrix, self.step.coefficients.scale);
         let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
-        work.moved = false;
         out.fill(0.0);
         work.differentiate(self.step.dae, self.step.trial, coefficients, matrix);
         let operators = matrix.is_complete().then_some(&work.operators);
@@ -317,14 +303,14 @@ impl TwoParts for Index2Step<'_> {
         self.write_constraints(false, out);
     }
 
-    /// In one pass where the system folds its derivatives.
+    /// In one pass where the system merges its derivatives.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        if !self.folds() {
+        if !self.merges() {
             self.residual(residual);
             return self.matrix(matrix);
         }
         self.step.work.move_to(self.step.base, self.step.trial);
-        let has_gradient = self.fold(Besides::EquationsAndRates, matrix);
+        let has_gradient = self.step.merge_forces(true, matrix);
         self.write_residual(residual);
         self.write_constraints(has_gradient, matrix);
     }
@@ -338,21 +324,21 @@ impl NonlinearSystem for Index2Step<'_> {
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients, work) =
             (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
-        let scratch = &mut work.scratch;
-        if work.moved {
+        let scratch = &mut work.scratch.nodes;
+        if work.operators.inverse {
             let keep = |first: usize, part: &[f64]| scratch[first..][..part.len()].copy_from_slice(part);
             work.operators.for_each_product(increment, keep);
         } else {
             scratch.copy_from_slice(&increment[..trial.increment.len()]);
         }
-        trial.increment.iter_mut().zip(&work.scratch).for_each(|(sum, x)| *sum += fraction * x);
+        trial.increment.iter_mut().zip(&work.scratch.nodes).for_each(|(sum, x)| *sum += fraction * x);
         // y = x + W Bᵀ(q_n) ζ moves velocity and acceleration.
-        let changes = &mut work.constraint_scratch;
+        let changes = &mut work.scratch.constraints;
         work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
         *self.changed = true;
         self.stabilizers.iter_mut().zip(&*changes).for_each(|(zeta, change)| *zeta += fraction * change);
-        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
-        for (i, y) in work.scratch.iter().enumerate() {
+        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch.nodes);
+        for (i, y) in work.scratch.nodes.iter().enumerate() {
             trial.values.velocity[i] += fraction * coefficients.velocity * y;
             trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
@@ -378,11 +364,11 @@ impl NonlinearSystem for Index2Step<'_> {
     /// chains have ζ that change next to none.
     fn size(&mut self, increment: &[f64], tolerances: &[f64]) -> f64 {
         let work = &mut *self.step.work;
-        let changes = &mut work.constraint_scratch;
+        let changes = &mut work.scratch.constraints;
         work.layout.gather(RowKind::Stabilizer, 0, increment, changes);
-        work.scratch.fill(0.0);
-        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch);
-        let of_stabilizers = largest_ratio(&work.scratch, tolerances);
+        work.scratch.nodes.fill(0.0);
+        work.base_gradient.transpose_multiply_add(1.0, changes, &mut work.scratch.nodes);
+        let of_stabilizers = largest_ratio(&work.scratch.nodes, tolerances);
         let of_unknowns = largest_ratio(increment, tolerances);
         if of_stabilizers <= of_unknowns { of_unknowns } else { of_stabilizers }
     }

@@ -8,7 +8,7 @@
 //! | B T                     0  |
 //! ```
 //!
-//! Systems that fold their derivatives have its first column times T⁻¹, see [`Workspace::fold_forces`].
+//! Systems that merge their derivatives have its first column times T⁻¹, see [`Workspace::merge_forces`].
 //!
 //! Nonholonomic constraints add ψ/s to the unknowns and the equations h κ, whose row is h (γ' A + κ_q T): it
 //! does not depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same
@@ -17,7 +17,6 @@
 use super::alpha::{Alpha, Formulation};
 use super::force_level::ForceLevel;
 use super::implicit::{Room, Step, StepEquations, TwoParts};
-use super::work::Besides;
 use super::{Family, Method, SchemeEntry, Tools};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
 use crate::dae::{Couplings, TangentOperators};
@@ -27,6 +26,7 @@ use crate::solve::newton::NonlinearSystem;
 /// Index-3 DAE: position constraints hold [ArnoldCardonaBruls2015, Eqs. (37)].
 pub const INDEX3: Method = Method(&SchemeEntry {
     word: "index3",
+    doc: "keeps positions only and is cheaper",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
@@ -63,10 +63,17 @@ impl Index3Step<'_> {
     /// Scales the equations that were evaluated last.
     pub fn write_residual(&mut self, out: &mut [f64]) {
         let inverse_scale = 1.0 / self.step.coefficients.scale;
-        out.iter_mut().zip(&self.step.work.equilibrium).for_each(|(out, r)| *out = r * inverse_scale);
+        out.iter_mut()
+            .zip(&self.step.work.residual.equilibrium)
+            .for_each(|(out, r)| *out = r * inverse_scale);
         let work = &mut *self.step.work;
-        comply(&work.compliance, &self.step.trial.values.multipliers, inverse_scale, &mut work.violation);
-        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
+        comply(
+            &work.compliance,
+            &self.step.trial.values.multipliers,
+            inverse_scale,
+            &mut work.residual.violation,
+        );
+        work.layout.scatter(RowKind::Holonomic, 0, &work.residual.violation, out);
         work.nonholonomic_rows(
             0,
             &self.step.trial.values.nonholonomic_multipliers,
@@ -86,24 +93,10 @@ impl Index3Step<'_> {
     }
 
     /// Whether derivatives of forces go to the matrix as they are found.
-    fn folds(&self) -> bool {
+    fn merges(&self) -> bool {
         self.force_level.is_none()
             && self.step.settings.iteration_matrix.is_complete()
-            && self.step.work.shape.folds
-    }
-
-    /// [`Workspace::fold_forces`].
-    fn fold(&mut self, besides: Besides, out: &mut BlockMatrix) -> bool {
-        let (work, matrix) = (&mut *self.step.work, self.step.settings.iteration_matrix);
-        work.tangent.gradient_rate_wanted = false;
-        work.fold_forces(
-            self.step.dae,
-            self.step.trial,
-            &self.step.coefficients,
-            matrix,
-            (besides, false),
-            out,
-        )
+            && self.step.work.shape.merges
     }
 
     /// All of the matrix but the derivatives of forces by the motion of nodes, and B if the matrix has it.
@@ -116,7 +109,7 @@ impl Index3Step<'_> {
         let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
         let matrix = self.step.settings.iteration_matrix;
         if !has_gradient {
-            let operators = (!work.moved).then_some(&work.operators);
+            let operators = (!work.operators.inverse).then_some(&work.operators);
             work.layout.add_gradient(&work.shape, &work.tangent, operators, out);
         }
         work.add_nonholonomic_rows(coefficients, matrix, out);
@@ -149,21 +142,21 @@ impl TwoParts for Index3Step<'_> {
             None => self.step.work.evaluate(self.step.dae, self.step.base, self.step.trial),
             Some(force_level) => {
                 self.step.work.evaluate_forces(self.step.dae, self.step.base, self.step.trial);
-                force_level.add(&self.step.trial.values.acceleration, &mut self.step.work.equilibrium);
+                force_level
+                    .add(&self.step.trial.values.acceleration, &mut self.step.work.residual.equilibrium);
             }
         }
         self.write_residual(out);
     }
 
     fn matrix(&mut self, out: &mut BlockMatrix) {
-        if self.folds() {
-            let has_gradient = self.fold(Besides::Nothing, out);
+        self.step.work.tangent.hidden_wanted = false;
+        if self.merges() {
+            let has_gradient = self.step.merge_forces(false, out);
             return self.write_constraints(has_gradient, None, out);
         }
         let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
         let matrix = self.step.settings.iteration_matrix;
-        work.tangent.gradient_rate_wanted = false;
-        work.moved = false;
         out.fill(0.0);
         match self.force_level {
             None => work.differentiate(self.step.dae, self.step.trial, coefficients, matrix),
@@ -176,14 +169,15 @@ impl TwoParts for Index3Step<'_> {
         self.write_matrix(None, out);
     }
 
-    /// In one pass where the system folds its derivatives.
+    /// In one pass where the system merges its derivatives.
     fn residual_and_matrix(&mut self, residual: &mut [f64], matrix: &mut BlockMatrix) {
-        if !self.folds() {
+        if !self.merges() {
             self.residual(residual);
             return self.matrix(matrix);
         }
         self.step.work.move_to(self.step.base, self.step.trial);
-        let has_gradient = self.fold(Besides::Equations, matrix);
+        self.step.work.tangent.hidden_wanted = false;
+        let has_gradient = self.step.merge_forces(true, matrix);
         self.write_residual(residual);
         self.write_constraints(has_gradient, None, matrix);
     }
@@ -205,12 +199,12 @@ impl NonlinearSystem for Index3Step<'_> {
                 trial.values.acceleration[first + i] += coefficients.acceleration * change;
             }
         };
-        if self.step.work.moved {
+        if self.step.work.operators.inverse {
             self.step.work.operators.for_each_product(of_nodes, &mut change);
         } else {
             change(0, of_nodes);
         }
-        let changes = &mut self.step.work.constraint_scratch;
+        let changes = &mut self.step.work.scratch.constraints;
         self.step.work.layout.gather(RowKind::Holonomic, 0, increment, changes);
         let factor = fraction * coefficients.scale;
         trial

@@ -12,6 +12,7 @@ mod guess;
 mod implicit;
 mod index2;
 mod index3;
+mod option;
 mod parameters;
 mod soi2;
 mod start;
@@ -25,18 +26,21 @@ use super::error::{StartError, StateError, StepError};
 use super::judge::{ErrorSize, Judge};
 use super::settings::Settings;
 use super::state::State;
+use super::words::Words;
 use crate::constrained::{Kkt, KktFailure};
 use crate::dae::{Couplings, Dae, Shape, Values};
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
-pub use bdf2::BDF2;
+pub use bdf2::{BDF2, Form, Scaling};
 pub use force_level::HHT_I3;
 pub(super) use implicit::{NewtonStep, kkt_error};
 pub use index2::INDEX2;
 pub use index3::INDEX3;
+pub(crate) use option::{Chosen, OPTIONS};
+pub use option::{MethodOption, OptionEntry};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use soi2::{HHT_SOI2, SOI2};
-pub use updated_lagrangian::UPDATED_LAGRANGIAN;
+pub use updated_lagrangian::{Parametrization, UPDATED_LAGRANGIAN};
 
 /// All methods, in the order in which they are listed.
 pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2];
@@ -49,13 +53,15 @@ pub struct Method(pub(super) &'static SchemeEntry);
 pub(super) struct SchemeEntry {
     /// Its word in model files.
     pub word: &'static str,
+    /// What it does, in words that follow its word.
+    pub doc: &'static str,
     /// Which parameters it has.
     pub family: Family,
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
     /// damping its multipliers grow without bound.
     pub leaves_hidden_residual: bool,
-    /// Keys of the settings that some methods have for themselves.
-    pub options: &'static [&'static str],
+    /// What it lets the user choose beside what all methods do.
+    pub options: &'static [&'static OptionEntry],
     /// Sets what it leaves no choice in.
     pub suit: fn(&mut Settings),
     pub new: NewScheme,
@@ -66,6 +72,7 @@ type NewScheme = fn(&Tools, &Couplings) -> Result<Box<dyn Scheme>, StartError>;
 
 /// Where the parameters of a method come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
     /// Chung and Hulbert's, by a spectral radius.
     ChungHulbert,
@@ -81,14 +88,31 @@ impl Method {
         self.0.word
     }
 
+    /// What it does, in words that follow its word.
+    pub const fn doc(self) -> &'static str {
+        self.0.doc
+    }
+
     /// Where its parameters come from.
     pub const fn family(self) -> Family {
         self.0.family
     }
+}
 
-    /// Whether it takes a setting that only some methods have.
-    pub fn has_option(self, key: &str) -> bool {
-        self.0.options.contains(&key)
+impl Words for Method {
+    const ALL: &'static [Self] = SCHEMES;
+    const WORDS: &'static [&'static str] = &{
+        let mut words = [""; SCHEMES.len()];
+        let mut place = 0;
+        while place < words.len() {
+            words[place] = SCHEMES[place].word();
+            place += 1;
+        }
+        words
+    };
+
+    fn word(self) -> &'static str {
+        Method::word(self)
     }
 }
 
@@ -262,6 +286,7 @@ mod tests {
 
     const RELAY: Method = Method(&SchemeEntry {
         word: "relay",
+        doc: "hands over",
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
         options: &[],

@@ -15,6 +15,7 @@ pub struct Parameters {
 
 /// Why a choice of parameters is refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum ParameterError {
     /// ρ∞ outside [0, 1].
     #[error("the spectral radius must lie between 0 and 1, not {0}")]

@@ -28,7 +28,7 @@ use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
 use super::work::Coefficients;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
-use crate::dae::{Couplings, Point, Reactions, Shape, Tangent};
+use crate::dae::{Couplings, Point, Reactions, Shape, Tangent, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
@@ -36,6 +36,7 @@ use crate::solve::newton::NonlinearSystem;
 /// [JayNegrut2008, Eqs. (13)].
 pub const SOI2: Method = Method(&SchemeEntry {
     word: "soi2",
+    doc: "keeps both and suits forces that depend on reactions",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
     options: &[],
@@ -44,7 +45,8 @@ pub const SOI2: Method = Method(&SchemeEntry {
 });
 
 /// SOI2 with α_m = 0 [JayNegrut2008, Eqs. (17)].
-pub const HHT_SOI2: Method = Method(&SchemeEntry { word: "hht-soi2", family: Family::Hht, ..*SOI2.0 });
+pub const HHT_SOI2: Method =
+    Method(&SchemeEntry { word: "hht-soi2", doc: "is a relative of `soi2`", family: Family::Hht, ..*SOI2.0 });
 
 /// The formulation.
 pub(super) struct Soi2 {
@@ -75,28 +77,16 @@ struct Tilde {
     values: TildeValues,
 }
 
-/// ṽ, λ̃ and ψ̃.
+/// ṽ, λ̃ and ψ̃, with no acceleration.
 #[derive(Clone, Debug)]
-struct TildeValues {
-    velocity: Vec<f64>,
-    multipliers: Vec<f64>,
-    nonholonomic_multipliers: Vec<f64>,
-    /// No acceleration.
-    rest: Vec<f64>,
-}
+struct TildeValues(Values);
 
 impl Tilde {
     fn new(shape: &Shape, couplings: &Couplings) -> Self {
-        let velocity = vec![0.0; shape.velocity_count()];
         Self {
             tangent: Tangent::zeros(couplings),
-            forces: velocity.clone(),
-            values: TildeValues {
-                rest: velocity.clone(),
-                velocity,
-                multipliers: vec![0.0; shape.constraint_count()],
-                nonholonomic_multipliers: vec![0.0; shape.nonholonomic_count()],
-            },
+            forces: vec![0.0; shape.velocity_count()],
+            values: TildeValues(Values::zeros(shape)),
         }
     }
 }
@@ -110,31 +100,32 @@ impl TildeValues {
             }
         };
         let values = &trial.values;
-        sum(&mut self.velocity, &values.velocity, coefficients.velocity, &changes.increment);
-        sum(&mut self.multipliers, &values.multipliers, 1.0, &changes.multipliers);
-        let (out, changes) = (&mut self.nonholonomic_multipliers, &changes.nonholonomic_multipliers);
+        sum(&mut self.0.velocity, &values.velocity, coefficients.velocity, &changes.increment);
+        sum(&mut self.0.multipliers, &values.multipliers, 1.0, &changes.multipliers);
+        let (out, changes) = (&mut self.0.nonholonomic_multipliers, &changes.nonholonomic_multipliers);
         sum(out, &values.nonholonomic_multipliers, 1.0, changes);
     }
 
     /// Point of the forces with λ̃ and ψ̃: at v, not ṽ [JayNegrut2008, Eq. (13d)].
     fn force_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
         Point {
-            acceleration: &self.rest,
-            multipliers: &self.multipliers,
-            nonholonomic_multipliers: &self.nonholonomic_multipliers,
+            acceleration: &self.0.acceleration,
+            multipliers: &self.0.multipliers,
+            nonholonomic_multipliers: &self.0.nonholonomic_multipliers,
             ..trial.values.point()
         }
     }
 
     /// Point of the nonholonomic constraints at ṽ [JayNegrut2008, Eq. (13h)].
     fn nonholonomic_point<'a>(&'a self, trial: &'a Trial) -> Point<'a> {
-        Point { acceleration: &self.rest, velocity: &self.velocity, ..trial.values.point() }
+        Point { acceleration: &self.0.acceleration, velocity: &self.0.velocity, ..trial.values.point() }
     }
 }
 
 impl StepEquations for Soi2 {
     fn show(&mut self, step: Step, visit: &mut dyn FnMut(&mut dyn NonlinearSystem)) {
         let Self { force_level, changes, tilde } = self;
+        step.work.differenced += std::mem::take(&mut force_level.differenced);
         visit(&mut Soi2Step { step, force_level, changes, tilde });
     }
 
@@ -218,16 +209,18 @@ impl Soi2Step<'_> {
         let (work, trial, tilde) = (&mut *self.step.work, &*self.step.trial, &mut *self.tilde);
         tilde.forces.fill(0.0);
         if work.shape.reactions == Reactions::General {
-            tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f -= r);
+            tilde.forces.iter_mut().zip(&work.residual.equilibrium).for_each(|(f, r)| *f -= r);
             work.evaluate_at(self.step.dae, &tilde.values.force_point(trial));
-            tilde.forces.iter_mut().zip(&work.equilibrium).for_each(|(f, r)| *f += r);
+            tilde.forces.iter_mut().zip(&work.residual.equilibrium).for_each(|(f, r)| *f += r);
             return;
         }
         let gradient = &work.tangent.gradient;
         gradient.transpose_multiply_add(1.0, &self.changes.multipliers, &mut tilde.forces);
         if !self.changes.nonholonomic_multipliers.is_empty() {
             work.tangent.nonholonomic.fill(0.0);
-            self.step.dae.nonholonomic_gradient(&trial.values.point(), &mut work.tangent.nonholonomic);
+            let nonholonomic_gradient = Some(&mut work.tangent.nonholonomic);
+            let wanted = Wanted { nonholonomic_gradient, ..Wanted::default() };
+            work.differenced += ask(self.step.dae, &trial.values.point(), wanted).count();
             let nonholonomic = &work.tangent.nonholonomic;
             nonholonomic.transpose_multiply_add(
                 1.0,
@@ -240,10 +233,11 @@ impl Soi2Step<'_> {
     /// Rows h (B v + Φ_t); leaves B in the workspace.
     fn hidden_rows(&mut self, out: &mut [f64]) {
         let (work, trial) = (&mut *self.step.work, &*self.step.trial);
-        let hidden = &mut work.constraint_scratch;
+        let hidden = &mut work.scratch.constraints;
         hidden.fill(0.0);
         if work.shape.rheonomic {
-            self.step.dae.violation_rate(&trial.values.point(), hidden);
+            let wanted = Wanted { violation_rate: Some(&mut *hidden), ..Wanted::default() };
+            work.differenced += ask(self.step.dae, &trial.values.point(), wanted).count();
         }
         work.tangent.gradient.fill(0.0);
         self.step.dae.gradient(&trial.values.point(), &mut work.tangent.gradient);
@@ -273,7 +267,7 @@ impl Soi2Step<'_> {
 
     /// Adds the derivatives of β' M w + E(λ̃, ψ̃) − E(λ, ψ) in the second rows of the nodes.
     fn add_difference(&mut self, exact: bool, out: &mut BlockMatrix) {
-        let (work, coefficients) = (&*self.step.work, &self.step.coefficients);
+        let (work, coefficients) = (&mut *self.step.work, &self.step.coefficients);
         let (layout, shape, factor) = (&work.layout, &work.shape, 1.0 / coefficients.scale);
         let inertia = factor * coefficients.acceleration;
         layout.add_nodes(&self.force_level.mass, None, inertia, CopyIndex::new(1, 1), out);
@@ -285,7 +279,8 @@ impl Soi2Step<'_> {
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = coefficients.force_weights(self.step.settings.iteration_matrix);
-        self.step.dae.tangent(&values.force_point(self.step.trial), weights, tangent);
+        let wanted = Wanted { tangent: Some((weights, &mut *tangent)), ..Wanted::default() };
+        work.differenced += ask(self.step.dae, &values.force_point(self.step.trial), wanted).count();
         for kind in [RowKind::Holonomic, RowKind::Nonholonomic] {
             layout.add_columns(kind, shape, tangent, 1.0, CopyIndex::new(1, 1), out);
             if shape.reactions == Reactions::General {
@@ -293,7 +288,7 @@ impl Soi2Step<'_> {
                 layout.add_columns(kind, shape, &work.tangent, -1.0, CopyIndex::new(1, 0), out);
             }
         }
-        if shape.reactions == Reactions::General && !work.internal_rates.is_empty() {
+        if shape.reactions == Reactions::General && !work.residual.internal_rates.is_empty() {
             let scaling = coefficients.state_scaling();
             layout.add_state_forces(&tangent.state_force, 1.0, &scaling, 1, out);
             layout.add_state_forces(&work.tangent.state_force, -1.0, &scaling, 1, out);
@@ -335,7 +330,7 @@ impl Soi2Step<'_> {
 
     /// Adds the derivatives of h κ(q, v) and h κ(q, ṽ).
     fn add_nonholonomic(&mut self, exact: bool, out: &mut BlockMatrix) {
-        let (work, h) = (&*self.step.work, self.step.coefficients.step);
+        let (work, h) = (&mut *self.step.work, self.step.coefficients.step);
         if work.shape.nonholonomic_count() == 0 {
             return;
         }
@@ -344,7 +339,8 @@ impl Soi2Step<'_> {
         let Tilde { tangent, values, .. } = &mut *self.tilde;
         tangent.clear();
         let weights = self.step.coefficients.force_weights(self.step.settings.iteration_matrix);
-        self.step.dae.tangent(&values.nonholonomic_point(self.step.trial), weights, tangent);
+        let wanted = Wanted { tangent: Some((weights, &mut *tangent)), ..Wanted::default() };
+        work.differenced += ask(self.step.dae, &values.nonholonomic_point(self.step.trial), wanted).count();
         layout.add_rows(
             RowKind::Nonholonomic,
             &work.tangent.nonholonomic,
@@ -385,14 +381,14 @@ impl TwoParts for Soi2Step<'_> {
         let inverse_scale = 1.0 / self.step.coefficients.scale;
         self.step.work.evaluate_forces(self.step.dae, self.step.base, self.step.trial);
         let (work, trial) = (&mut *self.step.work, &*self.step.trial);
-        comply(&work.compliance, &self.changes.multipliers, inverse_scale, &mut work.violation);
-        work.layout.scatter(RowKind::Holonomic, 0, &work.violation, out);
+        comply(&work.compliance, &self.changes.multipliers, inverse_scale, &mut work.residual.violation);
+        work.layout.scatter(RowKind::Holonomic, 0, &work.residual.violation, out);
         work.nonholonomic_rows(0, &trial.values.nonholonomic_multipliers, &self.step.coefficients, out);
         work.state_rows(trial, &self.step.coefficients, out);
-        work.scratch.copy_from_slice(&work.equilibrium);
-        self.force_level.add(&trial.values.acceleration, &mut work.scratch);
-        work.scratch.iter_mut().for_each(|value| *value *= inverse_scale);
-        work.layout.scatter_nodes(0, &work.scratch, out);
+        work.scratch.nodes.copy_from_slice(&work.residual.equilibrium);
+        self.force_level.add(&trial.values.acceleration, &mut work.scratch.nodes);
+        work.scratch.nodes.iter_mut().for_each(|value| *value *= inverse_scale);
+        work.layout.scatter_nodes(0, &work.scratch.nodes, out);
         self.hidden_rows(out);
         self.evaluate_difference();
         let (work, tilde) = (&mut *self.step.work, &mut *self.tilde);
@@ -400,7 +396,7 @@ impl TwoParts for Soi2Step<'_> {
         self.force_level.mass.multiply_add(factor, &self.changes.increment, &mut tilde.forces);
         tilde.forces.iter_mut().for_each(|value| *value *= inverse_scale);
         work.layout.scatter_nodes(1, &tilde.forces, out);
-        if !work.nonholonomic.is_empty() {
+        if !work.residual.nonholonomic.is_empty() {
             work.evaluate_at(self.step.dae, &tilde.values.nonholonomic_point(self.step.trial));
             work.nonholonomic_rows(1, &self.changes.nonholonomic_multipliers, &self.step.coefficients, out);
         }
@@ -439,21 +435,21 @@ impl NonlinearSystem for Soi2Step<'_> {
     fn correct(&mut self, increment: &[f64], fraction: f64) {
         let (trial, coefficients, work) =
             (&mut *self.step.trial, &self.step.coefficients, &mut *self.step.work);
-        work.layout.gather_nodes(0, increment, &mut work.scratch);
-        for (i, y) in work.scratch.iter().enumerate() {
+        work.layout.gather_nodes(0, increment, &mut work.scratch.nodes);
+        for (i, y) in work.scratch.nodes.iter().enumerate() {
             trial.increment[i] += fraction * y;
             trial.values.velocity[i] += fraction * coefficients.velocity * y;
             trial.values.acceleration[i] += fraction * coefficients.acceleration * y;
         }
-        work.layout.gather_nodes(1, increment, &mut work.scratch);
+        work.layout.gather_nodes(1, increment, &mut work.scratch.nodes);
         self.changes.any = true;
-        for (i, w) in work.scratch.iter().enumerate() {
+        for (i, w) in work.scratch.nodes.iter().enumerate() {
             trial.increment[i] += fraction * w;
             self.changes.increment[i] += fraction * w;
         }
         let factor = fraction * coefficients.scale;
         for (which, multipliers) in [(0, &mut trial.values.multipliers), (1, &mut self.changes.multipliers)] {
-            let changes = &mut work.constraint_scratch;
+            let changes = &mut work.scratch.constraints;
             work.layout.gather(RowKind::Holonomic, which, increment, changes);
             multipliers.iter_mut().zip(&*changes).for_each(|(lambda, change)| *lambda += factor * change);
         }

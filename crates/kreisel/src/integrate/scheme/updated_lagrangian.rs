@@ -17,18 +17,37 @@
 //! ```
 
 use super::super::error::StartError;
-use super::super::settings::{Parametrization, Settings};
+use super::super::settings::Settings;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::index3::Index3Step;
+use super::option::{MethodOption, option};
 use super::parameters::Parameters;
 use super::work::Coefficients;
 use super::{Family, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout};
-use crate::dae::{Couplings, Equation, Point, Shape, Tangent, TangentOperators, TangentWeights};
+use crate::dae::{Couplings, Equation, Point, Shape, Tangent, TangentOperators, TangentWeights, Wanted, ask};
 use crate::lie::{Group, Matrix3, Space, Vector3, crv, so3, vector3, write_vector3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
+
+/// Local coordinates of rotations in [`UPDATED_LAGRANGIAN`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parametrization {
+    /// The rotation vector, of the exponential map [BrulsCardonaArnold2012, Eq. (65)].
+    RotationVector,
+    /// The conformal rotation vector [BrulsCardonaArnold2012, Eqs. (80)–(82)].
+    Crv,
+}
+
+option! {
+    Parametrization,
+    "parametrization",
+    "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
+    "Local coordinates of `updated-lagrangian` in place of the model's",
+    RotationVector = "rotation-vector",
+    Crv = "crv",
+}
 
 /// What the two parametrisations of rotations have in common.
 impl Parametrization {
@@ -110,9 +129,10 @@ fn node_without_coordinates(space: &Space) -> Option<usize> {
 /// Index-3 DAE in local coordinates about the start of each step [BrulsCardonaArnold2012, Eqs. (71)–(79)].
 pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     word: "updated-lagrangian",
+    doc: "is `index3` in local coordinates of each step, to compare with (group `so3xr3`)",
     family: Family::ChungHulbert,
     leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
-    options: &["parametrization"],
+    options: &[Parametrization::ENTRY],
     suit: |_| {},
     new: Alpha::<LocalCoordinates>::boxed,
 });
@@ -244,7 +264,7 @@ impl Formulation for LocalCoordinates {
 
     fn new(on: &Tools, couplings: &Couplings) -> (Room, Self) {
         let layout = Layout::new(&on.shape, couplings, Copies::ONE, []);
-        let local = Self::new(on.settings.parametrization, &on.shape, couplings);
+        let local = Self::new(on.settings.option(), &on.shape, couplings);
         (Room { layout, extras: Vec::new() }, local)
     }
 
@@ -264,7 +284,7 @@ impl Formulation for LocalCoordinates {
         (velocity, acceleration): (&[f64], &[f64]),
         out: &mut [f64],
     ) {
-        settings.parametrization.add_jerk_excess(space, factor, velocity, acceleration, out);
+        settings.option::<Parametrization>().add_jerk_excess(space, factor, velocity, acceleration, out);
     }
 
     /// C_q h³ x⃛ in all, with the third derivative of the coordinates.
@@ -289,8 +309,8 @@ impl UpdatedLagrangian<'_> {
             (&mut self.linear, &mut *self.local);
         let point = Point { velocity, acceleration, ..linear.step.trial.values.point() };
         let exact = linear.step.settings.iteration_matrix.is_complete();
-        linear.step.work.tangent.gradient_rate_wanted = false;
-        damping.gradient_rate_wanted = false;
+        linear.step.work.tangent.hidden_wanted = false;
+        damping.hidden_wanted = false;
         let (weights, out) = if mass {
             (
                 TangentWeights { mass: 1.0, damping: 0.0, stiffness: exact, remembered_forces: false },
@@ -300,7 +320,8 @@ impl UpdatedLagrangian<'_> {
             (TangentWeights { mass: 0.0, damping: 1.0, stiffness: false, remembered_forces: false }, damping)
         };
         out.clear();
-        linear.step.dae.tangent(&point, weights, out);
+        let wanted = Wanted { tangent: Some((weights, out)), ..Wanted::default() };
+        linear.step.work.differenced += ask(linear.step.dae, &point, wanted).count();
     }
 }
 
@@ -394,7 +415,7 @@ mod tests {
         chart: Parametrization,
         base: &[f64],
     ) -> [nalgebra::DMatrix<f64>; 2] {
-        let (shape, couplings) = (dae.shape(), dae.couplings());
+        let (shape, couplings) = (dae.shape(), dae.couplings(None));
         let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
         let pattern = layout.pattern.clone();
         let parameters = Parameters::chung_hulbert(0.7).unwrap();

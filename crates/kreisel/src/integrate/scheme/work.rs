@@ -7,8 +7,8 @@ use super::Trial;
 use super::first_order::StateParameters;
 use crate::constrained::{CopyIndex, Layout, RowKind, comply, coordinate_scales};
 use crate::dae::{
-    Couplings, Dae, Equations, Fold, Point, Reactions, Shape, Tangent, TangentOperators, TangentWeights,
-    Values,
+    Couplings, Dae, Hidden, Merged, Point, Reactions, ResidualValues, Shape, Tangent, TangentOperators,
+    TangentWeights, Values, Wanted, ask,
 };
 use crate::solve::block::BlockMatrix;
 
@@ -73,42 +73,52 @@ pub(super) struct Workspace {
     pub shape: Arc<Shape>,
     pub layout: Layout,
     pub tangent: Tangent,
-    /// T of all nodes where the matrix was evaluated, or T⁻¹.
+    /// T of all nodes where the matrix was evaluated, or T⁻¹ if it is one of displacements y = T x of the
+    /// moved nodes.
     pub operators: TangentOperators,
-    /// Whether the matrix is one of displacements y = T x of the moved nodes.
-    pub moved: bool,
     /// B(q_n) W, for `index2`.
     pub base_gradient: BlockMatrix,
-    pub equilibrium: Vec<f64>,
-    pub violation: Vec<f64>,
-    pub nonholonomic: Vec<f64>,
-    pub internal_rates: Vec<f64>,
-    /// Size against which the increment of each velocity coordinate is judged: 1 rad or the system's length.
-    pub coordinate_scales: Vec<f64>,
-    /// Size against which each state is judged.
-    pub state_scales: Vec<f64>,
+    pub residual: ResidualValues,
+    pub sizes: Sizes,
     /// Which states are algebraic.
     pub algebraic: Vec<bool>,
-    /// Size against which scaled multipliers are judged.
-    pub length: f64,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
     /// Whether all constraints give way, to pass a singular position.
     pub yielding: bool,
+    pub scratch: StepScratch,
+    /// Requests that were answered by differences.
+    pub differenced: u64,
+    /// No acceleration, for forces without inertia.
+    rest: Vec<f64>,
+    follower: MemoryFollower,
+}
+
+/// Sizes against which increments are judged.
+#[derive(Clone, Debug)]
+pub(super) struct Sizes {
+    /// Of each velocity coordinate: 1 rad or the system's length.
+    coordinates: Vec<f64>,
+    /// Of each state.
+    pub internal_states: Vec<f64>,
+    /// Of scaled multipliers: the system's length.
+    pub length: f64,
     /// Smallest tolerance of an increment, in units of the length: positions far from the origin carry more
     /// rounding.
     pub round_off: f64,
     /// Rounding of a violation.
     violation_round_off: f64,
-    /// One number per velocity coordinate.
-    pub scratch: Vec<f64>,
-    /// One number per constraint.
-    pub constraint_scratch: Vec<f64>,
-    /// One number per nonholonomic constraint.
-    pub nonholonomic_scratch: Vec<f64>,
-    /// No acceleration, for forces without inertia.
-    rest: Vec<f64>,
-    follower: MemoryFollower,
+}
+
+/// Numbers that are needed for a moment.
+#[derive(Clone, Debug)]
+pub(super) struct StepScratch {
+    /// One per velocity coordinate.
+    pub nodes: Vec<f64>,
+    /// One per constraint.
+    pub constraints: Vec<f64>,
+    /// One per nonholonomic constraint.
+    pub nonholonomic: Vec<f64>,
 }
 
 /// Lets remembered section forces follow the corrections since the last matrix of a step.
@@ -135,7 +145,8 @@ impl MemoryFollower {
         if self.has_matrix {
             self.memory.copy_from_slice(&values.memory);
             let before = Point { configuration: &self.configuration, ..values.point() };
-            dae.follow(&before, &values.point(), &mut self.memory);
+            let followed = Some((before, &mut self.memory[..]));
+            ask(dae, &values.point(), Wanted { followed, ..Wanted::default() });
             std::mem::swap(&mut self.memory, &mut values.memory);
         }
         self.configuration.copy_from_slice(&values.configuration);
@@ -143,42 +154,33 @@ impl MemoryFollower {
     }
 }
 
-/// What a pass that folds derivatives finds besides them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Besides {
-    Nothing,
-    Equations,
-    /// The hidden constraints B v + Φ_t as well, in [`Workspace::constraint_scratch`].
-    EquationsAndRates,
-}
-
 impl Workspace {
     pub fn new(shape: Arc<Shape>, couplings: &Couplings, layout: Layout) -> Self {
         let length = shape.scales.length;
-        let velocity_count = shape.velocity_count();
-        let state_scales = shape.scales_of_states();
+        let zeros = |count: usize| vec![0.0; count];
         Self {
-            state_scales,
             algebraic: shape.algebraic_states().collect(),
             follower: MemoryFollower::new(&shape),
             tangent: Tangent::zeros(couplings),
             operators: TangentOperators::new(&shape.space),
-            moved: false,
             base_gradient: BlockMatrix::zeros(Arc::clone(&couplings.constraint_node)),
-            equilibrium: vec![0.0; velocity_count],
-            violation: vec![0.0; shape.constraint_count()],
-            nonholonomic: vec![0.0; shape.nonholonomic_count()],
-            internal_rates: vec![0.0; shape.state_count()],
-            coordinate_scales: coordinate_scales(&shape, length),
-            length,
+            residual: ResidualValues::zeros(&shape),
+            sizes: Sizes {
+                coordinates: coordinate_scales(&shape, length),
+                internal_states: shape.scales_of_states(),
+                length,
+                round_off: ROUND_OFF,
+                violation_round_off: VIOLATION_ROUND_OFF * length,
+            },
             compliance: Vec::new(),
             yielding: false,
-            round_off: ROUND_OFF,
-            violation_round_off: VIOLATION_ROUND_OFF * length,
-            scratch: vec![0.0; velocity_count],
-            constraint_scratch: vec![0.0; shape.constraint_count()],
-            nonholonomic_scratch: vec![0.0; shape.nonholonomic_count()],
-            rest: vec![0.0; velocity_count],
+            scratch: StepScratch {
+                nodes: zeros(shape.velocity_count()),
+                constraints: zeros(shape.constraint_count()),
+                nonholonomic: zeros(shape.nonholonomic_count()),
+            },
+            differenced: 0,
+            rest: zeros(shape.velocity_count()),
             layout,
             shape,
         }
@@ -201,10 +203,10 @@ impl Workspace {
         let pattern = Arc::clone(self.base_gradient.pattern());
         for (block, rows, columns) in pattern.blocks() {
             let rows = pattern.row_range(rows).len();
-            let scales = &self.coordinate_scales[pattern.column_range(columns)];
+            let scales = &self.sizes.coordinates[pattern.column_range(columns)];
             let columns = self.base_gradient.block_values_mut(block).chunks_exact_mut(rows.max(1));
             for (column, scale) in columns.zip(scales) {
-                let weight = scale / self.length;
+                let weight = scale / self.sizes.length;
                 column.iter_mut().for_each(|value| *value *= weight * weight);
             }
         }
@@ -229,42 +231,31 @@ impl Workspace {
         self.rest = rest;
     }
 
-    /// Evaluates the equations and, into `constraint_scratch`, the hidden constraints B v + Φ_t at the trial
-    /// values.
+    /// Evaluates the equations and, into the scratch of the constraints, the hidden constraints B v + Φ_t at
+    /// the trial values.
     pub fn evaluate_with_rates(&mut self, dae: &dyn Dae, base: &[f64], trial: &mut Trial) {
         self.move_to(base, trial);
-        self.clear_equations();
-        let out = &mut Equations {
-            equilibrium: &mut self.equilibrium,
-            violation: &mut self.violation,
-            nonholonomic: &mut self.nonholonomic,
-            internal_rates: &mut self.internal_rates,
-        };
-        let (gradient, rates) = (&mut self.tangent.gradient, &mut self.constraint_scratch);
+        let rates = &mut self.scratch.constraints;
         rates.fill(0.0);
-        dae.evaluate_with_rates(&trial.values.point(), out, gradient, self.shape.rheonomic, rates);
+        let room = Some(&mut self.tangent.gradient);
+        let wanted = Wanted {
+            residual: Some(self.residual.cleared()),
+            hidden: Some(Hidden { rates, room, rheonomic: self.shape.rheonomic }),
+            ..Wanted::default()
+        };
+        self.differenced += ask(dae, &trial.values.point(), wanted).count();
     }
 
     /// Evaluates the equations at a point.
     pub fn evaluate_at(&mut self, dae: &dyn Dae, at: &Point) {
-        self.clear_equations();
-        dae.evaluate(
-            at,
-            &mut Equations {
-                equilibrium: &mut self.equilibrium,
-                violation: &mut self.violation,
-                nonholonomic: &mut self.nonholonomic,
-                internal_rates: &mut self.internal_rates,
-            },
-        );
+        dae.residual(at, &mut self.residual.cleared());
     }
 
-    fn clear_equations(&mut self) {
-        for values in
-            [&mut self.equilibrium, &mut self.violation, &mut self.nonholonomic, &mut self.internal_rates]
-        {
-            values.fill(0.0);
-        }
+    /// Evaluates the derivatives at a point.
+    pub fn differentiate_at(&mut self, dae: &dyn Dae, at: &Point, weights: TangentWeights) {
+        self.tangent.clear();
+        let tangent = Some((weights, &mut self.tangent));
+        self.differenced += ask(dae, at, Wanted { tangent, ..Wanted::default() }).count();
     }
 
     /// Evaluates the derivatives and the tangent operators at the trial values.
@@ -278,83 +269,66 @@ impl Workspace {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         self.follow(dae, trial, matrix);
-        self.tangent.clear();
-        dae.tangent(&trial.values.point(), weights, &mut self.tangent);
+        self.differentiate_at(dae, &trial.values.point(), weights);
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
 
     /// Evaluates the derivatives and sets an iteration matrix with one copy of the nodes to (dynamic T⁻¹ +
-    /// stiffness)/s, for systems that fold: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its
+    /// stiffness)/s, for systems that merge: the matrix of increments x times T⁻¹. Multiplied by T⁻¹, its
     /// solutions y are increments again.
     ///
     /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other
-    /// operators, the matrix is that of x. With `parts_wanted` the dynamic part and B are left in the tangent
-    /// by themselves as well. B goes to the matrix if it has no operator; gives whether it did. The equations
-    /// are evaluated in the same pass if they are wanted.
-    pub fn fold_forces(
+    /// operators, the matrix is that of x. Where derivatives of the hidden constraints are wanted, the dynamic
+    /// part and B are left in the tangent by themselves as well. B goes to the matrix if it has no operator;
+    /// gives whether it did. With `residual_too` the equations, and the hidden constraints if these are
+    /// wanted, are evaluated in the same pass.
+    pub fn merge_forces(
         &mut self,
         dae: &dyn Dae,
         trial: &mut Trial,
         coefficients: &Coefficients,
         matrix: IterationMatrix,
-        (besides, parts_wanted): (Besides, bool),
+        residual_too: bool,
         out: &mut BlockMatrix,
     ) -> bool {
         let weights =
             TangentWeights { mass: coefficients.acceleration, ..coefficients.force_weights(matrix) };
         self.follow(dae, trial, matrix);
-        let (shape, increment) = (&self.shape, &trial.increment);
-        self.moved = shape.nonholonomic.is_empty()
-            && shape.internal_states.is_empty()
-            && self.operators.evaluate_inverse(&shape.space, increment);
-        if !self.moved {
-            self.operators.evaluate(&shape.space, increment);
+        let Self { shape, layout, tangent, operators, scratch, .. } = self;
+        let may_invert = shape.nonholonomic.is_empty() && shape.internal_states.is_empty();
+        if !(may_invert && operators.evaluate_inverse(&shape.space, &trial.increment)) {
+            operators.evaluate(&shape.space, &trial.increment);
         }
-        let gradient_too = self.moved && shape.reactions == Reactions::Gradient;
-        if parts_wanted {
-            self.tangent.dynamic.fill(0.0);
+        let gradient_too = operators.inverse && shape.reactions == Reactions::Gradient;
+        let hidden_wanted = tangent.hidden_wanted;
+        if hidden_wanted {
+            tangent.dynamic.fill(0.0);
         }
-        if parts_wanted || !gradient_too {
-            self.tangent.gradient.fill(0.0);
+        if hidden_wanted || !gradient_too {
+            tangent.gradient.fill(0.0);
         }
-        self.tangent.clear_the_rest();
-        std::mem::swap(&mut self.tangent.stiffness, out);
-        self.tangent.fold = Some(Fold {
-            places: self.layout.take_force_places(),
-            gradient: if gradient_too { self.layout.take_gradient_places() } else { Vec::new() },
-            operators: std::mem::take(&mut self.operators),
-            moved: self.moved,
-            factor: 1.0 / coefficients.scale,
-            parts_wanted,
-        });
-        self.fold_parts(dae, &trial.values.point(), besides, weights);
-        std::mem::swap(&mut self.tangent.stiffness, out);
-        if let Some(fold) = self.tangent.fold.take() {
-            self.operators = fold.operators;
-            self.layout.give_force_places(fold.places);
-            if gradient_too {
-                self.layout.give_gradient_places(fold.gradient);
-            }
-        }
-        gradient_too
-    }
-
-    fn fold_parts(&mut self, dae: &dyn Dae, at: &Point, besides: Besides, weights: TangentWeights) {
-        if besides == Besides::Nothing {
-            return dae.tangent(at, weights, &mut self.tangent);
-        }
-        self.clear_equations();
-        let out = &mut Equations {
-            equilibrium: &mut self.equilibrium,
-            violation: &mut self.violation,
-            nonholonomic: &mut self.nonholonomic,
-            internal_rates: &mut self.internal_rates,
+        tangent.clear_the_rest();
+        let mut wanted = Wanted {
+            tangent: Some((weights, tangent)),
+            merged: Some(Merged {
+                matrix: out,
+                places: layout.force_places(),
+                rows: gradient_too.then(|| layout.gradient_places()),
+                operators,
+                factor: 1.0 / coefficients.scale,
+            }),
+            ..Wanted::default()
         };
-        let rates = (besides == Besides::EquationsAndRates).then(|| {
-            self.constraint_scratch.fill(0.0);
-            &mut self.constraint_scratch[..]
-        });
-        dae.evaluate_with_tangent(at, out, rates, weights, &mut self.tangent);
+        if residual_too {
+            wanted.residual = Some(self.residual.cleared());
+        }
+        if residual_too && hidden_wanted {
+            scratch.constraints.fill(0.0);
+            let rates = &mut scratch.constraints;
+            wanted.hidden = Some(Hidden { rates, room: None, rheonomic: shape.rheonomic });
+        }
+        self.differenced += ask(dae, &trial.values.point(), wanted).count();
+        gradient_too
     }
 
     /// [`Workspace::differentiate`] without the inertia of v̇.
@@ -367,9 +341,8 @@ impl Workspace {
     ) {
         self.follow(dae, trial, matrix);
         let rest = std::mem::take(&mut self.rest);
-        self.tangent.clear();
         let at = Point { acceleration: &rest, ..trial.values.point() };
-        dae.tangent(&at, coefficients.force_weights(matrix), &mut self.tangent);
+        self.differentiate_at(dae, &at, coefficients.force_weights(matrix));
         self.rest = rest;
         self.operators.evaluate(&self.shape.space, &trial.increment);
     }
@@ -382,12 +355,12 @@ impl Workspace {
         coefficients: &Coefficients,
         out: &mut [f64],
     ) {
-        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
+        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.sizes.round_off));
         let doubt = self.singular_round_off();
         let of_increment = |scale: &f64, x: &f64| atol * scale + rtol * x.abs() + doubt;
         if self.layout.node_copies() == 1 {
             // All of them stand together.
-            let pairs = self.coordinate_scales.iter().zip(&trial.increment);
+            let pairs = self.sizes.coordinates.iter().zip(&trial.increment);
             out.iter_mut().zip(pairs).for_each(|(out, (scale, x))| *out = of_increment(scale, x));
         } else {
             for copy in 0..self.layout.node_copies() {
@@ -395,7 +368,7 @@ impl Workspace {
                 for (start, size) in self.layout.node_starts(copy) {
                     for i in first..first + size {
                         out[start + i - first] =
-                            of_increment(&self.coordinate_scales[i], &trial.increment[i]);
+                            of_increment(&self.sizes.coordinates[i], &trial.increment[i]);
                     }
                     first += size;
                 }
@@ -430,14 +403,15 @@ impl Workspace {
         coefficients: &Coefficients,
         out: &mut [f64],
     ) {
-        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.round_off));
+        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.sizes.round_off));
         let before = if kind == RowKind::Nonholonomic { self.shape.constraint_count() } else { 0 };
         let relative = settings.multiplier_slack * rtol / coefficients.scale;
         let mut first = 0;
         for (start, size) in self.layout.multiplier_starts(kind, which) {
             for row in first..first + size {
                 let shared = self.shared_round_off(before + row);
-                out[start + row - first] = atol * self.length + relative * multipliers[row].abs() + shared;
+                out[start + row - first] =
+                    atol * self.sizes.length + relative * multipliers[row].abs() + shared;
             }
             first += size;
         }
@@ -457,10 +431,10 @@ impl Workspace {
         out: &mut [f64],
     ) {
         let first = self.shape.constraint_count().min(self.compliance.len());
-        self.nonholonomic.iter_mut().for_each(|value| *value *= coefficients.step);
+        self.residual.nonholonomic.iter_mut().for_each(|value| *value *= coefficients.step);
         let factor = 1.0 / coefficients.scale;
-        comply(&self.compliance[first..], multipliers, factor, &mut self.nonholonomic);
-        self.layout.scatter(RowKind::Nonholonomic, which, &self.nonholonomic, out);
+        comply(&self.compliance[first..], multipliers, factor, &mut self.residual.nonholonomic);
+        self.layout.scatter(RowKind::Nonholonomic, which, &self.residual.nonholonomic, out);
     }
 
     /// Adds the rows h (γ' A + κ_q T) of the nonholonomic constraints.
@@ -494,25 +468,25 @@ impl Workspace {
         factor: f64,
         multipliers: &mut [f64],
     ) {
-        self.layout.gather(RowKind::Nonholonomic, which, increment, &mut self.nonholonomic_scratch);
+        self.layout.gather(RowKind::Nonholonomic, which, increment, &mut self.scratch.nonholonomic);
         multipliers
             .iter_mut()
-            .zip(&self.nonholonomic_scratch)
+            .zip(&self.scratch.nonholonomic)
             .for_each(|(psi, change)| *psi += factor * change);
     }
 
     /// Fits the smallest tolerance to the size of the coordinates at the start of a step.
     pub fn set_round_off(&mut self, configuration: &[f64]) {
-        let extent = configuration.iter().fold(self.length, |extent, value| extent.max(value.abs()));
-        self.round_off = ROUND_OFF * extent / self.length;
-        self.violation_round_off = VIOLATION_ROUND_OFF * extent;
+        let extent = configuration.iter().fold(self.sizes.length, |extent, value| extent.max(value.abs()));
+        self.sizes.round_off = ROUND_OFF * extent / self.sizes.length;
+        self.sizes.violation_round_off = VIOLATION_ROUND_OFF * extent;
     }
 
     /// Rounding of a multiplier that shares its reaction with others: where constraints contradict each other
     /// by a rounding error of their violations, they give way by as much, each with compliance × multiplier.
     pub fn shared_round_off(&self, constraint: usize) -> f64 {
         match self.compliance.get(constraint) {
-            Some(&compliance) if compliance > 0.0 => self.violation_round_off / compliance,
+            Some(&compliance) if compliance > 0.0 => self.sizes.violation_round_off / compliance,
             _ => 0.0,
         }
     }
@@ -524,6 +498,6 @@ impl Workspace {
             return 0.0;
         }
         let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
-        0.5 * self.violation_round_off / smallest.sqrt()
+        0.5 * self.sizes.violation_round_off / smallest.sqrt()
     }
 }

@@ -11,8 +11,7 @@
 //! and they are shown in the axes of a third frame, which is F if nothing else is asked for.
 
 use super::{
-    FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorOf, SensorRequest, components,
-    xyz,
+    FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorRequest, components, xyz,
 };
 use crate::lie::{UnitQuaternion, Vector3, so3};
 use crate::model::ModelErrors;
@@ -20,33 +19,13 @@ use crate::results::Channel;
 
 /// The family's lines of the table.
 pub(super) const LINES: &[SensorEntry] = &[
-    SensorEntry { word: "position", of: SensorOf::Frame, make: |it| named(it, FrameQuantity::Position) },
-    SensorEntry {
-        word: "orientation",
-        of: SensorOf::Frame,
-        make: |it| named(it, FrameQuantity::Orientation),
-    },
-    SensorEntry {
-        word: "rotation-vector",
-        of: SensorOf::Frame,
-        make: |it| named(it, FrameQuantity::RotationVector),
-    },
-    SensorEntry { word: "velocity", of: SensorOf::Frame, make: |it| named(it, FrameQuantity::Velocity) },
-    SensorEntry {
-        word: "angular-velocity",
-        of: SensorOf::Frame,
-        make: |it| named(it, FrameQuantity::AngularVelocity),
-    },
-    SensorEntry {
-        word: "acceleration",
-        of: SensorOf::Frame,
-        make: |it| named(it, FrameQuantity::Acceleration),
-    },
-    SensorEntry {
-        word: "angular-acceleration",
-        of: SensorOf::Frame,
-        make: |it| named(it, FrameQuantity::AngularAcceleration),
-    },
+    SensorEntry::of_frame("position", |it| named(it, FrameQuantity::Position)),
+    SensorEntry::of_frame("orientation", |it| named(it, FrameQuantity::Orientation)),
+    SensorEntry::of_frame("rotation-vector", |it| named(it, FrameQuantity::RotationVector)),
+    SensorEntry::of_frame("velocity", |it| named(it, FrameQuantity::Velocity)),
+    SensorEntry::of_frame("angular-velocity", |it| named(it, FrameQuantity::AngularVelocity)),
+    SensorEntry::of_frame("acceleration", |it| named(it, FrameQuantity::Acceleration)),
+    SensorEntry::of_frame("angular-acceleration", |it| named(it, FrameQuantity::AngularAcceleration)),
 ];
 
 /// What is measured of a frame.

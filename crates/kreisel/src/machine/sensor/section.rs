@@ -2,8 +2,7 @@
 
 use super::frame::{FrameQuantity, FrameSensor};
 use super::{
-    FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorOf, SensorRequest, components,
-    xyz,
+    FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorRequest, components, xyz,
 };
 use crate::element::beam::BeamStrain;
 use crate::kinematics::{Motion, NodeMotion, split};
@@ -14,36 +13,16 @@ use crate::results::Channel;
 
 /// The family's lines of the table.
 pub(super) const LINES: &[SensorEntry] = &[
-    SensorEntry { word: "strain", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Strain) },
-    SensorEntry { word: "force", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Force) },
-    SensorEntry { word: "torque", of: SensorOf::Section, make: |it| inner(it, SectionQuantity::Torque) },
-    SensorEntry {
-        word: "displacement",
-        of: SensorOf::Section,
-        make: |it| change(it, FrameQuantity::Position),
-    },
-    SensorEntry {
-        word: "rotation",
-        of: SensorOf::Section,
-        make: |it| change(it, FrameQuantity::RotationVector),
-    },
-    SensorEntry { word: "position", of: SensorOf::Within, make: |it| motion(it, FrameQuantity::Position) },
-    SensorEntry {
-        word: "orientation",
-        of: SensorOf::Within,
-        make: |it| motion(it, FrameQuantity::Orientation),
-    },
-    SensorEntry {
-        word: "rotation-vector",
-        of: SensorOf::Within,
-        make: |it| motion(it, FrameQuantity::RotationVector),
-    },
-    SensorEntry { word: "velocity", of: SensorOf::Within, make: |it| motion(it, FrameQuantity::Velocity) },
-    SensorEntry {
-        word: "angular-velocity",
-        of: SensorOf::Within,
-        make: |it| motion(it, FrameQuantity::AngularVelocity),
-    },
+    SensorEntry::of_section("strain", |it| inner(it, SectionQuantity::Strain)),
+    SensorEntry::of_section("force", |it| inner(it, SectionQuantity::Force)),
+    SensorEntry::of_section("torque", |it| inner(it, SectionQuantity::Torque)),
+    SensorEntry::of_section("displacement", |it| change(it, FrameQuantity::Position)),
+    SensorEntry::of_section("rotation", |it| change(it, FrameQuantity::RotationVector)),
+    SensorEntry::within("position", |it| motion(it, FrameQuantity::Position)),
+    SensorEntry::within("orientation", |it| motion(it, FrameQuantity::Orientation)),
+    SensorEntry::within("rotation-vector", |it| motion(it, FrameQuantity::RotationVector)),
+    SensorEntry::within("velocity", |it| motion(it, FrameQuantity::Velocity)),
+    SensorEntry::within("angular-velocity", |it| motion(it, FrameQuantity::AngularVelocity)),
 ];
 
 /// What is measured in a section of a beam.

@@ -13,7 +13,27 @@ pub struct SensorEntry {
     /// Of what it can be measured.
     pub of: SensorOf,
     /// Makes the sensor that is asked for.
-    pub make: fn(&SensorRequest) -> Result<NamedSensor, ModelErrors>,
+    pub make: MakeSensor,
+}
+
+/// Makes the sensor that a `[[sensor]]` asks for.
+type MakeSensor = fn(&SensorRequest) -> Result<NamedSensor, ModelErrors>;
+
+impl SensorEntry {
+    /// A quantity of a body, a marker or a section at a node of a beam.
+    pub(super) const fn of_frame(word: &'static str, make: MakeSensor) -> Self {
+        Self { word, of: SensorOf::Frame, make }
+    }
+
+    /// A quantity of any section of a beam.
+    pub(super) const fn of_section(word: &'static str, make: MakeSensor) -> Self {
+        Self { word, of: SensorOf::Section, make }
+    }
+
+    /// A quantity of a section between two nodes of a beam.
+    pub(super) const fn within(word: &'static str, make: MakeSensor) -> Self {
+        Self { word, of: SensorOf::Within, make }
+    }
 }
 
 /// Of what something is measured.
@@ -220,11 +240,8 @@ impl<'a> SensorRequest<'a> {
     fn no_object(&self) -> ModelErrors {
         let mut known = words(SensorOf::Frame).chain(words(SensorOf::Joint));
         if known.any(|word| word == self.quantity.content()) {
-            let part = self.reader.description().to_string();
-            let mistake = Mistake::MissingKey { key: "of".to_string(), part };
-            return ModelError::new(mistake, self.reader.place().clone())
-                .with_hint("name the body, marker or joint that is measured: `of = \"…\"`")
-                .into();
+            let hint = "name the body, marker or joint that is measured: `of = \"…\"`";
+            return self.reader.missing("of", hint).into();
         }
         let known = words(SensorOf::Frame).chain(words(SensorOf::Joint));
         self.unknown(known.chain(words(SensorOf::Machine))).into()

@@ -1,65 +1,64 @@
 //! The method and its options as settings: here options of a method become keys.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::RunSettings;
-use super::table::{Setting, flag};
-use super::words::Words;
-use crate::integrate::{Family, Form, Method, Parameters, Parametrization, Scaling};
+use super::table::{Setting, choice, flag};
+use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, ValueKind};
 
+/// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
+const METHOD_DOC: &str = {
+    const LENGTH: usize = write_doc::<0>().1;
+    const TEXT: [u8; LENGTH] = write_doc::<LENGTH>().0;
+    match std::str::from_utf8(&TEXT) {
+        Ok(text) => text,
+        Err(_) => panic!("texts in a row are a text"),
+    }
+};
+
+/// The bytes of [`METHOD_DOC`] as far as there is room, and how many there are.
+const fn write_doc<const ROOM: usize>() -> ([u8; ROOM], usize) {
+    const fn add<const ROOM: usize>(
+        (mut text, mut length): ([u8; ROOM], usize),
+        piece: &str,
+    ) -> ([u8; ROOM], usize) {
+        let mut at = 0;
+        while at < piece.len() {
+            if length < ROOM {
+                text[length] = piece.as_bytes()[at];
+            }
+            (at, length) = (at + 1, length + 1);
+        }
+        (text, length)
+    }
+    let mut doc = add(([0; ROOM], 0), "Formulation of the constraints: ");
+    let mut place = 0;
+    while place < SCHEMES.len() {
+        let method = SCHEMES[place];
+        doc = add(add(add(add(doc, "`"), method.word()), "` "), method.doc());
+        place += 1;
+        doc = add(doc, if place < SCHEMES.len() { "; " } else { "." });
+    }
+    doc
+}
+
 pub(super) const METHOD: Setting = Setting {
-    key: key(
-        "method",
-        ValueKind::Choice(Method::WORDS),
-        Need::Default("\"index2\""),
-        "Formulation of the constraints: `index2` keeps positions and velocities, `index3` positions only and is cheaper, \
-         `soi2` keeps both and suits forces that depend on reactions; `hht-i3` and `hht-soi2` are relatives; \
-         `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); \
-         `bdf2` is the two-step backward differentiation formula, which damps more.",
-    ),
+    key: key("method", choice::<Method>(), Need::Default("\"index2\""), METHOD_DOC),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
     show: |run, _| Some(json!(run.integrator.method.word())),
 };
 
-pub(super) const PARAMETRIZATION: Setting = Setting {
-    key: key(
-        "parametrization",
-        ValueKind::Choice(Parametrization::WORDS),
-        Need::Default("\"rotation-vector\""),
-        "Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector.",
-    ),
-    flag: flag("WORD", "Local coordinates of `updated-lagrangian` in place of the model's"),
-    read: |given, run| given.word().map(|chosen| run.integrator.parametrization = chosen),
-    show: |run, _| option(run, "parametrization", run.integrator.parametrization),
-};
-
-pub(super) const FORM: Setting = Setting {
-    key: key(
-        "form",
-        ValueKind::Choice(Form::WORDS),
-        Need::Default("\"two-field\""),
-        "Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well.",
-    ),
-    flag: flag("WORD", "Unknowns of `bdf2` in place of the model's"),
-    read: |given, run| given.word().map(|form| run.integrator.form = form),
-    show: |run, _| option(run, "form", run.integrator.form),
-};
-
-pub(super) const SCALING: Setting = Setting {
-    key: key(
-        "scaling",
-        ValueKind::Choice(Scaling::WORDS),
-        Need::Default("\"left-right-velocities\""),
-        "Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off \
-         independent of the step.",
-    ),
-    flag: flag("WORD", "Scaling of `bdf2` in place of the model's"),
-    read: |given, run| given.word().map(|scaling| run.integrator.scaling = scaling),
-    show: |run, _| option(run, "scaling", run.integrator.scaling),
-};
+/// Comes after [`METHOD`], whose entries list the options.
+pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
+    Setting {
+        key: key(entry.key, ValueKind::Choice(entry.words), Need::Default(entry.default), entry.doc),
+        flag: flag("WORD", entry.help),
+        read: |given, run| given.option(&mut run.integrator),
+        show: |_, _| None,
+    }
+}
 
 /// Comes after [`METHOD`], which decides on the possible radii.
 pub(super) const SPECTRAL_RADIUS: Setting = Setting {
@@ -67,7 +66,7 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         "spectral-radius",
         ValueKind::Number(Dimension::NONE),
         Need::Default("0.9"),
-        "Damping of high frequencies: 1 none, 0 strongest; `bdf2` always has 0.",
+        "Damping of high frequencies: 1 none, 0 strongest.",
     ),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
@@ -83,11 +82,6 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         Some(json!(if has_choice { run.spectral_radius } else { 0.0 }))
     },
 };
-
-/// What is shown of an option, by methods that have it.
-fn option(run: &RunSettings, key: &str, chosen: impl Words) -> Option<Value> {
-    run.integrator.method.has_option(key).then(|| json!(chosen.word()))
-}
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
 fn parameters(method: Method, spectral_radius: f64) -> Result<Parameters, &'static str> {

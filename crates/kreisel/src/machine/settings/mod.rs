@@ -9,7 +9,6 @@ mod words;
 pub use table::{Flag, Given, SETTINGS, Setting};
 pub(crate) use table::{KIND, read};
 pub use texts::SettingTexts;
-pub use words::Words;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -20,44 +19,48 @@ use crate::model::document::Part;
 use crate::model::scope::ParameterValues;
 use crate::model::{PartReader, Place, Reference};
 
-/// What `[simulation]` and the command line say, with the defaults filled in.
+/// What `[simulation]` and the command line say, with the defaults filled in; with nothing left open it is a
+/// [`RunPlan`]. Others are chosen where a machine is read: [`MachineReader::with_setting`].
+///
+/// [`MachineReader::with_setting`]: crate::part::MachineReader::with_setting
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSettings {
     /// Time at which the run starts, in s.
-    pub start_time: f64,
+    pub(crate) start_time: f64,
     /// Time at which the run ends, in s; absent if neither the model nor the command line says it.
-    pub end_time: Option<f64>,
+    pub(crate) end_time: Option<f64>,
     /// Step size; absent for the default, a thousandth of the run.
-    pub step: Option<StepSize>,
+    pub(crate) step: Option<StepSize>,
     /// Relative tolerance of a step size that the error decides on.
-    pub rtol: f64,
+    pub(crate) rtol: f64,
     /// Absolute tolerance of it, in rad and in units of the machine's length.
-    pub atol: f64,
+    pub(crate) atol: f64,
     /// Smallest step in s; absent for a very small part of the run.
-    pub min_step: Option<f64>,
+    pub(crate) min_step: Option<f64>,
     /// Largest step in s; absent for a tenth of the run.
-    pub max_step: Option<f64>,
+    pub(crate) max_step: Option<f64>,
     /// First step in s; absent to have it chosen.
-    pub initial_step: Option<f64>,
+    pub(crate) initial_step: Option<f64>,
     /// Distance of output times in s; absent for every step.
-    pub output_step: Option<f64>,
+    pub(crate) output_step: Option<f64>,
     /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step
     /// is that of the plan.
-    pub integrator: Settings,
+    pub(crate) integrator: Settings,
     /// Spectral radius ρ∞ from which the parameters were made.
-    pub spectral_radius: f64,
+    pub(crate) spectral_radius: f64,
     /// Group of bodies that do not name their own.
-    pub group: BodyGroup,
+    pub(crate) group: BodyGroup,
     /// Parts that are switched off when the run starts.
-    pub off_at_start: Vec<Reference>,
+    pub(crate) off_at_start: Vec<Reference>,
     /// Whether the usual sensors are recorded beside those of the model.
-    pub default_sensors: bool,
+    pub(crate) default_sensors: bool,
     /// Where the run starts.
-    pub start: StartFrom,
+    pub(crate) start: StartFrom,
 }
 
 /// Where a run starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StartFrom {
     /// At the positions of the model.
     #[default]
@@ -68,6 +71,7 @@ pub enum StartFrom {
 
 /// Group of a body that can turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BodyGroup {
     /// Rigid motions.
     #[default]
@@ -87,6 +91,7 @@ impl From<BodyGroup> for Group {
 
 /// How large steps are.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum StepSize {
     /// All of them, in s.
     Fixed(f64),
@@ -108,6 +113,7 @@ const MAX_STEPS: f64 = 1e10;
 
 /// Why a machine cannot be run with its settings.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// Nobody says when the run ends.
     #[error("the model does not say when the run ends")]
@@ -152,6 +158,7 @@ impl SettingsError {
 
 /// Settings with nothing left open.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunPlan {
     /// Start in s.
     pub start_time: f64,
@@ -166,6 +173,42 @@ pub struct RunPlan {
 }
 
 impl RunSettings {
+    /// Time at which the run starts, in s.
+    pub fn start_time(&self) -> f64 {
+        self.start_time
+    }
+
+    /// Time at which the run ends, in s; absent if nobody says it.
+    pub fn end_time(&self) -> Option<f64> {
+        self.end_time
+    }
+
+    /// Step size; absent for the default, a thousandth of the run.
+    pub fn step(&self) -> Option<StepSize> {
+        self.step
+    }
+
+    /// Distance of output times in s; absent for every step.
+    pub fn output_step(&self) -> Option<f64> {
+        self.output_step
+    }
+
+    /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step
+    /// is that of the plan.
+    pub fn integrator(&self) -> &Settings {
+        &self.integrator
+    }
+
+    /// Group of bodies that do not name their own.
+    pub fn group(&self) -> BodyGroup {
+        self.group
+    }
+
+    /// Where the run starts.
+    pub fn start(&self) -> StartFrom {
+        self.start
+    }
+
     /// Fills in what is left open.
     pub fn plan(&self) -> Result<RunPlan, SettingsError> {
         let (start, end) = (self.start_time, self.end_time.ok_or(SettingsError::NoEndTime)?);

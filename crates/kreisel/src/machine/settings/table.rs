@@ -6,14 +6,15 @@
 use serde_json::{Map, Value, json};
 
 use super::method;
-use super::words::Words;
 use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
-use crate::integrate::ErrorControl;
+use crate::integrate::{ErrorControl, OPTIONS, Settings, Words};
 use crate::model::kind::key;
 use crate::model::reader::NumberOrWord;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
 
 /// One setting.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Setting {
     /// The key of `[simulation]`.
     pub key: Key,
@@ -26,10 +27,16 @@ pub struct Setting {
 }
 
 /// What a flag says in the help of the command.
+#[derive(Clone, Copy)]
 pub struct Flag {
     /// What stands for its value: `TIME`.
     pub value: &'static str,
     help: &'static str,
+}
+
+/// A word for one of some values.
+pub(super) const fn choice<T: Words>() -> ValueKind {
+    ValueKind::Choice(T::WORDS)
 }
 
 /// A flag, as rows give it; where its value is one of some words, the help goes on with them.
@@ -82,6 +89,13 @@ impl Given<'_> {
         Ok(T::from_word(word).expect("a key has the words of its choice"))
     }
 
+    /// The choice of an option of methods.
+    pub(super) fn option(&self, integrator: &mut Settings) -> Result<(), ModelErrors> {
+        let chosen = integrator.options.set_word(self.key, self.reader.choice(self.key)?);
+        chosen.expect("a key has the words of its choice");
+        Ok(())
+    }
+
     /// The error that the value is not what it must be.
     pub(super) fn unsuitable(&self, requirement: &str, found: impl ToString) -> ModelErrors {
         self.reader.unsuitable(self.key, requirement, found).into()
@@ -115,7 +129,8 @@ pub(crate) fn read(reader: &PartReader) -> Result<RunSettings, ModelErrors> {
 /// The settings in the words of the model file, for `run.json`.
 pub(super) fn show(run: &RunSettings, plan: &RunPlan) -> Map<String, Value> {
     let shown = |setting: &Setting| Some((setting.key.name.to_owned(), (setting.show)(run, plan)?));
-    SETTINGS.iter().filter_map(shown).collect()
+    let options = run.integrator.options().map(|(key, word)| (key.to_owned(), json!(word)));
+    SETTINGS.iter().filter_map(shown).chain(options).collect()
 }
 
 /// `[simulation]`: its keys are those of the table.
@@ -146,8 +161,23 @@ fn controlled(plan: &RunPlan, value: fn(&ErrorControl) -> Value) -> Option<Value
     plan.integration.error_control.as_ref().map(value)
 }
 
-/// Every setting, in the order in which they are read and listed.
-pub const SETTINGS: &[Setting] = &[
+/// Every setting, in the order in which they are read and listed: the options of methods follow the method.
+pub const SETTINGS: &[Setting] = &{
+    let mut rows = [FIRST[0]; FIRST.len() + OPTIONS.len() + LAST.len()];
+    let mut row = 0;
+    while row < rows.len() {
+        rows[row] = match row.checked_sub(FIRST.len()) {
+            None => FIRST[row],
+            Some(place) if place < OPTIONS.len() => method::option(OPTIONS[place]),
+            Some(place) => LAST[place - OPTIONS.len()],
+        };
+        row += 1;
+    }
+    rows
+};
+
+/// Settings before the options of methods: times, steps and the method.
+const FIRST: &[Setting] = &[
     Setting {
         key: key("start-time", TIME, Need::Default("0"), "Time at which the run starts."),
         flag: None,
@@ -265,9 +295,10 @@ pub const SETTINGS: &[Setting] = &[
         show: |_, plan| Some(json!(plan.output_step)),
     },
     method::METHOD,
-    method::PARAMETRIZATION,
-    method::FORM,
-    method::SCALING,
+];
+
+/// Settings after the options of methods.
+const LAST: &[Setting] = &[
     method::SPECTRAL_RADIUS,
     Setting {
         key: key("newton-rtol", NUMBER, Need::Default("1e-10"), "Relative tolerance of Newton's iteration."),
@@ -322,7 +353,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: key(
             "group",
-            ValueKind::Choice(BodyGroup::WORDS),
+            choice::<BodyGroup>(),
             Need::Default("\"se3\""),
             "Lie group of bodies that do not name their own.",
         ),
@@ -359,7 +390,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: key(
             "start",
-            ValueKind::Choice(StartFrom::WORDS),
+            choice::<StartFrom>(),
             Need::Default("\"given\""),
             "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
         ),

@@ -16,15 +16,15 @@ pub struct SettingTexts {
 }
 
 impl SettingTexts {
-    /// Puts a text in place of the model's value for a key.
-    pub fn set(&mut self, key: impl Into<String>, text: impl Into<String>) {
-        self.texts.insert(key.into(), text.into());
+    /// Puts a text, or a number in base units, in place of the model's value for a key.
+    pub fn set(&mut self, key: impl Into<String>, value: impl ToString) {
+        self.texts.insert(key.into(), value.to_string());
     }
 
-    /// The same with a text in place of the model's value for a key.
+    /// The same with a text, or a number in base units, in place of the model's value for a key.
     #[must_use]
-    pub fn with(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
-        self.set(key, text);
+    pub fn with(mut self, key: impl Into<String>, value: impl ToString) -> Self {
+        self.set(key, value);
         self
     }
 

@@ -1,65 +1,9 @@
-//! Words of the model file for what a user chooses among, each written once.
+//! Words of the model file for how a machine is run.
 
 use super::{BodyGroup, StartFrom};
-use crate::integrate::{Form, Method, Parametrization, SCHEMES, Scaling};
-
-/// A choice whose every value has a word.
-pub trait Words: Copy + 'static {
-    /// Every value, in the order in which they are listed.
-    const ALL: &'static [Self];
-    /// Their words, in the same order.
-    const WORDS: &'static [&'static str];
-
-    /// The word for a value.
-    fn word(self) -> &'static str;
-
-    /// The value that a word means.
-    fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|value| value.word() == word)
-    }
-}
-
-impl Words for Method {
-    const ALL: &'static [Self] = SCHEMES;
-    const WORDS: &'static [&'static str] = &{
-        let mut words = [""; SCHEMES.len()];
-        let mut place = 0;
-        while place < words.len() {
-            words[place] = SCHEMES[place].word();
-            place += 1;
-        }
-        words
-    };
-
-    fn word(self) -> &'static str {
-        Method::word(self)
-    }
-}
-
-macro_rules! words {
-    ($($choice:ident { $($value:ident = $word:literal),+ $(,)? })+) => {$(
-        impl Words for $choice {
-            const ALL: &'static [Self] = &[$(Self::$value),+];
-            const WORDS: &'static [&'static str] = &[$($word),+];
-
-            fn word(self) -> &'static str {
-                match self {
-                    $(Self::$value => $word,)+
-                }
-            }
-        }
-    )+};
-}
+use crate::integrate::words::words;
 
 words! {
-    Parametrization { RotationVector = "rotation-vector", Crv = "crv" }
-    Form { TwoField = "two-field", ThreeField = "three-field" }
-    Scaling {
-        LeftRightVelocities = "left-right-velocities",
-        LeftRight = "left-right",
-        Left = "left",
-        Unscaled = "unscaled",
-    }
     BodyGroup { Se3 = "se3", So3xR3 = "so3xr3" }
     StartFrom { Given = "given", Static = "static" }
 }
@@ -67,6 +11,7 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::integrate::{Form, Method, Parametrization, Scaling, Words};
 
     fn assert_round_trip<T: Words + PartialEq>() {
         for (value, word) in T::ALL.iter().zip(T::WORDS) {

@@ -4,7 +4,8 @@ use nalgebra::{Matrix3, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::reader::{NumberOrWord, kind_faults};
+use crate::model::kind_faults::kind_faults;
+use crate::model::reader::NumberOrWord;
 use crate::model::schema::{reference_page, schema};
 use crate::model::{Law, SignalLaw};
 

@@ -96,6 +96,7 @@ const ADAPT_ROUNDS: usize = 24;
 
 /// Why a matrix could not be analysed or factored.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SparseLuError {
     /// Row and column groups differ in size or number.
     #[error("the pattern is not square")]

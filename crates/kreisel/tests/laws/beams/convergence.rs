@@ -33,18 +33,18 @@ fn clamped(elements: usize) -> Machine {
 
 /// Mass and stiffness at the initial shape.
 fn matrices(machine: &Machine) -> (DMatrix<f64>, DMatrix<f64>) {
-    let zeros = vec![0.0; machine.initial.velocity.len()];
+    let zeros = vec![0.0; machine.initial().velocity.len()];
     let point = Point {
         time: 0.0,
-        configuration: &machine.initial.configuration,
+        configuration: &machine.initial().configuration,
         velocity: &zeros,
         acceleration: &zeros,
         multipliers: &[],
         nonholonomic_multipliers: &[],
         internal_states: &[],
-        memory: &vec![0.0; machine.system.shape().memory],
+        memory: &vec![0.0; machine.system().shape().memory],
     };
-    let tangent = tangent(&machine.system, &point);
+    let tangent = tangent(machine.system(), &point);
     (tangent.dynamic.to_dense(), tangent.stiffness.to_dense())
 }
 
@@ -80,10 +80,6 @@ fn frequency(mass: &DMatrix<f64>, stiffness: &DMatrix<f64>, kept: &[usize]) -> f
     (0.5 * (&symmetric + symmetric.transpose())).symmetric_eigenvalues().max().sqrt().recip()
 }
 
-fn shown(errors: &[f64]) -> String {
-    errors.iter().map(|error| format!("{error:.2e}")).collect::<Vec<_>>().join(" ")
-}
-
 fn orders(errors: &[f64]) -> Vec<f64> {
     errors.windows(2).map(|pair| (pair[0] / pair[1]).log2()).collect()
 }
@@ -103,10 +99,6 @@ fn frequencies_converge_with_second_order_and_mass_on_the_nodes_beats_interpolat
             .push((frequency(&interpolated_mass(elements), &stiffness, &[1, 5]) / bending - 1.0).abs());
         twisting.push((frequency(&mass, &stiffness, &[0]) / torsion - 1.0).abs());
     }
-    println!("elements {counts:?}");
-    println!("bending, mass on the nodes      {} orders {:.2?}", shown(&nodal), orders(&nodal));
-    println!("bending, interpolated velocity  {} orders {:.2?}", shown(&interpolated), orders(&interpolated));
-    println!("torsion, mass on the nodes      {} orders {:.2?}", shown(&twisting), orders(&twisting));
     assert!(orders(&nodal).iter().all(|order| (1.8..2.2).contains(order)), "{nodal:?}");
     assert!(orders(&interpolated).iter().all(|order| (1.8..2.2).contains(order)), "{interpolated:?}");
     assert!(orders(&twisting).iter().all(|order| (1.9..2.1).contains(order)), "{twisting:?}");
@@ -134,16 +126,6 @@ fn distances(solutions: &[Vec<f64>]) -> Vec<f64> {
 fn the_right_angle_beam_converges_with_second_order_in_space_and_time() {
     let space = distances(&[2, 4, 8, 16].map(|elements| displacements(elements, 0.05)));
     let time = distances(&[0.1, 0.05, 0.025, 0.0125].map(|step| displacements(5, step)));
-    println!(
-        "right-angle beam: distances over elements a leg 2, 4, 8, 16: {} orders {:.2?}",
-        shown(&space),
-        orders(&space)
-    );
-    println!(
-        "right-angle beam: distances over steps 0.1 … 0.0125 s: {} orders {:.2?}",
-        shown(&time),
-        orders(&time)
-    );
     for order in [orders(&space).last().copied(), orders(&time).last().copied()] {
         assert!((1.7..2.4).contains(&order.unwrap()), "{space:?} {time:?}");
     }

@@ -1,13 +1,6 @@
 //! Wrong beams, each with the words that its message must have.
 
-use super::read;
-
-const SECTION: &str = "section.axial-stiffness = 1e6
-section.shear-stiffness = [4e5, 5e5]
-section.torsional-stiffness = 300
-section.bending-stiffness = [200, 500]
-section.mass-per-length = 2
-section.inertia-per-length = [0.02, 0.01, 0.01]";
+use super::{SECTION, read};
 
 const LINE: &str = "from = [0, 0, 0]\nto = [1, 0, 0]\nelements = 4";
 

@@ -1,25 +1,10 @@
-//! Cases of other programs; the data lie beside the project in `../shared/validation`.
-
-use std::path::Path;
+//! Cases of other programs, where their data lie beside the project.
 
 use kreisel::run::Trajectory;
 use serde_json::Value;
 
 use super::{at, machine};
-
-/// A case, if it is there.
-fn case(name: &str) -> Option<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation").join(name);
-    let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
-        eprintln!("skipped: {name} is not beside the project");
-        return None;
-    };
-    Some(serde_json::from_str(&text).unwrap())
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
-}
+use crate::common::{number, validation_case};
 
 fn rows(value: &Value) -> String {
     value.to_string()
@@ -50,7 +35,7 @@ const STILL: &str = "[gravity]\nacceleration = [0, 0, 0]\n";
 
 #[test]
 fn flying_spaghetti_in_the_plane_agrees_with_aerobeams_and_a_planar_program() {
-    let Some(case) = case("flying_spaghetti_2d") else { return };
+    let Some(case) = validation_case("flying_spaghetti_2d") else { return };
     let section = section(&case["problem"], 20.0, number(&case["problem"]["rhoI"]));
     let run = machine(&format!(
         "[simulation]
@@ -101,7 +86,7 @@ fn flying_spaghetti_in_the_plane_agrees_with_aerobeams_and_a_planar_program() {
 
 #[test]
 fn flying_spaghetti_in_space_agrees_with_aerobeams() {
-    let Some(case) = case("flying_spaghetti_3d") else { return };
+    let Some(case) = validation_case("flying_spaghetti_3d") else { return };
     let inertia = &case["problem"]["rho_inertia_section"];
     let section = section(&case["problem"], number(&inertia["polar"]), number(&inertia["bending"]));
     let load = "max(0, min(80*t, 200*(2 - t/2.5)))";
@@ -137,7 +122,7 @@ fn flying_spaghetti_in_space_agrees_with_aerobeams() {
 
 #[test]
 fn right_angle_cantilever_agrees_with_aerobeams() {
-    let Some(case) = case("right_angle_cantilever_dynamic") else { return };
+    let Some(case) = validation_case("right_angle_cantilever_dynamic") else { return };
     let inertia = &case["problem"]["rho_inertia_section"];
     let section = section(&case["problem"], number(&inertia["polar"]), number(&inertia["bending"]));
     let run = machine(&format!(
@@ -174,7 +159,7 @@ fn right_angle_cantilever_agrees_with_aerobeams() {
 
 #[test]
 fn composite_cantilever_agrees_with_beamdyn() {
-    let Some(case) = case("composite_cantilever_dynamic") else { return };
+    let Some(case) = validation_case("composite_cantilever_dynamic") else { return };
     let problem = &case["problem"];
     // The case has translations first, a model file rotations; both in the axes of the section.
     let turned = |matrix: &dyn Fn(usize, usize) -> f64| {

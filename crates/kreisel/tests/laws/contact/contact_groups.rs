@@ -39,8 +39,9 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
     let pairs = |count: &str| {
         let machine = pile(count);
         let plan = machine.plan().unwrap();
-        let run = Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
-        machine.system.group_contact("pile", &run.values().point()).pairs as f64
+        let run =
+            Integrator::with(plan.integration).start(machine.system(), machine.initial().clone()).unwrap();
+        machine.system().group_contact("pile", &run.values().point()).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
     // Planes are beside every ball: five pairs each; inner balls have six neighbours to share.
@@ -53,9 +54,10 @@ fn work_of_falling(count: f64, side: &str) -> [f64; 3] {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/settling-balls.toml");
     let machine = Machine::read(&path, &[("n", &count.to_string()), ("side", side)]).unwrap();
     let plan = machine.plan().unwrap();
-    let mut run = Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run =
+        Integrator::with(plan.integration).start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(0.06).unwrap();
-    let pairs = machine.system.group_contact("pile", &run.values().point()).pairs as f64 / count;
+    let pairs = machine.system().group_contact("pile", &run.values().point()).pairs as f64 / count;
     let work = run.statistics();
     let solves = work.iterations as f64;
     [pairs, solves / work.steps as f64, run.dropped_block_iterations() as f64 / solves]
@@ -76,12 +78,12 @@ fn the_work_per_ball_hardly_grows_with_the_number_of_balls() {
 fn a_pile_goes_on_to_the_same_bits_after_a_restart() {
     let machine = pile("48");
     let method = Integrator::with(machine.plan().unwrap().integration);
-    let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = method.start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(0.058).unwrap();
     let bytes = run.save().to_bytes();
     run.advance(0.062).unwrap();
     assert!(run.dropped_block_iterations() > 0);
-    let mut again = method.resume(&machine.system, &Saved::from_bytes(&bytes).unwrap()).unwrap();
+    let mut again = method.resume(machine.system(), &Saved::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.062).unwrap();
     assert_eq!(run.save().to_bytes(), again.save().to_bytes());
 }
@@ -119,7 +121,7 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
         let machine = read(text).unwrap();
         let plan = machine.plan().unwrap();
         let mut run =
-            Integrator::with(plan.integration).start(&machine.system, machine.initial.clone()).unwrap();
+            Integrator::with(plan.integration).start(machine.system(), machine.initial().clone()).unwrap();
         run.advance(0.3).unwrap();
         run.values().configuration.clone()
     };
@@ -130,11 +132,11 @@ fn a_group_moves_like_single_contacts_and_a_restart_goes_on_to_the_same_bits() {
 
     let machine = read(&together).unwrap();
     let method = Integrator::with(machine.plan().unwrap().integration);
-    let mut run = method.start(&machine.system, machine.initial.clone()).unwrap();
+    let mut run = method.start(machine.system(), machine.initial().clone()).unwrap();
     run.advance(0.15).unwrap();
     let bytes = run.save().to_bytes();
     run.advance(0.3).unwrap();
-    let mut again = method.resume(&machine.system, &Saved::from_bytes(&bytes).unwrap()).unwrap();
+    let mut again = method.resume(machine.system(), &Saved::from_bytes(&bytes).unwrap()).unwrap();
     again.advance(0.3).unwrap();
     assert_eq!(run.values().configuration, again.values().configuration);
 }
@@ -195,11 +197,11 @@ fn a_group_comes_to_rest_with_the_forces_of_its_weight_and_shows_them() {
 fn a_group_finds_its_equilibrium_although_it_starts_apart() {
     let machine = read(STACK).unwrap();
     let found =
-        statics::solve(&machine.system, &machine.initial, &statics::StaticSettings::default(), |_| {
+        statics::solve(machine.system(), machine.initial(), &statics::StaticSettings::default(), |_| {
             Control::Continue
         });
     let found = found.unwrap().equilibrium;
-    let contact = machine.system.group_contact("stack", &found.point());
+    let contact = machine.system().group_contact("stack", &found.point());
     // Newton's tolerance of 1e-10 or so of a length, times the stiffness.
     assert_eq!(contact.touching, 2);
     assert!((contact.normal_force - 60.0).abs() < 1e-5, "{contact:?}");

@@ -1,6 +1,6 @@
 //! The woodpecker toy: a sleeve that jams and slides on a pole, a bird on a spring that knocks against it.
 //!
-//! Data and states of the Siconos project lie beside the project, in `../shared/validation/woodpecker_toy`;
+//! Data and states of the Siconos project lie beside the project, as the case `woodpecker_toy`;
 //! where they do not, there is nothing to compare with. The toy is three linear coordinates with three
 //! contacts; impacts there are instants, here stiff laws of some ten microseconds.
 //!
@@ -9,13 +9,13 @@
 //! stiff, it opposes the sliding of the moment, as in Routh's incremental law of impact. So the toy falls 29
 //! mm a cycle with our contacts and 19.5 mm with the impacts of the data.
 
-use std::path::Path;
-
-use kreisel::dae::{Dae, Equations, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::element::contact::NormalLaw;
 use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};
 use serde_json::Value;
+
+use crate::common::{numbers, validation_case};
 
 /// Gap g₀ + w·q, tangential velocity t·v, friction and normal law.
 struct Touching {
@@ -95,7 +95,7 @@ impl Dae for Toy {
         Shape::new(Space::vector(3)).with_memory(3)
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let (q, v) = (at.configuration, at.velocity);
         let twist = self.spring * (q[1] - q[2]);
         let elastic = [0.0, twist, -twist];
@@ -134,17 +134,8 @@ struct Case {
     drops: Vec<f64>,
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-}
-
 fn case(modulus: f64) -> Option<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation/woodpecker_toy");
-    let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
-        eprintln!("skipped: no data in {}", folder.display());
-        return None;
-    };
-    let case: Value = serde_json::from_str(&text).unwrap();
+    let case = validation_case("woodpecker_toy")?;
     let rows = case["external_reference"][0]["value"].as_array().unwrap();
     let initial = &case["problem"]["initial"];
     Some(Case {
@@ -156,8 +147,8 @@ fn case(modulus: f64) -> Option<Case> {
 }
 
 fn method(rtol: f64) -> Integrator {
-    let mut settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6);
-    settings.error_control = Some(ErrorControl { atol: 1e-3 * rtol, ..ErrorControl::new(rtol, 0.3) });
+    let settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.8).unwrap(), 1e-6)
+        .with_error_control(Some(ErrorControl { atol: 1e-3 * rtol, ..ErrorControl::new(rtol, 0.3) }));
     Integrator::with(settings)
 }
 

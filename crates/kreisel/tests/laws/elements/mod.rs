@@ -1,5 +1,7 @@
 //! The contract of every element: its tangent is the derivative of its residual, forces turn with the world,
 //! what is elastic comes from an energy, and power is accounted for.
+//!
+//! Where nothing else is said, tolerances are some hundred roundings of the largest number that is added up.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 

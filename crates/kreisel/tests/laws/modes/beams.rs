@@ -1,6 +1,7 @@
 //! Frequencies of beams: Timoshenko's determinant, a rotating blade, a thousand elements.
 
 use super::assert_near;
+use crate::common::{numbers, validation_case};
 use kreisel::dae::{Control, Dae, Initial, Scales};
 use kreisel::element::beam::{Beam, BeamEnd, Half, QuadraticBeam, QuadraticSpan, Section, Segment, Span};
 use kreisel::kinematics::NodeId;
@@ -9,9 +10,7 @@ use kreisel::modes::{Linearized, Mode, ModeSettings};
 use kreisel::statics;
 use kreisel::system::{System, SystemBuilder};
 use nalgebra::{Matrix4, Vector4};
-use serde_json::Value;
 use std::f64::consts::TAU;
-use std::path::Path;
 
 /// Stiffness (GJ, EI_y, EI_z, EA, GA_y, GA_z) and mass (ρJ, ρI_y, ρI_z, ρA) of a section.
 #[derive(Clone, Copy)]
@@ -256,19 +255,9 @@ fn a_free_beam_has_six_modes_of_frequency_zero() {
     }
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-}
-
 #[test]
 fn a_rotating_blade_has_the_published_frequencies() {
-    let folder =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation/straight_rotor_blade_modes");
-    let Ok(text) = std::fs::read_to_string(folder.join("case.json")) else {
-        eprintln!("skipped: there is no data beside the project");
-        return;
-    };
-    let case: Value = serde_json::from_str(&text).unwrap();
+    let Some(case) = validation_case("straight_rotor_blade_modes") else { return };
     let problem = &case["problem"];
     let stiffness = numbers(&problem["section_stiffness"]);
     let mass = numbers(&problem["section_mass"]);

@@ -7,7 +7,7 @@ mod beams;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
-use kreisel::dae::{Couplings, Dae, Equations, Notes, Point, Shape, Tangent, TangentWeights};
+use kreisel::dae::{Couplings, Dae, Notes, Point, Residual, Shape, Wanted};
 use kreisel::lie::{Group, Space};
 use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings, ModesError};
@@ -71,7 +71,7 @@ impl Dae for Chain {
         Shape::new(Space::new(vec![Group::Vector(self.directions); self.masses]))
     }
 
-    fn evaluate(&self, at: &Point, out: &mut Equations) {
+    fn residual(&self, at: &Point, out: &mut Residual) {
         let d = self.directions;
         for (i, force) in out.equilibrium.iter_mut().enumerate() {
             let neighbours = [i.checked_sub(d), (i + d < at.configuration.len()).then_some(i + d)];
@@ -84,7 +84,7 @@ impl Dae for Chain {
         }
     }
 
-    fn couplings(&self) -> Couplings {
+    fn couplings(&self, _: Option<&[f64]>) -> Couplings {
         let sizes = vec![self.directions; self.masses];
         let near = (0..self.masses).flat_map(|i| {
             let (low, high) = (i.saturating_sub(1), (i + 1).min(self.masses - 1));
@@ -96,7 +96,8 @@ impl Dae for Chain {
         }
     }
 
-    fn tangent(&self, _: &Point, weights: TangentWeights, out: &mut Tangent) {
+    fn answer(&self, _: &Point, wanted: &mut Wanted) {
+        let Some((weights, out)) = wanted.tangent.take() else { return };
         let pattern = Arc::clone(out.dynamic.pattern());
         for (block, i, j) in pattern.blocks() {
             let springs = if i == j { self.springs(i) } else { -1.0 };

@@ -19,7 +19,7 @@ fn machine(name: &str, parameters: &[(&str, &str)]) -> Machine {
 
 /// Position of the last node of a machine made of one beam.
 fn tip(machine: &Machine, at: &Equilibrium) -> Vector3 {
-    machine.system.motion(NodeId(machine.system.node_count() - 1), &at.point()).pose.position
+    machine.system().motion(NodeId(machine.system().node_count() - 1), &at.point()).pose.position
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_loaded_strip_has_modes_about_its_equilibrium() {
 #[test]
 fn a_machine_without_loads_is_where_its_springs_leave_it() {
     let machine = machine("cantilever-roll", &[("circles", "0")]);
-    let found = solve(&machine.system, &machine.initial, &StaticSettings::default()).unwrap();
+    let found = solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap();
     assert!((tip(&machine, &found.equilibrium) - Vector3::new(1.0, 0.0, 0.0)).norm() < 1e-12);
     let mut seen = 0;
     machine.find_equilibrium(&StaticSettings::default(), |_| {

@@ -81,7 +81,6 @@ fn the_45_degree_bend_converges_with_fourth_order_to_what_shooting_finds() {
                 (loaded_tip(&frames, BEND, force) - exact).norm()
             })
             .collect();
-        println!("45 degree bend, {load} N, errors with 2, 4, 8 elements of three nodes: {errors:?}");
         for pair in errors.windows(2) {
             assert!((pair[0] / pair[1]).log2() > 3.7, "{errors:?}");
         }
@@ -111,7 +110,6 @@ fn the_princeton_beam_of_five_elements_agrees_with_shooting() {
         let frames = frames(Pose::identity(), Vector3::zeros(), length, 10);
         let error = (loaded_tip(&frames, stiffness, force) - exact).norm();
         let deflection = (exact - Vector3::new(length, 0.0, 0.0)).norm();
-        println!("Princeton beam, {angle:.2} rad: error {error:.2e} of {deflection:.2e}");
         // Fourth order: (1/5)⁴/16 of the deflection.
         assert!(error < 1e-4 * deflection, "{angle} {error:e} of {deflection}");
     }
