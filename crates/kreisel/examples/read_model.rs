@@ -1,5 +1,7 @@
 //! A model file, two settings as numbers, a run, a signal.
 
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
+
 use kreisel::part::MachineReader;
 
 /// Time at which the pendulum of a model file turns back on the other side, in s.

@@ -151,7 +151,7 @@ impl<'a> Job<'a> {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Hands the records of a run into a folder to a sink, too.
+    /// Hands the records to a sink beside the files of a folder, too: of a run that goes on, those from there.
     pub fn also(self, sink: &'a mut dyn Sink) -> Self {
         Self { also: Some(sink), ..self }
     }
@@ -172,10 +172,7 @@ impl<'a> Job<'a> {
         let summary = self.started(&run);
         let arguments = self.arguments.take().unwrap_or_default();
         let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
-        let mut files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
-        if let Some(sink) = self.also.take() {
-            files.also(sink);
-        }
+        let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
         self.write(header, run, recorder, summary)
     }
@@ -195,12 +192,15 @@ impl<'a> Job<'a> {
 
     /// Runs to the end, pausing for checkpoints, and finishes the files.
     fn write(
-        self,
+        mut self,
         mut header: CheckpointHeader,
         run: Run<'a>,
-        recorder: Recorder<'a, ResultFiles<'a>>,
+        mut recorder: Recorder<'a, ResultFiles<'a>>,
         summary: RunSummary,
     ) -> Result<JobOutcome, RunError> {
+        if let Some(sink) = self.also.take() {
+            recorder.sink_mut().also(sink);
+        }
         let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
         let mut underway = self.begin(run, recorder, summary);
         underway.watch.period = period;
