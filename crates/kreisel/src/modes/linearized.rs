@@ -33,6 +33,9 @@ pub struct Linearized {
 /// damping and the turning of slow modes, whose stiffness may be 1e-9 of the largest entry.
 const NEGLIGIBLE: f64 = 1e-13;
 
+/// Round-off of a force beside one product of stiffness and size: some of it in each of the terms of a row.
+const ROUND_OFF: f64 = 16.0 * f64::EPSILON;
+
 impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
     pub fn at(dae: &dyn Dae, at: &Point) -> Result<Self, ModesError> {
@@ -101,6 +104,29 @@ impl Linearized {
     /// Balance of each velocity coordinate in the words of the system's author.
     pub fn equations(&self) -> &[String] {
         &self.equations
+    }
+
+    /// Accelerations that are round-off of the forces of positions as large as the machine, and of turns of
+    /// 1 rad; for coordinates without stiffness the largest of the others with their unit.
+    pub(crate) fn acceleration_round_off(&self) -> Vec<f64> {
+        let mut forces = vec![0.0; self.velocity_count()];
+        let mut masses = forces.clone();
+        entries(&self.stiffness, |row, column, value| {
+            forces[row] += ROUND_OFF * value.abs() * self.coordinate_scales[column];
+        });
+        entries(&self.mass, |row, column, value| {
+            if row == column {
+                masses[row] = value;
+            }
+        });
+        let own: Vec<f64> =
+            forces.iter().zip(&masses).map(|(f, m)| if *m > 0.0 { f / m } else { 0.0 }).collect();
+        let of_unit = |scale: f64| {
+            let alike = own.iter().zip(&self.coordinate_scales).filter(|(_, other)| **other == scale);
+            alike.fold(0.0_f64, |largest, (value, _)| largest.max(*value))
+        };
+        let scales = own.iter().zip(&self.coordinate_scales);
+        scales.map(|(own, scale)| if *own > 0.0 { *own } else { of_unit(*scale) }).collect()
     }
 
     pub(super) fn is_finite(&self) -> bool {

@@ -249,7 +249,7 @@ fn doubts(found: &Found, listed: &[Pair], overdamped: &[Pair], wanted: usize) ->
         }
         Count::Agrees { modes, frequency } if listed.len() < wanted && modes > listed.len() => {
             let text = format!(
-                "only {} of {wanted} modes oscillate or grow; without damping {modes} modes lie below {frequency:.6e} \
+                "only {} of {wanted} modes oscillate or grow; without damping there are {modes} below {frequency:.6e} \
                  Hz",
                 listed.len()
             );

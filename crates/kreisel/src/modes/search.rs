@@ -58,7 +58,7 @@ const GOAL: f64 = 1e-8;
 /// Residual up to which an undamped pair is accepted: the error of its eigenvalue is the square of it.
 const UNDAMPED: f64 = 1e-5;
 /// Residual above which a pair is no mode at all.
-const NO_MODE: f64 = 1e-2;
+const NO_MODE: f64 = 1e-3;
 /// Start vectors beyond the wanted modes.
 const MORE: usize = 4;
 /// Rounds without progress after which a search ends.

@@ -80,15 +80,19 @@ impl Machine {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
                 let integration = self.start_with(self.settings.integration(step))?;
                 let state = integration.values();
-                notes.extend(self.acceleration_note(&state.acceleration));
-                (Linearized::at(&self.system, &state.point())?, state.configuration.clone())
+                let linearized = Linearized::at(&self.system, &state.point())?;
+                notes.extend(self.acceleration_note(&linearized, &state.acceleration));
+                (linearized, state.configuration.clone())
             }
         };
         Ok(LinearizedMachine { linearized, configuration, notes })
     }
 
-    fn acceleration_note(&self, acceleration: &[f64]) -> Option<Note> {
-        let largest = acceleration.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    fn acceleration_note(&self, linearized: &Linearized, acceleration: &[f64]) -> Option<Note> {
+        let round_off = linearized.acceleration_round_off();
+        let counts =
+            acceleration.iter().zip(round_off).enumerate().filter(|(_, (a, limit))| a.abs() > *limit);
+        let largest = counts.map(|(index, (a, _))| (index, a)).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
         (size > AT_REST).then(|| {
             let place = self.system.describe(Equation::Equilibrium(index));

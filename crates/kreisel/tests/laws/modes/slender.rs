@@ -9,7 +9,7 @@ use std::path::Path;
 use kreisel::machine::Machine;
 use kreisel::modes::{Mode, ModeSettings};
 use kreisel::run::{About, MachineModes};
-use nalgebra::Complex;
+use nalgebra::{Complex, DVector};
 
 fn model(name: &str, values: &[(&str, &str)]) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws/modes/models").join(name);
@@ -148,4 +148,66 @@ fn a_strip_that_turns_over_has_its_modes_about_the_equilibrium() {
             assert!((found - expected).abs() < tolerance, "{load} N: {found} instead of {expected}");
         }
     }
+}
+
+#[test]
+fn a_slow_mode_near_a_critical_load_is_not_shown_as_zero() {
+    // The strip turns over at about 4.01 √(EI GJ)/L² = 0.197 N.
+    let found = modes("strip.toml", &[("load", "0.1963")], About::Static, 4);
+    let [mass, stiffness] = [&found.linearized.mass, &found.linearized.stiffness].map(|m| m.to_dense());
+    // Inverse iteration with the matrices that are written.
+    let factors = stiffness.clone().lu();
+    let mut x = DVector::from_fn(mass.nrows(), |i, _| ((7 * i) % 11) as f64 - 5.0);
+    let mut square = 0.0;
+    for _ in 0..30 {
+        let image = factors.solve(&(&mass * &x)).unwrap();
+        square = x.dot(&(&mass * &x)) / x.dot(&(&mass * &image));
+        x = image.normalize();
+    }
+    let frequency = signed(&found.modes[0]);
+    assert!(frequency.abs() > 0.02 && frequency.abs() < 0.06, "{frequency}");
+    // Round-off of a stiffness 1e12 times as large, as above.
+    let error = frequency.signum() * (TAU * frequency).powi(2) - square;
+    assert!(error.abs() < 1e-4, "{frequency}: {error:e} of {square}");
+}
+
+#[test]
+fn a_chain_with_next_to_no_bending_stiffness_has_the_modes_of_a_hanging_chain() {
+    // ω = j/2 √(g/L) with the zeros j of Bessel's J₀, each in two planes.
+    let zeros = [2.404_825_558, 5.520_078_110, 8.653_727_913];
+    for bending in ["1e-2", "1e-6", "1e-9"] {
+        let found = modes("hanging-chain.toml", &[("bending", bending)], About::Static, 16);
+        for zero in zeros {
+            let exact = 0.5 * zero * (9.80665_f64 / 10.0).sqrt() / TAU;
+            let near = found.modes.iter().filter(|mode| (mode.frequency() / exact - 1.0).abs() < 1e-2);
+            // The clamp shortens the chain by √(EI/N), a hundredth of a metre at 1e-2 N m².
+            assert_eq!(
+                near.count(),
+                2,
+                "{bending} {exact}: {:?}",
+                found.modes.iter().map(signed).collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unloaded_beam_is_at_rest_whatever_its_round_off() {
+    // Round-off of the forces turns its light sections by 2e-5 rad/s².
+    let text = "
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = 'beam'
+        from = [0.62654, 0.825511, 0.213272]
+        to = [0.5308948, 0.9216209, 0.7373342]
+        start = 'ground'
+        up = [-0.87841, -0.08266, -0.47071]
+        twist = [0.7264, 0.08292]
+        elements = 32
+        section = { shape = 'circle', radius = 0.01993, youngs-modulus = 129.8e6, poisson-ratio = 0.135, density = 348.7 }
+    ";
+    let machine = Machine::from_text("beam.toml", text).map_err(|errors| errors.render(false)).unwrap();
+    let found = machine.modes(About::Initial, ModeSettings { count: 4 }).unwrap();
+    assert_eq!(found.notes.texts(), Vec::<String>::new());
 }
