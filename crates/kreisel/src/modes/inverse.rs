@@ -28,6 +28,9 @@ const REFINEMENTS: usize = 3;
 /// A refinement that changes less than this part ends them.
 const REFINED: f64 = 1e-15;
 
+/// Ratio of stiffness to mass, beside the largest one, that counts as none.
+const NO_STIFFNESS: f64 = 1e-6;
+
 /// K + γC + ηM.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shifted {
@@ -52,7 +55,7 @@ impl Factors {
     /// Factors of a shifted matrix; the unknown that it does not determine otherwise.
     pub fn new(linearized: &Linearized, shifted: Shifted) -> Result<Self, usize> {
         let mut matrix = linearized.shifted(shifted);
-        let scales = scales(&matrix, linearized.velocity_count());
+        let scales = scales(&matrix, &linearized.least_stiffness());
         scale(&mut matrix, &scales);
         let mut compliant = matrix.clone();
         let pattern = Arc::clone(matrix.pattern());
@@ -122,6 +125,19 @@ impl Linearized {
         self.shape.space.factor_count()
     }
 
+    /// A stiffness for each coordinate below which it is as good as none: one that would be round-off must
+    /// not be scaled to 1.
+    fn least_stiffness(&self) -> Vec<f64> {
+        let factor = NO_STIFFNESS * self.largest_square();
+        let mut least = vec![0.0; self.velocity_count()];
+        super::linearized::entries(&self.mass, |row, column, value| {
+            if row == column {
+                least[row] = factor * value.abs();
+            }
+        });
+        least
+    }
+
     /// [K + γC + ηM, Bᵀ; B, 0].
     fn shifted(&self, shifted: Shifted) -> BlockMatrix {
         let mut matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
@@ -159,18 +175,20 @@ fn symmetrise(matrix: &mut BlockMatrix, groups: usize) {
     }
 }
 
-/// Factors of rows and columns, powers of two: the first `coordinates` by the diagonal, the others by the norm
-/// of their rows.
-fn scales(matrix: &BlockMatrix, coordinates: usize) -> Vec<f64> {
+/// Factors of rows and columns, powers of two: those of coordinates by the diagonal, or by the least stiffness
+/// where that is larger, the others by the norm of their rows.
+fn scales(matrix: &BlockMatrix, least: &[f64]) -> Vec<f64> {
+    let coordinates = least.len();
     let power = |square: f64| match square > 0.0 && square.is_finite() {
         true => (-0.5 * square.log2()).round().exp2(),
         false => 1.0,
     };
     let size = matrix.pattern().row_count();
-    let (mut diagonal, mut largest) = (vec![0.0_f64; size], vec![0.0_f64; size]);
+    let (mut diagonal, mut largest) = (least.to_vec(), vec![0.0_f64; size]);
+    diagonal.resize(size, 0.0);
     super::linearized::entries(matrix, |row, column, value| {
         if row == column {
-            diagonal[row] = value.abs();
+            diagonal[row] = diagonal[row].max(value.abs());
         }
         if row < coordinates && column < coordinates {
             largest[row] = largest[row].max(value.abs());

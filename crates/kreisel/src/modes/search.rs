@@ -73,6 +73,8 @@ const MASSLESS: f64 = 1e-14;
 const ABOVE: f64 = 1e-4;
 /// Round-off of λ beside that of one product with the stiffness.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
+/// Round-off of the energy of a motion and of the factors with which it was found, beside one product.
+const PRODUCT_ROUND_OFF: f64 = 1e3 * f64::EPSILON;
 /// Round-off of λ beside the shift.
 const SHIFT_ROUND_OFF: f64 = 1e-12;
 
@@ -107,7 +109,7 @@ impl Linearized {
     }
 
     /// Largest ratio of stiffness to mass in a coordinate, in 1/s².
-    fn largest_square(&self) -> f64 {
+    pub(super) fn largest_square(&self) -> f64 {
         let (mut mass, mut stiffness) = (vec![0.0; self.velocity_count()], vec![0.0; self.velocity_count()]);
         for (matrix, diagonal) in [(&self.mass, &mut mass), (&self.stiffness, &mut stiffness)] {
             entries(matrix, |row, column, value| {
@@ -342,7 +344,8 @@ impl Linearized {
                     (x, needed)
                 });
                 let residual: f64 = corrected.iter().map(|(x, force)| dot(x, force).max(0.0)).sum();
-                let residual = (residual / size.max(f64::MIN_POSITIVE)).sqrt();
+                let size = size.max(f64::MIN_POSITIVE);
+                let residual = (residual / size).sqrt().max(self.inconsistency(&motion, square) / size);
                 if residual > GOAL {
                     corrections.extend(corrected);
                 }
@@ -362,6 +365,21 @@ impl Linearized {
         }
         pairs.retain(|pair| pair.residual <= NO_MODE);
         Ok(Found { pairs: self.settled(pairs, square), unlisted: 0, count: counted, limit: GOAL })
+    }
+
+    /// How far the energy of a motion by its stored forces is from that by a product with the stiffness, beyond
+    /// the round-off of the product: combinations of vectors that nearly depend on others need not be what
+    /// their forces say.
+    fn inconsistency(&self, motion: &Motion, square: f64) -> f64 {
+        let x = &motion.x;
+        let size: Vec<f64> = x.iter().map(|value| value.norm()).collect();
+        let (mut product, mut round_off) = (0.0, 0.0);
+        entries(&self.stiffness, |row, column, value| {
+            product += (x[row].conj() * value * x[column]).re;
+            round_off += PRODUCT_ROUND_OFF * size[row] * value.abs() * size[column];
+        });
+        let stored = energy(x, &motion.force) - square * energy(x, &motion.momentum);
+        ((product - stored).abs() - round_off).max(0.0)
     }
 
     /// E x of a motion that (K + σC + σ²M)⁻¹ gave for a force, E = K + ρM being the symmetric part.

@@ -13,7 +13,7 @@ use super::linearized::Skew;
 const LOST: f64 = 1e-6;
 /// Difference of the energy by the stored force from that by a product with E up to which a vector counts: the
 /// digits that the product loses are fewer.
-const CONSISTENT: f64 = 0.1;
+const CONSISTENT: f64 = 0.01;
 
 /// A vector x of the space and what is known of it.
 struct Member {
