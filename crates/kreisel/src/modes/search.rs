@@ -17,7 +17,7 @@ use nalgebra::{Complex, DMatrix, DVector};
 use super::eigen::{Quadratic, symmetric};
 use super::inverse::{Factors, Shifted};
 use super::linearized::{Skew, entries};
-use super::subspace::{Motion, Subspace, dot, random_numbers};
+use super::subspace::{Motion, PRODUCT_ROUND_OFF, Subspace, dot, random_numbers};
 use super::{Linearized, ModesError};
 
 /// An eigenvalue s with its shape in all velocity coordinates.
@@ -73,8 +73,6 @@ const MASSLESS: f64 = 1e-14;
 const ABOVE: f64 = 1e-4;
 /// Round-off of λ beside that of one product with the stiffness.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
-/// Round-off of the energy of a motion and of the factors with which it was found, beside one product.
-const PRODUCT_ROUND_OFF: f64 = 1e3 * f64::EPSILON;
 /// Round-off of λ beside the shift.
 const SHIFT_ROUND_OFF: f64 = 1e-12;
 

@@ -7,13 +7,16 @@
 use nalgebra::{Complex, DMatrix, DVector};
 
 use super::Linearized;
-use super::linearized::Skew;
+use super::linearized::{Skew, entries};
 
 /// A vector that loses all but this part to those before it is one of them.
 const LOST: f64 = 1e-6;
-/// Difference of the energy by the stored force from that by a product with E up to which a vector counts: the
-/// digits that the product loses are fewer.
+/// Difference of the energy by the stored force from that by a product with E up to which a vector counts,
+/// beyond the round-off of the product.
 const CONSISTENT: f64 = 0.01;
+
+/// Round-off of the energy of a motion and of the factors with which it was found, beside one product.
+pub(super) const PRODUCT_ROUND_OFF: f64 = 1e3 * f64::EPSILON;
 
 /// A vector x of the space and what is known of it.
 struct Member {
@@ -96,7 +99,11 @@ impl<'l> Subspace<'l> {
         // A vector that is round-off does not belong to its force.
         let mut energy = dot(&x, &product(&self.linearized.stiffness)) - dot(&x, &swirl);
         energy += self.square * dot(&x, &momentum);
-        if !((energy - 1.0).abs() < CONSISTENT) {
+        let mut round_off = 0.0;
+        entries(&self.linearized.stiffness, |row, column, value| {
+            round_off += PRODUCT_ROUND_OFF * (x[row] * value * x[column]).abs();
+        });
+        if !((energy - 1.0).abs() < CONSISTENT + round_off) {
             return false;
         }
         self.members.push(Member { x, force, momentum, drag, swirl });
