@@ -211,3 +211,11 @@ fn an_unloaded_beam_is_at_rest_whatever_its_round_off() {
     let found = machine.modes(About::Initial, ModeSettings { count: 4 }).unwrap();
     assert_eq!(found.notes.texts(), Vec::<String>::new());
 }
+
+#[test]
+fn a_clamped_beam_with_a_welded_body_can_move() {
+    for elements in ["8", "11", "13", "16", "24", "25"] {
+        let found = modes("tip-body.toml", &[("elements", elements)], About::Initial, 6);
+        assert!(found.modes.iter().all(|mode| mode.frequency() > 0.0 && mode.residual < 1e-5), "{elements}");
+    }
+}
