@@ -127,6 +127,35 @@ fn modes_writes_its_files_and_the_matrices() {
 }
 
 #[test]
+fn matrices_are_written_even_if_no_modes_are_found() {
+    let rigid = PENDULUM.replace("[[revolute]]", "[[fixed]]").replace("axis = [0, 1, 0]\n", "");
+    let (folder, output) = on(&rigid, &["modes", "pendulum.toml", "--matrices", "matrices"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("cannot move"), "{}", text(&output.stderr));
+    for name in ["mass.mtx", "damping.mtx", "stiffness.mtx", "gradient.mtx", "coordinates.txt"] {
+        assert!(folder.path().join("matrices").join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn overdamped_modes_are_listed_apart() {
+    let damped = format!(
+        "{PENDULUM}\n[[torsional-spring-damper]]\nname = 'damper'\njoint = 'hinge'\nstiffness = 0\ndamping = 100\n"
+    );
+    let (folder, output) = on(&damped, &["modes", "pendulum.toml", "--about", "static", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["statistics"]["modes"].as_array().unwrap().len(), 0);
+    // 0.53 s² + 100 s + m g l = 0.
+    let torque = 2.0 * 9.80665 * 0.5;
+    let root = (100.0_f64 * 100.0 - 4.0 * 0.53 * torque).sqrt();
+    let slow = (-100.0 + root) / (2.0 * 0.53);
+    let found = printed["statistics"]["overdamped"][0]["real"].as_f64().unwrap();
+    assert!((found / slow - 1.0).abs() < 1e-9, "{found} {slow}");
+    assert!(folder.path().join("results/pendulum/overdamped.csv").exists());
+}
+
+#[test]
 fn a_table_of_modes_is_printed_and_a_state_that_moves_is_warned_of() {
     let (_folder, output) = on(PENDULUM, &["modes", "pendulum.toml"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

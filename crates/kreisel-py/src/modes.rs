@@ -16,11 +16,13 @@ use std::sync::Arc;
 type Matrix = Py<PyArray2<f64>>;
 
 /// Real and imaginary parts of the eigenvalues, of the shapes (coordinates × modes), the part that moves most with its
-/// share, the names of the coordinates, the linearised matrices by name, and notes as JSON.
+/// share, the residuals, how many of the last modes are overdamped, the names of the coordinates, the linearised
+/// matrices by name, and notes as JSON.
 pub type ModesOutcome = (
     [Py<PyArray1<f64>>; 2],
     [Matrix; 2],
     Vec<(String, f64)>,
+    (Py<PyArray1<f64>>, usize),
     Vec<String>,
     HashMap<&'static str, Matrix>,
     String,
@@ -43,11 +45,12 @@ pub fn find_modes(
             )));
         }
     };
-    let settings = ModeSettings { count, ..ModeSettings::default() };
+    let settings = ModeSettings { count };
     let found = error::detached(py, || machine.modes(about, settings))?;
     let found =
         found.map_err(|error: RunError| functions.take().unwrap_or_else(|| error::run(machine, &error)))?;
-    let modes = &found.modes;
+    let modes: Vec<_> = found.modes.iter().chain(&found.overdamped).cloned().collect();
+    let modes = &modes;
     let vector = |part: fn(&kreisel::modes::Mode) -> f64| {
         PyArray1::from_vec(py, modes.iter().map(part).collect()).unbind()
     };
@@ -76,6 +79,7 @@ pub fn find_modes(
         [vector(|mode| mode.eigenvalue.re), vector(|mode| mode.eigenvalue.im)],
         [shapes(true)?, shapes(false)?],
         dominant.collect(),
+        (vector(|mode| mode.residual), found.overdamped.len()),
         names.clone(),
         matrices,
         serde_json::to_string(&found.notes.into_iter().collect::<Vec<_>>())

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
 use kreisel::machine::Machine;
-use kreisel::modes::{Mode, ModeSettings};
+use kreisel::modes::{Linearized, Mode, ModeSettings};
 use kreisel::results::{
     Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
 };
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Find frequencies, damping and shapes of small motions about a state.
 ///
 /// Constraints are projected out. Writes `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
-/// one step, displaced by it; its shape in place of velocities) and `run.json`.
+/// one step, displaced by it; its shape in place of velocities) and `run.json`; `overdamped.csv` where motions decay without oscillation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel modes models/princeton-beam.toml --about static --count 6
@@ -32,7 +32,7 @@ pub struct Modes {
     #[command(flatten)]
     model: Model,
 
-    /// Number of modes, the slowest first
+    /// Number of modes, the slowest first; overdamped ones are listed apart and do not count
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     count: usize,
 
@@ -87,13 +87,18 @@ impl Modes {
             State::Initial => About::Initial,
             State::Static => About::Static,
         };
-        let found = machine.modes(about, ModeSettings { count: self.count, ..ModeSettings::default() })?;
-        let mut notes = found.notes.clone();
-        let lines: Vec<ModeLine> = found.modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
-        let mut paths = Vec::new();
+        let linearized = machine.linearize(about)?;
+        let (mut paths, mut about_matrices) = (Vec::new(), Notes::default());
+        // Before the search: whoever wants matrices gets them even if it fails.
         if let Some(matrices) = &self.matrices {
-            paths.extend(write_matrices(matrices, &machine, &found, &mut notes)?);
+            paths.extend(write_matrices(matrices, &machine, &linearized.linearized, &mut about_matrices)?);
         }
+        let found = linearized.modes(ModeSettings { count: self.count })?;
+        let mut notes = found.notes.clone();
+        notes.extend(about_matrices);
+        let lines = |modes: &[Mode]| modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
+        let (lines, overdamped): (Vec<ModeLine>, Vec<ModeLine>) =
+            (lines(&found.modes), lines(&found.overdamped));
         if !self.quiet {
             say_notes(&notes);
         }
@@ -105,6 +110,7 @@ impl Modes {
             velocity_coordinates: found.linearized.velocity_count(),
             constraints: found.linearized.constraint_count(),
             modes: &lines,
+            overdamped: &overdamped,
         });
         summary.add_notes(&notes);
         let mut output = OutputFolder::begin(&folder, summary.model.clone(), self.force)?;
@@ -120,7 +126,7 @@ impl Modes {
         if self.json.prints() {
             printer.print(&json_text(&report))?;
         } else if !self.quiet {
-            printer.print(&text(&lines, &paths))?;
+            printer.print(&text(&lines, &overdamped, &paths))?;
         }
         Ok(Ending::Done)
     }
@@ -139,6 +145,7 @@ struct Statistics<'a> {
     velocity_coordinates: usize,
     constraints: usize,
     modes: &'a [ModeLine],
+    overdamped: &'a [ModeLine],
 }
 
 #[derive(Serialize)]
@@ -161,6 +168,8 @@ struct ModeLine {
     dominant_part: String,
     /// Of the kinetic energy.
     share: f64,
+    /// Size of the mode's correction beside its own.
+    residual: f64,
 }
 
 impl ModeLine {
@@ -181,15 +190,19 @@ impl ModeLine {
             imaginary: mode.eigenvalue.im,
             dominant_part: part,
             share,
+            residual: mode.residual,
         }
     }
 }
 
-fn text(lines: &[ModeLine], paths: &[PathBuf]) -> String {
+fn text(lines: &[ModeLine], overdamped: &[ModeLine], paths: &[PathBuf]) -> String {
     let mut text =
         format!("{:>4}  {:>16}  {:>13}  {}\n", "mode", "frequency [Hz]", "damping ratio", "dominant part");
     for (index, line) in lines.iter().enumerate() {
-        let grows = if line.real > 0.0 && line.imaginary == 0.0 { ", unstable" } else { "" };
+        let grows = match line.real > 0.0 && line.imaginary == 0.0 {
+            true => format!(", unstable: grows by {:.4e} 1/s", line.real),
+            false => String::new(),
+        };
         let _ = writeln!(
             text,
             "{:>4}  {:>16.9e}  {:>13.6}  {} ({:.0} %{grows})",
@@ -199,6 +212,13 @@ fn text(lines: &[ModeLine], paths: &[PathBuf]) -> String {
             line.dominant_part,
             100.0 * line.share,
         );
+    }
+    if !overdamped.is_empty() {
+        let _ = writeln!(text, "overdamped, decay rate [1/s]");
+    }
+    for (index, line) in overdamped.iter().enumerate() {
+        let (part, share) = (&line.dominant_part, 100.0 * line.share);
+        let _ = writeln!(text, "{:>4}  {:>16.9e}  {:>13}  {part} ({share:.0} %)", index + 1, -line.real, "");
     }
     for path in paths {
         let _ = writeln!(text, "{:<18}{}", "written", path.display());
@@ -217,7 +237,12 @@ fn write_results(
         Channel::new("damping-ratio", "1"),
         Channel::new("eigenvalue.real", "1/s"),
         Channel::new("eigenvalue.imaginary", "1/s"),
+        Channel::new("residual", "1"),
     ];
+    let row = |mode: &Mode| {
+        let Mode { eigenvalue, residual, .. } = mode;
+        [mode.frequency(), mode.damping_ratio(), eigenvalue.re, eigenvalue.im, *residual]
+    };
     let first = Channel::new("mode", "1");
     let file = output.create("modes.csv")?;
     let mut table = CsvWriter::over(&first, file, &folder.join("modes.csv"), &channels)?;
@@ -225,29 +250,39 @@ fn write_results(
     let mut scene = VtkHdfWriter::new(file, &folder.join("modes.vtkhdf"), &machine.scene(), &channels)?;
     for (index, mode) in found.modes.iter().enumerate() {
         let number = (index + 1) as f64;
-        let values = [mode.frequency(), mode.damping_ratio(), mode.eigenvalue.re, mode.eigenvalue.im];
-        table.push(number, &values)?;
-        scene.push(number, &machine.mode_picture(found, mode), &values)?;
+        table.push(number, &row(mode))?;
+        scene.push(number, &machine.mode_picture(found, mode), &row(mode))?;
     }
     table.finish()?;
     scene.finish()?;
+    if !found.overdamped.is_empty() {
+        let file = output.create("overdamped.csv")?;
+        let mut table = CsvWriter::over(&first, file, &folder.join("overdamped.csv"), &channels)?;
+        for (index, mode) in found.overdamped.iter().enumerate() {
+            table.push((index + 1) as f64, &row(mode))?;
+        }
+        table.finish()?;
+    }
     let file = output.create("mode-shapes.csv")?;
     let path = folder.join("mode-shapes.csv");
     io::Write::write_all(&mut &file, shapes(machine, found).as_bytes())
         .map_err(|source| kreisel::results::WriteError::io(&path, source))
 }
 
-/// A row per coordinate: its name, then real and imaginary part of each mode.
+/// A row per coordinate: its name, then real and imaginary part of each mode, overdamped ones last.
 fn shapes(machine: &Machine, found: &MachineModes) -> String {
     let mut text = "coordinate".to_owned();
     for index in 1..=found.modes.len() {
         let _ = write!(text, ",mode-{index}.real,mode-{index}.imaginary");
     }
+    for index in 1..=found.overdamped.len() {
+        let _ = write!(text, ",overdamped-{index}.real,overdamped-{index}.imaginary");
+    }
     text.push('\n');
     let states = machine.system().state_names();
     for (row, name) in machine.coordinate_names().iter().chain(&states).enumerate() {
         text.push_str(name);
-        for mode in &found.modes {
+        for mode in found.modes.iter().chain(&found.overdamped) {
             let value = mode.shape.iter().chain(&mode.internal_states).nth(row).copied().unwrap_or_default();
             let _ = write!(text, ",{:.16e},{:.16e}", value.re, value.im);
         }
@@ -260,11 +295,10 @@ fn shapes(machine: &Machine, found: &MachineModes) -> String {
 fn write_matrices(
     folder: &Path,
     machine: &Machine,
-    found: &MachineModes,
+    linearized: &Linearized,
     notes: &mut Notes,
 ) -> Result<Vec<PathBuf>, CommandError> {
     fs::create_dir_all(folder).map_err(|source| WriteError::Folder { path: folder.to_owned(), source })?;
-    let linearized = &found.linearized;
     let names = machine.coordinate_names();
     let list = |names: &[String]| names.join("\n") + "\n";
     let mut files = vec![
@@ -279,22 +313,34 @@ fn write_matrices(
             "no state space is written: it would be dense, and there are more than {MAX_DENSE} velocity coordinates"
         );
         notes.add(Note::new(NoteKind::NoStateSpace, text));
-    } else if let Some(space) = linearized.state_space().map_err(kreisel::run::RunError::from)? {
-        let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
-        let all = machine.system().state_names();
-        let states: Vec<String> = space.internal_states.iter().map(|&index| all[index].clone()).collect();
-        if !states.is_empty() {
-            files.push(("states.txt", list(&states)));
-        }
-        files.extend([
-            ("state-matrix.mtx", matrix_market::dense(&space.state, "A of y' = A y + E f, y = (z, z', c)")),
-            ("input-matrix.mtx", matrix_market::dense(&space.input, "E; f are forces on all coordinates")),
-            ("free-basis.mtx", matrix_market::dense(&space.basis, "N of x = N z")),
-            ("free-coordinates.txt", list(&free)),
-        ]);
     } else {
-        let text = "no state space is written: a free direction has no mass";
-        notes.add(Note::new(NoteKind::NoStateSpace, text));
+        match linearized.state_space() {
+            Ok(Some(space)) => {
+                let free: Vec<String> = space.coordinates.iter().map(|&index| names[index].clone()).collect();
+                let all = machine.system().state_names();
+                let states: Vec<String> =
+                    space.internal_states.iter().map(|&index| all[index].clone()).collect();
+                if !states.is_empty() {
+                    files.push(("states.txt", list(&states)));
+                }
+                let state = matrix_market::dense(&space.state, "A of y' = A y + E f, y = (z, z', c)");
+                let input = matrix_market::dense(&space.input, "E; f are forces on all coordinates");
+                files.extend([
+                    ("state-matrix.mtx", state),
+                    ("input-matrix.mtx", input),
+                    ("free-basis.mtx", matrix_market::dense(&space.basis, "N of x = N z")),
+                    ("free-coordinates.txt", list(&free)),
+                ]);
+            }
+            Ok(None) => {
+                let text = "no state space is written: a free direction has no mass";
+                notes.add(Note::new(NoteKind::NoStateSpace, text));
+            }
+            Err(error) => {
+                let text = format!("no state space is written: {error}");
+                notes.add(Note::new(NoteKind::NoStateSpace, text));
+            }
+        }
     }
     let mut paths = Vec::new();
     for (name, content) in files {

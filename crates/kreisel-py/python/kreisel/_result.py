@@ -269,17 +269,26 @@ class Modes:
         eigenvalues: list[Array],
         shapes: list[Array],
         dominant: list[tuple[str, float]],
+        residuals: tuple[Array, int],
         coordinates: list[str],
         matrices: dict[str, Array],
         notes: str,
     ) -> None:
         """Made by `Model.modes`."""
-        self.eigenvalues: NDArray[np.complex128] = eigenvalues[0] + 1j * eigenvalues[1]
+        count = len(eigenvalues[0]) - residuals[1]
+        all_eigenvalues, all_shapes = eigenvalues[0] + 1j * eigenvalues[1], shapes[0] + 1j * shapes[1]
+        self.eigenvalues: NDArray[np.complex128] = all_eigenvalues[:count]
         """Eigenvalues in 1/s, the slowest first; of each pair the one with positive imaginary part."""
-        self.shapes: NDArray[np.complex128] = shapes[0] + 1j * shapes[1]
+        self.shapes: NDArray[np.complex128] = all_shapes[:, :count]
         """A column for each mode, a row for each of `coordinates`."""
-        self.dominant = dominant
+        self.dominant = dominant[:count]
         """The part that moves most in each mode, with its share of the kinetic energy."""
+        self.residuals: Array = residuals[0][:count]
+        """How good each mode is: the size of its correction beside its own."""
+        self.overdamped: Array = all_eigenvalues[count:].real
+        """Eigenvalues in 1/s of motions that decay without oscillation, the slowest first."""
+        self.overdamped_shapes: Array = all_shapes[:, count:].real
+        """Their shapes, as `shapes`."""
         self.coordinates = coordinates
         """Names and units of the rows of `shapes`."""
         self.matrices = matrices

@@ -52,6 +52,10 @@ kinds! {
     Immobile = "immobile",
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.
     NotAtRest = "not-at-rest",
+    /// Modes are not as good as they should be; the number is the largest residual.
+    DoubtfulModes = "doubtful-modes",
+    /// Modes are missing, or may be; the number is how many.
+    MissingModes = "missing-modes",
     /// The state space of a linearised machine is not written.
     NoStateSpace = "no-state-space",
     /// The page of a run could not be made.

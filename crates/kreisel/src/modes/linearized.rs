@@ -1,10 +1,8 @@
 //! The matrices of small motions.
 
-use std::sync::Arc;
-
 use super::ModesError;
 use super::states::StateTerms;
-use crate::constrained::{Copies, CopyIndex, Layout, RowKind, coordinate_scales};
+use crate::constrained::{Copies, Layout, coordinate_scales};
 use crate::dae::turning::add_turned;
 use crate::dae::{Dae, Equation, Point, Reactions, Shape, Tangent, TangentWeights};
 use crate::lie::Space;
@@ -27,14 +25,16 @@ pub struct Linearized {
     pub(super) shape: Shape,
     pub(super) layout: Layout,
     pub(super) coordinate_scales: Vec<f64>,
-    pub(super) length: f64,
     /// Balance of each velocity coordinate in the words of the system's author.
     pub(super) equations: Vec<String>,
 }
 
-/// Parts of the largest entry below which matrices count as symmetric, or as zero: far above round-off, far
-/// below any damping.
-const NEGLIGIBLE: f64 = 1e-9;
+/// Part of the largest entry below which matrices count as symmetric, or as zero: round-off. More would hide the
+/// damping and the turning of slow modes, whose stiffness may be 1e-9 of the largest entry.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// Round-off of a force beside one product of stiffness and size: some of it in each of the terms of a row.
+const ROUND_OFF: f64 = 16.0 * f64::EPSILON;
 
 impl Linearized {
     /// The matrices of a system at a point, whose velocity, acceleration and multipliers count.
@@ -59,7 +59,9 @@ impl Linearized {
         add_turned(space, at.velocity, 1.0, &mass, &mut damping);
         let internal_states =
             (shape.state_count() > 0).then(|| StateTerms::of(&shape, at.velocity, &tangent));
-        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        // Symmetric parts need the places of both halves.
+        let mirrored = couplings.force_node.blocks().map(|(_, row, column)| (column, row));
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, mirrored);
         let equations = (0..shape.velocity_count()).map(|i| dae.describe(Equation::Equilibrium(i))).collect();
         Ok(Self {
             mass,
@@ -69,7 +71,6 @@ impl Linearized {
             internal_states,
             space: shape.space.clone(),
             coordinate_scales: coordinate_scales(&shape, length),
-            length,
             equations,
             layout,
             shape,
@@ -96,6 +97,29 @@ impl Linearized {
         &self.equations
     }
 
+    /// Accelerations that are round-off of the forces of positions as large as the machine, and of turns of
+    /// 1 rad; for coordinates without stiffness the largest of the others with their unit.
+    pub(crate) fn acceleration_round_off(&self) -> Vec<f64> {
+        let mut forces = vec![0.0; self.velocity_count()];
+        let mut masses = forces.clone();
+        entries(&self.stiffness, |row, column, value| {
+            forces[row] += ROUND_OFF * value.abs() * self.coordinate_scales[column];
+        });
+        entries(&self.mass, |row, column, value| {
+            if row == column {
+                masses[row] = value;
+            }
+        });
+        let own: Vec<f64> =
+            forces.iter().zip(&masses).map(|(f, m)| if *m > 0.0 { f / m } else { 0.0 }).collect();
+        let of_unit = |scale: f64| {
+            let alike = own.iter().zip(&self.coordinate_scales).filter(|(_, other)| **other == scale);
+            alike.fold(0.0_f64, |largest, (value, _)| largest.max(*value))
+        };
+        let scales = own.iter().zip(&self.coordinate_scales);
+        scales.map(|(own, scale)| if *own > 0.0 { *own } else { of_unit(*scale) }).collect()
+    }
+
     pub(super) fn is_finite(&self) -> bool {
         [&self.mass, &self.damping, &self.stiffness, &self.gradient]
             .iter()
@@ -118,20 +142,6 @@ impl Linearized {
         damping <= NEGLIGIBLE * (mass * stiffness).sqrt()
             && asymmetry(&self.stiffness, scaled) <= NEGLIGIBLE * stiffness
             && asymmetry(&self.mass, scaled) <= NEGLIGIBLE * mass
-    }
-
-    /// Writes [K + σC + σ²M, Bᵀ; B, 0] / scale in the rows of forces.
-    pub(super) fn shifted(&self, damping: f64, mass: f64, scale: f64) -> BlockMatrix {
-        let mut matrix = BlockMatrix::zeros(Arc::clone(&self.layout.pattern));
-        let first = CopyIndex::FIRST;
-        for (factor, part) in [(1.0, &self.stiffness), (damping, &self.damping), (mass, &self.mass)] {
-            if factor != 0.0 {
-                self.layout.add_nodes(part, None, factor / scale, first, &mut matrix);
-            }
-        }
-        self.layout.add_rows(RowKind::Holonomic, &self.gradient, None, 1.0, first, &mut matrix);
-        self.layout.add_transposed_rows(RowKind::Holonomic, &self.gradient, 1.0, first, &mut matrix);
-        matrix
     }
 }
 
@@ -165,4 +175,42 @@ fn asymmetry(matrix: &BlockMatrix, scaled: impl Fn(f64, usize, usize) -> f64) ->
         }
     }
     largest
+}
+
+/// The skew part ½ (A − Aᵀ) of a matrix: row, column and value of what is not zero.
+pub(super) struct Skew(Vec<(usize, usize, f64)>);
+
+impl Skew {
+    pub fn of(matrix: &BlockMatrix) -> Self {
+        let pattern = matrix.pattern();
+        let mut parts = Vec::new();
+        for (block, row, column) in pattern.blocks() {
+            let view = matrix.block(block);
+            let mirrored = pattern.find(column, row).map(|block| matrix.block(block));
+            let (rows, columns) = (pattern.row_range(row).start, pattern.column_range(column).start);
+            for j in 0..view.ncols() {
+                for i in 0..view.nrows() {
+                    let half = 0.5 * (view[(i, j)] - mirrored.as_ref().map_or(0.0, |view| view[(j, i)]));
+                    if half != 0.0 {
+                        parts.push((rows + i, columns + j, half));
+                        if mirrored.is_none() {
+                            parts.push((columns + j, rows + i, -half));
+                        }
+                    }
+                }
+            }
+        }
+        Self(parts)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// N x.
+    pub fn times(&self, x: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; x.len()];
+        self.0.iter().for_each(|&(row, column, value)| product[row] += value * x[column]);
+        product
+    }
 }

@@ -11,45 +11,47 @@
 //! vanishes. The coordinates x are those of the Lie algebra: in body axes, so that modes of what spins are
 //! those that an observer on it sees.
 //!
-//! Few directions are treated as dense matrices on a basis of ker B; many by block Krylov spaces of the
-//! shifted and inverted block system
+//! The slowest modes are found in a growing space of motions, by products with the matrices and solutions of
+//! the block system
 //!
 //! ```text
 //! | K + σC + σ²M   Bᵀ |
 //! | B              0  |
 //! ```
 //!
-//! with the sparse LU of [`crate::solve`] [BaiDemmelDongarraRuheVanDerVorst2000, Chs. 4 and 7].
+//! with the sparse LU of [`crate::solve`], and counted; see `search`.
 //!
 //! First-order states make the whole a system of first order, ẏ = A y with the free coordinates, their rates
-//! and the states in y; algebraic states are solved for.
+//! and the states in y; algebraic states are solved for. Its matrix is dense.
 
-mod dense;
 mod eigen;
-mod krylov;
+mod inverse;
 mod linearized;
-mod sparse;
+mod search;
+mod state_space;
 mod states;
+mod subspace;
 
-pub use dense::StateSpace;
 pub use linearized::Linearized;
+pub use state_space::StateSpace;
 pub use states::StateTerms;
 
 use nalgebra::Complex;
 use thiserror::Error;
 
-/// How many modes, and how they are looked for.
+use self::search::{Count, Found, Pair, is_overdamped};
+use crate::dae::{Note, NoteKind, Notes};
+
+/// How many modes are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeSettings {
-    /// Number of modes, the slowest first.
+    /// Number of modes, the slowest first, not counting overdamped ones.
     pub count: usize,
-    /// Most velocity coordinates for which dense matrices are used.
-    pub max_dense: usize,
 }
 
 impl Default for ModeSettings {
     fn default() -> Self {
-        Self { count: 10, max_dense: 150 }
+        Self { count: 10 }
     }
 }
 
@@ -80,14 +82,11 @@ pub enum ModesError {
         /// The balance in question.
         equation: String,
     },
-    /// The eigenvalues were not found.
-    #[error("only {found} of {wanted} modes converged; ask for fewer")]
-    NotConverged {
-        /// Modes found.
-        found: usize,
-        /// Modes asked for.
-        wanted: usize,
-    },
+    /// A direction without mass whose stiffness is not positive.
+    #[error(
+        "a direction without mass is not held by a positive stiffness: it would give way at once, and there are no modes"
+    )]
+    Unheld,
     /// The matrices are not finite numbers.
     #[error("the linearised matrices are not finite numbers")]
     NotFinite,
@@ -106,6 +105,21 @@ pub struct Mode {
     /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or
     /// are zero where only states change.
     pub shares: Vec<f64>,
+    /// How good the mode is: the size of its correction beside its own, in energy (with states, that of A y − s y
+    /// beside A and y). The error of an undamped eigenvalue is the square of it.
+    pub residual: f64,
+}
+
+/// Modes of small motions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Modes {
+    /// Those that oscillate, grow or stay where they are, slowest first.
+    pub modes: Vec<Mode>,
+    /// Those that decay without oscillation, slowest first: as far as they are no faster than the last of the
+    /// others, and at most as many as were asked for.
+    pub overdamped: Vec<Mode>,
+    /// Doubts about them.
+    pub notes: Notes,
 }
 
 impl Mode {
@@ -132,29 +146,39 @@ const STILL: f64 = 1e-12;
 
 impl Linearized {
     /// The slowest modes, by |s|.
-    pub fn modes(&self, settings: ModeSettings) -> Result<Vec<Mode>, ModesError> {
+    pub fn modes(&self, settings: ModeSettings) -> Result<Modes, ModesError> {
         if settings.count == 0 {
             return Err(ModesError::NoModes);
         }
         if !self.is_finite() {
             return Err(ModesError::NotFinite);
         }
-        let small = self.velocity_count() <= settings.max_dense;
-        let pairs = match &self.internal_states {
-            Some(internal_states) => self.pairs_with(internal_states)?,
-            None => match small.then(|| self.dense_pairs()).transpose()?.flatten() {
-                Some(pairs) => pairs,
-                None => self.sparse_pairs(settings.count)?,
+        let mut found = match &self.internal_states {
+            Some(terms) => Found {
+                pairs: self.pairs_with(terms)?,
+                unlisted: 0,
+                count: Count::Unneeded,
+                limit: eigen::WRONG,
             },
+            None => self.search(settings.count)?,
         };
-        let mut pairs: Vec<_> = pairs.into_iter().filter(|(s, _)| s.im >= 0.0).collect();
-        pairs.sort_by(|a, b| a.0.norm().total_cmp(&b.0.norm()));
-        pairs.truncate(settings.count);
-        Ok(pairs.into_iter().map(|(eigenvalue, shape)| self.mode(eigenvalue, shape)).collect())
+        found.pairs.retain(|pair| pair.eigenvalue.im >= 0.0);
+        found.pairs.sort_by(|a, b| a.eigenvalue.norm().total_cmp(&b.eigenvalue.norm()));
+        let (mut overdamped, mut listed): (Vec<Pair>, Vec<Pair>) =
+            std::mem::take(&mut found.pairs).into_iter().partition(|pair| is_overdamped(pair.eigenvalue));
+        listed.truncate(settings.count);
+        if let Some(last) = listed.get(settings.count - 1) {
+            overdamped.retain(|pair| pair.eigenvalue.norm() <= last.eigenvalue.norm());
+        }
+        overdamped.truncate(settings.count);
+        let notes = doubts(&found, &listed, &overdamped, settings.count);
+        let modes = |pairs: Vec<Pair>| pairs.into_iter().map(|pair| self.mode(pair)).collect();
+        Ok(Modes { modes: modes(listed), overdamped: modes(overdamped), notes })
     }
 
     /// The mode of an eigenvector: the shape in the velocity coordinates, then the states.
-    fn mode(&self, eigenvalue: Complex<f64>, mut shape: Vec<Complex<f64>>) -> Mode {
+    fn mode(&self, pair: Pair) -> Mode {
+        let Pair { eigenvalue, mut shape, residual } = pair;
         let mut internal_states = shape.split_off(self.velocity_count());
         let largest = |values: &mut dyn Iterator<Item = Complex<f64>>| {
             values.max_by(|a, b| a.norm().total_cmp(&b.norm())).unwrap_or_default()
@@ -166,7 +190,7 @@ impl Linearized {
             shape.iter_mut().chain(&mut internal_states).for_each(|value| *value /= by);
         }
         let shares = self.shares(&shape);
-        Mode { eigenvalue, shape, internal_states, shares }
+        Mode { eigenvalue, shape, internal_states, shares, residual }
     }
 
     /// Part of xᴴMx in each node, or of the motion where there is no mass.
@@ -195,4 +219,51 @@ impl Linearized {
         }
         shares
     }
+}
+
+/// What the user should know about modes that were found.
+fn doubts(found: &Found, listed: &[Pair], overdamped: &[Pair], wanted: usize) -> Notes {
+    let mut notes = Notes::default();
+    let worst = listed.iter().chain(overdamped).map(|pair| pair.residual).fold(0.0, f64::max);
+    let poor = listed.iter().chain(overdamped).filter(|pair| !(pair.residual <= found.limit)).count();
+    if poor > 0 {
+        let text = format!(
+            "{poor} of {} modes did not converge: their residual is up to {worst:.1e} and should be below {:.0e}; \
+             see `residual` of each",
+            listed.len() + overdamped.len(),
+            found.limit
+        );
+        notes.add(Note::new(NoteKind::DoubtfulModes, text).number(worst));
+    }
+    match found.count {
+        Count::Misses { found, counted, frequency } => {
+            let text = format!(
+                "{counted} modes without damping lie below {frequency:.6e} Hz by the signs of the pivots, but only \
+                 {found} were found: some are missing"
+            );
+            notes.add(Note::new(NoteKind::MissingModes, text).number((counted - found) as f64));
+        }
+        Count::Unknown => {
+            let text = "whether modes are missing is not known: the pivots of the stiffness were not good enough to \
+                        count them";
+            notes.add(Note::new(NoteKind::MissingModes, text));
+        }
+        Count::Agrees { modes, frequency } if listed.len() < wanted && modes > listed.len() => {
+            let text = format!(
+                "only {} of {wanted} modes oscillate or grow; without damping there are {modes} below {frequency:.6e} \
+                 Hz",
+                listed.len()
+            );
+            notes.add(Note::new(NoteKind::MissingModes, text).number((modes - listed.len()) as f64));
+        }
+        Count::Agrees { .. } | Count::Unneeded => {}
+    }
+    if found.unlisted > 0 {
+        let text = format!(
+            "{} more modes grow, faster than those listed: ask for more modes to see them",
+            found.unlisted
+        );
+        notes.add(Note::new(NoteKind::MissingModes, text).number(found.unlisted as f64));
+    }
+    notes
 }

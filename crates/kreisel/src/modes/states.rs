@@ -13,8 +13,9 @@
 
 use nalgebra::{Complex, DMatrix};
 
-use super::dense::Pairs;
-use super::eigen::general;
+use super::eigen::{general, pseudoinverse};
+use super::search::{Pair, without_round_off};
+use super::state_space::DEPENDENT;
 use super::{Linearized, ModesError};
 use crate::dae::turning::add_turned;
 use crate::dae::{Shape, Tangent};
@@ -22,9 +23,6 @@ use crate::solve::block::BlockMatrix;
 
 /// Most velocity coordinates for which dense matrices are made.
 const MAX_DENSE: usize = 600;
-
-/// Singular values of B below this part of the largest belong to dependent constraints.
-const DEPENDENT: f64 = 1e-6;
 
 /// What states add to the linearised equations.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +76,7 @@ impl StateTerms {
 
 impl Linearized {
     /// All eigenpairs: shapes in the velocity coordinates, followed by all states (zeros for algebraic ones).
-    pub(super) fn pairs_with(&self, terms: &StateTerms) -> Result<Pairs, ModesError> {
+    pub(super) fn pairs_with(&self, terms: &StateTerms) -> Result<Vec<Pair>, ModesError> {
         if self.velocity_count() > MAX_DENSE {
             return Err(ModesError::TooLarge(self.velocity_count()));
         }
@@ -92,9 +90,8 @@ impl Linearized {
         if state.nrows() == 0 {
             return Err(ModesError::NoFreedom);
         }
-        let Some((values, vectors)) = general(&state) else {
-            return Err(ModesError::NotConverged { found: 0, wanted: state.nrows() });
-        };
+        let found = general(&state).ok_or(ModesError::NotFinite)?;
+        let vectors = &found.vectors;
         let basis = basis.map(|value| Complex::new(value, 0.0));
         let shape = |column: usize| {
             let mut shape = (&basis * vectors.view((0, column), (free, 1))).as_slice().to_vec();
@@ -105,7 +102,14 @@ impl Linearized {
             }
             shape
         };
-        Ok(values.into_iter().enumerate().map(|(column, s)| (s, shape(column))).collect())
+        let pairs = found.values.iter().zip(&found.residuals).enumerate();
+        Ok(pairs
+            .map(|(column, (s, residual))| Pair {
+                eigenvalue: without_round_off(*s),
+                shape: shape(column),
+                residual: *residual,
+            })
+            .collect())
     }
 
     /// The system of first order on the free directions.
@@ -175,9 +179,7 @@ impl Linearized {
         if self.constraint_count() == 0 {
             return Ok(DMatrix::zeros(0, self.velocity_count()));
         }
-        let transposed = self.gradient.to_dense().transpose();
-        let largest = transposed.singular_values().max();
-        transposed.pseudo_inverse(DEPENDENT * largest).map_err(|_| ModesError::NotFinite)
+        pseudoinverse(&self.gradient.to_dense().transpose(), DEPENDENT).ok_or(ModesError::NotFinite)
     }
 }
 

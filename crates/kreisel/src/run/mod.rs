@@ -16,7 +16,7 @@ pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use files::ResultFiles;
 pub use job::{Every, Job, JobObserver, JobOutcome};
-pub use modes::{About, MachineModes};
+pub use modes::{About, LinearizedMachine, MachineModes};
 pub use recorder::{Extremes, Moment, Record, Recorder, Sink, Snapshot, Trajectory};
 pub use statics::{StaticOutcome, StaticRecorder};
 pub use stepper::Stepper;

@@ -6,7 +6,7 @@ use crate::dae::{Dae, Equation, Note, NoteKind, Notes, Values};
 use crate::kinematics::NodeId;
 use crate::lie::Group;
 use crate::machine::Machine;
-use crate::modes::{Linearized, Mode, ModeSettings, ModesError};
+use crate::modes::{Linearized, Mode, ModeSettings, Modes, ModesError};
 use crate::results::NodeState;
 
 /// The state about which a machine is linearised.
@@ -19,13 +19,36 @@ pub enum About {
     Static,
 }
 
+/// Linearised equations of a machine.
+#[derive(Clone, Debug)]
+pub struct LinearizedMachine {
+    /// The matrices.
+    pub linearized: Linearized,
+    /// The configuration about which they are.
+    pub configuration: Vec<f64>,
+    /// What the user should know about the model and the state.
+    pub notes: Notes,
+}
+
+impl LinearizedMachine {
+    /// Finds the slowest modes.
+    pub fn modes(self, settings: ModeSettings) -> Result<MachineModes, RunError> {
+        let Self { linearized, configuration, mut notes } = self;
+        let Modes { modes, overdamped, notes: doubts } = linearized.modes(settings)?;
+        notes.extend(doubts);
+        Ok(MachineModes { linearized, modes, overdamped, configuration, notes })
+    }
+}
+
 /// Linearised equations of a machine with its modes.
 #[derive(Clone, Debug)]
 pub struct MachineModes {
     /// The matrices.
     pub linearized: Linearized,
-    /// The modes, slowest first.
+    /// The modes that oscillate, grow or stay, slowest first.
     pub modes: Vec<Mode>,
+    /// Those that decay without oscillation, slowest first.
+    pub overdamped: Vec<Mode>,
     /// The configuration about which they are.
     pub configuration: Vec<f64>,
     /// What the user should know about the model and the state.
@@ -41,6 +64,11 @@ const SHOWN_DISPLACEMENT: f64 = 0.1;
 impl Machine {
     /// Linearises about a state and finds the slowest modes.
     pub fn modes(&self, about: About, settings: ModeSettings) -> Result<MachineModes, RunError> {
+        self.linearize(about)?.modes(settings)
+    }
+
+    /// Linearises about a state.
+    pub fn linearize(&self, about: About) -> Result<LinearizedMachine, RunError> {
         let mut notes = self.notes().clone();
         let (linearized, configuration) = match about {
             About::Static => {
@@ -52,16 +80,19 @@ impl Machine {
                 let step = self.settings.plan().map_or(1e-3, |plan| plan.integration.step);
                 let integration = self.start_with(self.settings.integration(step))?;
                 let state = integration.values();
-                notes.extend(self.acceleration_note(&state.acceleration));
-                (Linearized::at(&self.system, &state.point())?, state.configuration.clone())
+                let linearized = Linearized::at(&self.system, &state.point())?;
+                notes.extend(self.acceleration_note(&linearized, &state.acceleration));
+                (linearized, state.configuration.clone())
             }
         };
-        let modes = linearized.modes(settings)?;
-        Ok(MachineModes { linearized, modes, configuration, notes })
+        Ok(LinearizedMachine { linearized, configuration, notes })
     }
 
-    fn acceleration_note(&self, acceleration: &[f64]) -> Option<Note> {
-        let largest = acceleration.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    fn acceleration_note(&self, linearized: &Linearized, acceleration: &[f64]) -> Option<Note> {
+        let round_off = linearized.acceleration_round_off();
+        let counts =
+            acceleration.iter().zip(round_off).enumerate().filter(|(_, (a, limit))| a.abs() > *limit);
+        let largest = counts.map(|(index, (a, _))| (index, a)).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let (index, size) = largest.map(|(index, value)| (index, value.abs()))?;
         (size > AT_REST).then(|| {
             let place = self.system.describe(Equation::Equilibrium(index));

@@ -488,8 +488,8 @@ fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
         (6.0 * s * s + 50.0) * filter + 0.05 * (2.0 * s * s * s + 50.0 * s + 30.0) + 8.0 * s
     };
     // Four roots: the slow one of the integral, a pair, and the filter.
-    assert_eq!(found.modes.iter().map(|mode| if mode.eigenvalue.im > 0.0 { 2 } else { 1 }).sum::<i32>(), 4);
-    for mode in &found.modes {
+    assert_eq!((found.modes.len(), found.overdamped.len()), (1, 2));
+    for mode in found.modes.iter().chain(&found.overdamped) {
         let s = mode.eigenvalue;
         let error = (polynomial(s) / slope(s)).norm();
         assert!(error < 1e-9 * s.norm(), "{s}: {error:e}");
@@ -497,9 +497,7 @@ fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
     // The same system of first order, with its states named.
     let space = found.linearized.state_space().unwrap().unwrap();
     assert_eq!(space.state.nrows(), 4);
-    let trace: f64 = found
-        .modes
-        .iter()
+    let trace: f64 = (found.modes.iter().chain(&found.overdamped))
         .map(|mode| mode.eigenvalue.re * if mode.eigenvalue.im > 0.0 { 2.0 } else { 1.0 })
         .sum();
     assert!((space.state.trace() - trace).abs() < 1e-9 * trace.abs());

@@ -429,6 +429,14 @@ impl SparseLu {
         })
     }
 
+    /// Number of negative eigenvalues of the symmetric matrix that was factored last, by Sylvester's law of
+    /// inertia: the sum of those of the pivot blocks of all fronts. `None` if the fronts were not used.
+    ///
+    /// That the matrix is symmetric is not checked.
+    pub fn negative_eigenvalues(&self) -> Option<usize> {
+        if self.fallback_used { None } else { self.numeric.negative_eigenvalues(&self.symbolic) }
+    }
+
     /// Group of a place in elimination order, and the row inside it; zeros for the empty matrix.
     fn group_and_row(&self, place: usize) -> (usize, usize) {
         match (self.symbolic.group_at.get(place), self.symbolic.unknown_at.get(place)) {

@@ -3,6 +3,7 @@
 //! Both run as a whole with the widest vectors that the processor has: what they call is small and inlined.
 //! Without fused operations every processor gives the same bits.
 
+use faer::{Mat, Side};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::kernel::{FrontMut, subtract};
@@ -297,6 +298,40 @@ impl Numeric {
     /// Ends the solution for the right-hand side that the factorisation was given.
     pub fn finish(&mut self, symbolic: &Symbolic, values: &mut [f64]) {
         Arch::new().dispatch(Substitution { numeric: self, symbolic, values, forward: false });
+    }
+
+    /// Number of negative eigenvalues of the pivot blocks, which are symmetric if the matrix is: each is
+    /// multiplied together from its factors. `None` if one is not made of numbers.
+    pub fn negative_eigenvalues(&self, symbolic: &Symbolic) -> Option<usize> {
+        let mut count = 0;
+        for front in &symbolic.fronts {
+            let (pivots, height) = (front.pivots(), front.height());
+            let panel = &self.factors[front.panel..][..front.panel_len()];
+            let entry = |row: usize, column: usize| panel[column * height + row];
+            let product = |row: usize, column: usize| {
+                let lower = |k: usize| if k == row { 1.0 } else { entry(row, k) };
+                (0..=row.min(column)).map(|k| lower(k) * entry(k, column)).sum::<f64>()
+            };
+            let mut rows: Vec<usize> = (0..pivots).collect();
+            for (row, &other) in self.swaps[front.pivot_range()].iter().enumerate() {
+                rows.swap(row, other as usize);
+            }
+            // Row `rows[i]` of the block became row i of the factors.
+            let mut block = Mat::<f64>::zeros(pivots, pivots);
+            for (i, &row) in rows.iter().enumerate() {
+                for column in 0..pivots {
+                    let half = 0.5 * product(i, column);
+                    block[(row, column)] += half;
+                    block[(column, row)] += half;
+                }
+            }
+            if pivots > 0 {
+                let finite = (0..pivots).all(|j| (0..pivots).all(|i| block[(i, j)].is_finite()));
+                let values = finite.then(|| block.self_adjoint_eigenvalues(Side::Lower).ok()).flatten()?;
+                count += values.iter().filter(|value| **value < 0.0).count();
+            }
+        }
+        Some(count)
     }
 
     #[inline(always)]

@@ -52,6 +52,34 @@ fn samples() -> Vec<SampleMatrix> {
 }
 
 #[test]
+fn negative_eigenvalues_are_as_many_as_in_a_dense_matrix() {
+    for sample in samples() {
+        for shift in [0.0, 0.3, 5.0] {
+            let mut matrix = sample.matrix.clone();
+            let pattern = matrix.pattern().clone();
+            let transposed = matrix.to_dense().transpose();
+            for (block, row, column) in pattern.blocks() {
+                let (rows, columns) = (pattern.row_range(row), pattern.column_range(column));
+                let mirrored = transposed.view((rows.start, columns.start), (rows.len(), columns.len()));
+                let symmetric = 0.5 * (matrix.block(block) + mirrored);
+                matrix.block_mut(block).copy_from(&symmetric);
+                if row == column && sample.roles[row] == Role::Primary {
+                    let mut view = matrix.block_mut(block);
+                    (0..view.nrows()).for_each(|i| view[(i, i)] -= shift * (1.0 + (i % 3) as f64));
+                }
+            }
+            let dense = matrix.to_dense();
+            let copy = faer::Mat::from_fn(dense.nrows(), dense.ncols(), |i, j| dense[(i, j)]);
+            let values = copy.self_adjoint_eigenvalues(faer::Side::Lower).unwrap();
+            let expected = values.iter().filter(|value| **value < 0.0).count();
+            let mut solver = solver_of(&sample);
+            solver.adapt_and_factor(&matrix).unwrap();
+            assert_eq!(solver.negative_eigenvalues(), Some(expected), "{shift}");
+        }
+    }
+}
+
+#[test]
 fn a_solution_found_on_the_way_is_that_of_the_factors_to_the_bit() {
     for sample in samples() {
         let mut solver = solver_of(&sample);

@@ -1,12 +1,9 @@
-//! Few directions: a basis of the free ones, reduced matrices, and the state space.
+//! A basis of the free directions, reduced matrices, and the state space.
 
-use nalgebra::{Cholesky, Complex, DMatrix, DVector, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::eigen::{general, symmetric};
+use super::eigen::null_space;
 use super::{Linearized, ModesError};
-
-/// Eigenvalues s with their shapes in all velocity coordinates.
-pub(super) type Pairs = Vec<(Complex<f64>, Vec<Complex<f64>>)>;
 
 /// Small motions as a system of first order: ẏ = A y + E f with y = (ξ, ξ̇, c) and x = N ξ.
 ///
@@ -26,8 +23,8 @@ pub struct StateSpace {
     pub internal_states: Vec<usize>,
 }
 
-/// Singular values of B below this part of the largest belong to dependent constraints.
-const DEPENDENT: f64 = 1e-6;
+/// Rows of B that are made up of others but for this part are dependent constraints.
+pub(super) const DEPENDENT: f64 = 1e-6;
 
 /// Matrices on the free directions.
 struct Reduced {
@@ -61,29 +58,8 @@ impl Linearized {
         Ok(Some(StateSpace { state, input, basis: reduced.basis, coordinates, internal_states: Vec::new() }))
     }
 
-    /// All eigenpairs; `None` where a free direction has no mass.
-    pub(super) fn dense_pairs(&self) -> Result<Option<Pairs>, ModesError> {
-        let reduced = self.reduced(self.free_basis()?);
-        let Some(mass) = definite(&reduced) else { return Ok(None) };
-        if self.is_conservative() {
-            return Ok(Some(conservative_pairs(&reduced, &mass)));
-        }
-        let free = reduced.mass.nrows();
-        let mut state = DMatrix::zeros(2 * free, 2 * free);
-        state.view_mut((0, free), (free, free)).fill_with_identity();
-        state.view_mut((free, 0), (free, free)).copy_from(&-mass.solve(&reduced.stiffness));
-        state.view_mut((free, free), (free, free)).copy_from(&-mass.solve(&reduced.damping));
-        let Some((values, vectors)) = general(&state) else {
-            return Err(ModesError::NotConverged { found: 0, wanted: free });
-        };
-        let basis = reduced.basis.map(|value| Complex::new(value, 0.0));
-        let shape = |column: usize| (&basis * vectors.view((0, column), (free, 1))).as_slice().to_vec();
-        Ok(Some(values.into_iter().enumerate().map(|(column, s)| (s, shape(column))).collect()))
-    }
-
     /// An orthonormal basis of ker B in scaled coordinates, as columns in plain ones.
     pub(super) fn free_basis(&self) -> Result<DMatrix<f64>, ModesError> {
-        let count = self.velocity_count();
         if self.constraint_count() == 0 {
             return Ok(DMatrix::from_diagonal(&DVector::from_row_slice(&self.coordinate_scales)));
         }
@@ -97,17 +73,13 @@ impl Linearized {
                 row /= norm;
             }
         }
-        let (squares, vectors) = symmetric(gradient.tr_mul(&gradient));
-        let largest = squares.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
-        let free = squares.iter().take_while(|square| **square <= DEPENDENT * DEPENDENT * largest).count();
-        if free == 0 {
+        let mut basis = null_space(&gradient, DEPENDENT);
+        if basis.ncols() == 0 {
             return Err(ModesError::NoFreedom);
         }
-        let mut basis = vectors.columns(0, free).into_owned();
         for (mut row, scale) in basis.row_iter_mut().zip(&self.coordinate_scales) {
             row *= *scale;
         }
-        debug_assert_eq!(basis.nrows(), count);
         Ok(basis)
     }
 
@@ -170,33 +142,4 @@ fn definite(reduced: &Reduced) -> Option<Cholesky<f64, Dyn>> {
     let least =
         factors.l_dirty().diagonal().iter().fold(f64::INFINITY, |least, value| least.min(value * value));
     (least > MASSLESS * largest).then_some(factors)
-}
-
-/// λ = −s² of the symmetric problem K x = λ M x.
-fn conservative_pairs(reduced: &Reduced, mass: &Cholesky<f64, Dyn>) -> Pairs {
-    let lower = mass.l();
-    let half = |matrix: &DMatrix<f64>| lower.solve_lower_triangular(matrix).expect("the mass is definite");
-    let stiffness = 0.5 * (&reduced.stiffness + reduced.stiffness.transpose());
-    let scaled = half(&half(&stiffness).transpose());
-    let (values, vectors) = symmetric(0.5 * (&scaled + scaled.transpose()));
-    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    let back = lower.transpose().solve_upper_triangular(&vectors).expect("the mass is definite");
-    let shapes = &reduced.basis * back;
-    (values.iter().enumerate())
-        .map(|(column, &value)| {
-            let shape = shapes.column(column).iter().map(|x| Complex::new(*x, 0.0)).collect();
-            (undamped(value, 1e-13 * largest), shape)
-        })
-        .collect()
-}
-
-/// s of s² = −λ; below round-off λ is zero.
-pub(super) fn undamped(value: f64, round_off: f64) -> Complex<f64> {
-    if value.abs() <= round_off {
-        Complex::new(0.0, 0.0)
-    } else if value > 0.0 {
-        Complex::new(0.0, value.sqrt())
-    } else {
-        Complex::new((-value).sqrt(), 0.0)
-    }
 }
