@@ -84,9 +84,12 @@ fn the_book_shows_how_round_off_depends_on_the_step() {
 fn assert_same_validation(part: &str, fresh: &str) {
     assert_eq!(part.lines().count(), fresh.lines().count(), "run `cargo xtask refresh`");
     for (old, new) in part.lines().zip(fresh.lines()) {
-        let cells = |line: &str| -> Vec<String> { line.split('|').map(|cell| cell.trim().to_owned()).collect() };
+        let cells =
+            |line: &str| -> Vec<String> { line.split('|').map(|cell| cell.trim().to_owned()).collect() };
         let (mut old, mut new) = (cells(old), cells(new));
-        if let (Ok(a), Ok(b), Ok(tolerance)) = (old[5].parse::<f64>(), new[5].parse::<f64>(), new[6].parse::<f64>()) {
+        if let (Ok(a), Ok(b), Ok(tolerance)) =
+            (old[5].parse::<f64>(), new[5].parse::<f64>(), new[6].parse::<f64>())
+        {
             assert!((a - b).abs() <= 0.1 * tolerance, "{old:?} in the book, {new:?} now");
             (old[5], new[5]) = (String::new(), String::new());
         }

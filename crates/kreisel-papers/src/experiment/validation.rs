@@ -230,8 +230,14 @@ fn size_of_sum(run: &Trajectory, vectors: &[String], row: usize) -> Result<f64, 
 
 impl Group {
     /// The worst of all times and signals.
-    fn compare(&self, columns: &Columns, run: &Trajectory, source: &str) -> Result<Compared, ExperimentError> {
-        let is_ours = |name: &String| *name == self.signals || name.starts_with(&format!("{}.", self.signals));
+    fn compare(
+        &self,
+        columns: &Columns,
+        run: &Trajectory,
+        source: &str,
+    ) -> Result<Compared, ExperimentError> {
+        let is_ours =
+            |name: &String| *name == self.signals || name.starts_with(&format!("{}.", self.signals));
         let places: Vec<usize> =
             (0..columns.names.len()).filter(|&place| is_ours(&columns.names[place])).collect();
         let mut worst: Option<Compared> = None;
@@ -394,7 +400,9 @@ mod tests {
     #[test]
     fn every_file_of_the_folder_is_carried_along() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation");
-        for source in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        for source in
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
+        {
             for path in fs::read_dir(source).unwrap().map(|entry| entry.unwrap().path()) {
                 // What a test of the library compares, and no model says.
                 if path.extension().is_some_and(|extension| extension == "json") {

@@ -137,7 +137,8 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 fn case(modulus: f64) -> Case {
-    let data: Value = serde_json::from_str(include_str!("../../../../../validation/siconos/woodpecker.json")).unwrap();
+    let data: Value =
+        serde_json::from_str(include_str!("../../../../../validation/siconos/woodpecker.json")).unwrap();
     Case {
         toy: Toy::new(&data, modulus),
         rows: data["motion"].as_array().unwrap().iter().map(numbers).collect(),
