@@ -10,6 +10,8 @@ mod heavy_top;
 mod ladder;
 mod lie_algebra;
 mod lie_group;
+#[cfg(test)]
+mod mutations;
 mod progress;
 mod projection;
 mod registry;
