@@ -6,7 +6,7 @@ use kreisel::machine::SETTINGS;
 use kreisel::model::Need;
 use kreisel::model::schema::reference_page;
 use kreisel::part;
-use kreisel_papers::experiment::{markdown_table, step_sizes_table};
+use kreisel_papers::experiment::{markdown_table, step_sizes_table, validation_table};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -78,4 +78,27 @@ fn the_book_shows_how_round_off_depends_on_the_step() {
     let fresh = step_sizes_table().unwrap();
     // Rounding differs from processor to processor.
     assert_fresh_by("scaling.md", "step sizes", &fresh, |part| assert_near(part, &fresh, 30.0));
+}
+
+/// Compares two tables of Kreisel beside others: our numbers may differ by a tenth of the tolerance of their row.
+fn assert_same_validation(part: &str, fresh: &str) {
+    assert_eq!(part.lines().count(), fresh.lines().count(), "run `cargo xtask refresh`");
+    for (old, new) in part.lines().zip(fresh.lines()) {
+        let cells =
+            |line: &str| -> Vec<String> { line.split('|').map(|cell| cell.trim().to_owned()).collect() };
+        let (mut old, mut new) = (cells(old), cells(new));
+        if let (Ok(a), Ok(b), Ok(tolerance)) =
+            (old[5].parse::<f64>(), new[5].parse::<f64>(), new[6].parse::<f64>())
+        {
+            assert!((a - b).abs() <= 0.1 * tolerance, "{old:?} in the book, {new:?} now");
+            (old[5], new[5]) = (String::new(), String::new());
+        }
+        assert_eq!(old, new, "run `cargo xtask refresh`");
+    }
+}
+
+#[test]
+fn the_book_shows_kreisel_beside_others() {
+    let fresh = validation_table().unwrap();
+    assert_fresh_by("validation.md", "validation", &fresh, |part| assert_same_validation(part, &fresh));
 }

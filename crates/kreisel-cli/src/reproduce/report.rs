@@ -39,14 +39,18 @@ pub fn text_report(finished: &Finished) -> String {
         text += &indented(&outcome.table);
         text += "\n";
     }
-    text += &indented(&check_table(&outcome.checks));
+    let shown: Vec<&Check> =
+        outcome.checks.iter().filter(|check| !(outcome.checks_are_in_the_table && check.pass)).collect();
+    if !shown.is_empty() {
+        text += &indented(&check_table(&shown));
+    }
     let failed = outcome.checks.iter().filter(|check| !check.pass).count();
     let verdict = if failed == 0 { "all pass".to_owned() } else { format!("{failed} FAIL") };
     text += &format!("\n{} checks, {verdict} ({:.1} s)\n\n", outcome.checks.len(), elapsed.as_secs_f64());
     text
 }
 
-fn check_table(checks: &[Check]) -> Table {
+fn check_table(checks: &[&Check]) -> Table {
     let mut table = Table::new(["check", "expected", "measured", ""]);
     for check in checks {
         let verdict = if check.pass { "pass" } else { "FAIL" };

@@ -75,6 +75,15 @@ impl Check {
         Self::close(name, expected, measured, tolerance)
     }
 
+    /// `measured` rounds to a number that no paper prints: that of an independent implementation, or one derived
+    /// from a paper.
+    ///
+    /// # Panics
+    /// If `derived` is not a decimal number.
+    pub fn rounds_to(name: impl Into<String>, derived: &str, measured: f64) -> Self {
+        Self::printed(name, derived, measured)
+    }
+
     /// Two counts are the same.
     pub fn count(name: impl Into<String>, expected: usize, measured: usize) -> Self {
         Self::close(name, expected as f64, measured as f64, 0.0)

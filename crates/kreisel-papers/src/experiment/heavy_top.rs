@@ -99,7 +99,10 @@ impl TopRun {
 
     /// The integration before its first step.
     pub fn start(&self) -> Result<Integration<'_>, ExperimentError> {
-        Ok(Integrator::with(self.settings).start(&self.top, self.top.initial())?)
+        let settings = self.settings;
+        #[cfg(test)]
+        let settings = crate::problem::mutation::settings(settings);
+        Ok(Integrator::with(settings).start(&self.top, self.top.initial())?)
     }
 
     /// Runs to the end and compares every step with the exact solution.

@@ -10,6 +10,8 @@ mod heavy_top;
 mod ladder;
 mod lie_algebra;
 mod lie_group;
+#[cfg(test)]
+mod mutations;
 mod progress;
 mod projection;
 mod registry;
@@ -20,6 +22,7 @@ mod soi2;
 mod step_control;
 mod step_sizes;
 mod table;
+mod validation;
 
 pub use check::{Check, Expected, Measured};
 pub use progress::Progress;
@@ -28,6 +31,7 @@ pub use run::{Finished, run_all};
 pub use slope::log_log_slope;
 pub use step_sizes::markdown_table as step_sizes_table;
 pub use table::{Table, number};
+pub use validation::markdown_table as validation_table;
 
 use kreisel::report::figure::{FigureStyle, Series};
 use std::error::Error;
@@ -65,12 +69,21 @@ pub enum Paper {
     Soi2,
     /// No paper's figure: what step sizes by the error achieve.
     StepControl,
+    /// No paper's figure: other programs, closed forms and experiments.
+    Validation,
 }
 
 impl Paper {
     /// Every paper, in the order of the list.
-    pub const ALL: [Self; 6] =
-        [Self::LieAlgebra, Self::LieGroup, Self::Projection, Self::Scaling, Self::Soi2, Self::StepControl];
+    pub const ALL: [Self; 7] = [
+        Self::LieAlgebra,
+        Self::LieGroup,
+        Self::Projection,
+        Self::Scaling,
+        Self::Soi2,
+        Self::StepControl,
+        Self::Validation,
+    ];
 
     /// The word that begins the paper's ids and stands for all of them.
     pub fn word(self) -> &'static str {
@@ -81,10 +94,11 @@ impl Paper {
             Self::Scaling => "scaling",
             Self::Soi2 => "soi2",
             Self::StepControl => "step-control",
+            Self::Validation => "validation",
         }
     }
 
-    /// The key in `references.bib`.
+    /// The key in `references.bib`, or where its sources stand.
     pub fn key(self) -> &'static str {
         match self {
             Self::Projection => "ArnoldCardonaBruls2015Projection",
@@ -93,6 +107,7 @@ impl Paper {
             Self::Scaling => "BottassoBauchauCardona2007",
             Self::Soi2 => "JayNegrut2008",
             Self::StepControl => "Soderlind2003",
+            Self::Validation => "validation/references.toml",
         }
     }
 }
@@ -129,6 +144,8 @@ pub struct Outcome {
     pub table: Table,
     /// What must hold.
     pub checks: Vec<Check>,
+    /// Whether the table shows every check already, so that a report names only those that fail.
+    pub checks_are_in_the_table: bool,
     /// The curves of the figure.
     pub series: Vec<Series>,
     /// How the figure is drawn.
@@ -138,7 +155,7 @@ pub struct Outcome {
 impl Outcome {
     /// An outcome with a table, and no checks and curves yet.
     pub fn new(table: Table, figure: FigureStyle) -> Self {
-        Self { table, checks: Vec::new(), series: Vec::new(), figure }
+        Self { table, checks: Vec::new(), checks_are_in_the_table: false, series: Vec::new(), figure }
     }
 
     /// The outcome of an experiment that could not be computed.

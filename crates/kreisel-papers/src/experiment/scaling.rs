@@ -1,12 +1,20 @@
 //! Experiments of [BottassoBauchauCardona2007, §3.3, §4.3]: a pendulum by the two-step backward
 //! differentiation formula, how far Newton's corrections fall, and the condition of its matrix, with
 //! equations and unknowns scaled in four ways.
+//!
+//! The analysis bounds the error of an elimination by the row sums of |A⁻¹| [BottassoBauchauCardona2007, Eq. (6)]:
+//! what perturbations of one size in all equations do to the unknowns. These sums show the powers of h of (11),
+//! (18), (26), (42), (46) and (51), and are checked. The corrections themselves are smaller without any scaling:
+//! elimination with partial pivoting makes errors in the constraint, whose row has the factor h, that are h times
+//! those of the bound, so that they fall like those of the left scaling.
 
-use super::{Check, ExperimentError, Outcome, Progress, Table, log_log_slope, number};
+use super::{Check, ExperimentError, Outcome, Progress, Table, number};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
 use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
-use kreisel::report::figure::{FigureStyle, Panel, Series};
+use nalgebra::DMatrix;
+use std::ops::Range;
 
 /// Step sizes of the paper.
 const STEPS: [f64; 5] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
@@ -40,6 +48,8 @@ struct Measured {
     by_field: [f64; 3],
     /// Condition number of the last matrix.
     condition: f64,
+    /// Row sums of the absolute values of its inverse, the largest of each field.
+    sums: [f64; 3],
 }
 
 /// A run with m_ave = 1 and k_ave = 0, so that s = h⁻².
@@ -66,9 +76,20 @@ fn measure(form: Form, scaling: Scaling, step: f64) -> Result<Measured, Experime
         }
         if index == count {
             measured.condition = found.condition();
+            measured.sums = row_sums(form, &found.matrix)?;
         }
     }
     Ok(measured)
+}
+
+/// The largest row sum of the absolute values of the inverse among positions, velocities and multipliers: the
+/// unknowns of the pendulum in this order, two, two (with three fields) and one.
+fn row_sums(form: Form, matrix: &DMatrix<f64>) -> Result<[f64; 3], ExperimentError> {
+    let inverse = matrix.clone().try_inverse().ok_or("the iteration matrix is regular")?;
+    let velocities = if form == Form::ThreeField { 2..4 } else { 2..2 };
+    let sum = |row: usize| inverse.row(row).iter().map(|entry| entry.abs()).sum::<f64>();
+    let largest = |rows: Range<usize>| rows.map(sum).fold(0.0, f64::max);
+    Ok([largest(0..2), largest(velocities.clone()), largest(velocities.end..velocities.end + 1)])
 }
 
 /// Step size of the figure that shows single iterations.
@@ -103,13 +124,15 @@ pub fn fig1(progress: &Progress) -> Result<Outcome, ExperimentError> {
     }
     let falling = found.corrections.windows(2).take_while(|pair| pair[1] < pair[0]).count() + 1;
     outcome.check(Check::within("iterations until corrections stop decreasing", 3.0..=8.0, falling as f64));
-    // Round-off of ε in a position of size one is ε/h² = 0.02 in λ; a published run had 4e-3.
+    // Round-off of ε in a position of size one is ε/h² = 0.02 in λ; a published run had 4e-3. A tenth of it to
+    // five times it.
+    let round_off = f64::EPSILON / (WATCHED_STEP * WATCHED_STEP);
     let (last, tail) = (found.last_decreasing, &found.corrections[falling..]);
-    outcome.check(Check::within("last decreasing correction", 1e-6..=0.2, last));
+    outcome.check(Check::within("last decreasing correction", 0.1 * round_off..=5.0 * round_off, last));
     let largest = tail.iter().copied().fold(0.0, f64::max);
     let smallest = tail.iter().copied().fold(f64::INFINITY, f64::min);
-    outcome.check(Check::at_most("largest correction after that", 0.2, largest));
-    outcome.check(Check::at_least("smallest correction after that", 1e-6, smallest));
+    outcome.check(Check::at_most("largest correction after that", 5.0 * round_off, largest));
+    outcome.check(Check::at_least("smallest correction after that", 0.1 * round_off, smallest));
     let iterations = (1..=found.corrections.len()).map(|index| index as f64).collect();
     outcome.curve(Series::new("unscaled", iterations, found.corrections).labelled("iteration", what));
     Ok(outcome)
@@ -120,17 +143,17 @@ struct Curves<'a> {
     form: Form,
     what: &'a str,
     of: fn(&Measured) -> f64,
-    powers: &'a [(Scaling, Power)],
+    powers: &'a [(Scaling, f64)],
     tolerance: f64,
+    /// The row sums that bound it, with their powers of h in the order of the scalings.
+    bound: Option<Bound<'a>>,
 }
 
-/// What is known of a power of h.
-#[derive(Clone, Copy, Debug)]
-enum Power {
-    /// It is this.
-    Is(f64),
-    /// The quantity grows no faster than this: a bound of the analysis that is not sharp.
-    AtMost(f64),
+/// A bound of the analysis.
+#[derive(Clone, Copy)]
+struct Bound<'a> {
+    of: fn(&Measured) -> f64,
+    powers: &'a [f64],
 }
 
 impl Curves<'_> {
@@ -139,14 +162,23 @@ impl Curves<'_> {
         let panel = Panel::log_log(self.what).with_slopes([-1.0, -2.0]);
         let columns = ["h"].into_iter().chain(self.powers.iter().map(|(scaling, _)| name(*scaling)));
         let mut outcome = Outcome::new(Table::new(columns), FigureStyle::side_by_side([panel]));
-        let mut curves = Vec::new();
+        let (mut curves, mut bounds) = (Vec::new(), Vec::new());
         for (scaling, _) in self.powers {
-            let mut curve = Vec::new();
+            let (mut curve, mut bound) = (Vec::new(), Vec::new());
             for step in STEPS {
-                curve.push((self.of)(&measure(self.form, *scaling, step)?));
+                let measured = measure(self.form, *scaling, step)?;
+                curve.push((self.of)(&measured));
+                bound.extend(self.bound.map(|bound| (bound.of)(&measured)));
                 progress.advance();
             }
             curves.push(curve);
+            bounds.push(bound);
+        }
+        if let Some(bound) = self.bound {
+            for (((scaling, _), power), sums) in self.powers.iter().zip(bound.powers).zip(&bounds) {
+                let label = format!("power of h in the bound of the {}, {}", self.what, name(*scaling));
+                outcome.check(Check::slope(label, *power, &STEPS, sums, CONDITION_TOLERANCE));
+            }
         }
         for (i, step) in STEPS.iter().enumerate() {
             let cells = [*step].into_iter().chain(curves.iter().map(|curve| curve[i]));
@@ -154,13 +186,7 @@ impl Curves<'_> {
         }
         for ((scaling, power), curve) in self.powers.iter().zip(curves) {
             let label = format!("power of h in the {}, {}", self.what, name(*scaling));
-            outcome.check(match power {
-                Power::Is(power) => Check::slope(label, *power, &STEPS, &curve, self.tolerance),
-                Power::AtMost(power) => {
-                    let slope = log_log_slope(&STEPS, &curve);
-                    Check::within(label, power - self.tolerance..=self.tolerance, slope)
-                }
-            });
+            outcome.check(Check::slope(label, *power, &STEPS, &curve, self.tolerance));
             let series = Series::new(name(*scaling), STEPS.to_vec(), curve);
             outcome.curve(series.labelled("step size h [s]", self.what));
         }
@@ -168,15 +194,20 @@ impl Curves<'_> {
     }
 }
 
-use Power::{AtMost, Is};
 use Scaling::{Left, LeftRight, LeftRightVelocities, Unscaled};
+
+/// The largest row sum of all.
+fn largest_sum(measured: &Measured) -> f64 {
+    measured.sums.into_iter().fold(0.0, f64::max)
+}
 
 /// Last decreasing corrections [BottassoBauchauCardona2007, Fig. 2].
 pub fn fig2(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let powers = &[(Unscaled, AtMost(-3.0)), (Left, Is(-2.0)), (LeftRight, Is(-1.0))];
+    let powers = &[(Unscaled, -2.0), (Left, -2.0), (LeftRight, -1.0)];
     let of = |measured: &Measured| measured.correction;
+    let bound = Some(Bound { of: largest_sum, powers: &[-3.0, -2.0, -1.0] });
     let what = "last decreasing correction";
-    Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE }.run(progress)
+    Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE, bound }.run(progress)
 }
 
 /// Reads one of the measured numbers.
@@ -184,15 +215,18 @@ type Read = fn(&Measured) -> f64;
 
 /// Last decreasing corrections by field [BottassoBauchauCardona2007, Fig. 3].
 pub fn fig3(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let fields: [(&str, Read, [f64; 3]); 3] = [
-        ("correction of positions", |measured| measured.by_field[0], [-1.0, 0.0, 0.0]),
-        ("correction of velocities", |measured| measured.by_field[1], [-2.0, -1.0, -1.0]),
-        ("correction of multipliers", |measured| measured.by_field[2], [-3.0, -2.0, 0.0]),
+    let fields: [(&str, [Read; 2], [f64; 3]); 3] = [
+        ("correction of positions", [|found| found.by_field[0], |found| found.sums[0]], [-1.0, 0.0, 0.0]),
+        ("correction of velocities", [|found| found.by_field[1], |found| found.sums[1]], [-2.0, -1.0, -1.0]),
+        ("correction of multipliers", [|found| found.by_field[2], |found| found.sums[2]], [-3.0, -2.0, 0.0]),
     ];
     let mut all: Option<Outcome> = None;
-    for (panel, (what, of, [unscaled, left, both])) in fields.into_iter().enumerate() {
-        let powers = &[(Unscaled, AtMost(unscaled)), (Left, Is(left)), (LeftRight, Is(both))];
-        let curves = Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE };
+    for (panel, (what, [of, sums], bounds)) in fields.into_iter().enumerate() {
+        let [_, left, both] = bounds;
+        let powers = &[(Unscaled, left), (Left, left), (LeftRight, both)];
+        let bound = Some(Bound { of: sums, powers: &bounds });
+        let tolerance = ROUND_OFF_TOLERANCE;
+        let curves = Curves { form: Form::ThreeField, what, of, powers, tolerance, bound };
         let found = curves.run(progress)?;
         let all = all.get_or_insert_with(|| {
             let panels = fields.map(|(what, _, _)| Panel::log_log(what));
@@ -211,42 +245,41 @@ pub fn fig3(progress: &Progress) -> Result<Outcome, ExperimentError> {
 
 /// Condition numbers [BottassoBauchauCardona2007, Fig. 4].
 pub fn fig4(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let powers = &[(Unscaled, Is(-3.0)), (Left, Is(-2.0)), (LeftRight, Is(-1.0))];
+    let powers = &[(Unscaled, -3.0), (Left, -2.0), (LeftRight, -1.0)];
     condition(Form::ThreeField, powers, progress)
 }
 
 /// Last decreasing corrections with velocities scaled as well [BottassoBauchauCardona2007, Fig. 5].
 pub fn fig5(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let powers = &[(Left, Is(-2.0)), (LeftRightVelocities, Is(0.0))];
+    let powers = &[(Left, -2.0), (LeftRightVelocities, 0.0)];
     let of = |measured: &Measured| measured.correction;
+    let bound = Some(Bound { of: largest_sum, powers: &[-2.0, 0.0] });
     let what = "last decreasing correction";
-    Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE }.run(progress)
+    Curves { form: Form::ThreeField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE, bound }.run(progress)
 }
 
 /// Condition numbers with velocities scaled as well [BottassoBauchauCardona2007, Fig. 6].
 pub fn fig6(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    condition(Form::ThreeField, &[(Left, Is(-2.0)), (LeftRightVelocities, Is(0.0))], progress)
+    condition(Form::ThreeField, &[(Left, -2.0), (LeftRightVelocities, 0.0)], progress)
 }
 
 /// Last decreasing corrections of the two-field form [BottassoBauchauCardona2007, Fig. 7].
 pub fn fig7(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let powers = &[(Unscaled, AtMost(-3.0)), (Left, Is(-2.0)), (LeftRight, Is(0.0))];
+    let powers = &[(Unscaled, -2.0), (Left, -2.0), (LeftRight, 0.0)];
     let of = |measured: &Measured| measured.correction;
+    let bound = Some(Bound { of: largest_sum, powers: &[-3.0, -2.0, 0.0] });
     let what = "last decreasing correction";
-    Curves { form: Form::TwoField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE }.run(progress)
+    Curves { form: Form::TwoField, what, of, powers, tolerance: ROUND_OFF_TOLERANCE, bound }.run(progress)
 }
 
 /// Condition numbers of the two-field form [BottassoBauchauCardona2007, Fig. 8].
 pub fn fig8(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    let powers = &[(Unscaled, Is(-4.0)), (Left, Is(-3.0)), (LeftRight, Is(0.0))];
+    let powers = &[(Unscaled, -4.0), (Left, -3.0), (LeftRight, 0.0)];
     condition(Form::TwoField, powers, progress)
 }
 
-fn condition(
-    form: Form,
-    powers: &[(Scaling, Power)],
-    progress: &Progress,
-) -> Result<Outcome, ExperimentError> {
+fn condition(form: Form, powers: &[(Scaling, f64)], progress: &Progress) -> Result<Outcome, ExperimentError> {
     let of = |measured: &Measured| measured.condition;
-    Curves { form, what: "condition number", of, powers, tolerance: CONDITION_TOLERANCE }.run(progress)
+    Curves { form, what: "condition number", of, powers, tolerance: CONDITION_TOLERANCE, bound: None }
+        .run(progress)
 }

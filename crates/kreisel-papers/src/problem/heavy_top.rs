@@ -4,6 +4,8 @@
 //! on SO(3)×R³ [ArnoldCardonaBruls2015, Eqs. (21)] or SE(3) [ArnoldCardonaBruls2015, Eqs. (22)]. With ρ = Rᵀx
 //! (= X where the constraint holds) B = (−ρ̃, −Rᵀ) and (−ρ̃, −I).
 
+#[cfg(test)]
+use super::mutation::{self, Mutation};
 use super::ode;
 use kreisel::dae::{Dae, Initial, Point, Residual, Scales, Shape, Tangent, TangentWeights, Wanted};
 use kreisel::lie::{Group, Matrix3, Space, UnitQuaternion, Vector3, pose, skew, vector3};
@@ -170,6 +172,14 @@ impl Dae for HeavyTop {
         } else {
             self.mass * (u_dot - self.gravity) - top.rotation * lambda
         };
+        #[cfg(test)]
+        let force = if mutation::is_active(Mutation::Weight) && self.group != Group::Se3 {
+            force + self.mass * self.gravity
+        } else {
+            force
+        };
+        #[cfg(test)]
+        let torque = torque + mutation::torque(&self.inertia, &omega, &omega_dot, &rho.cross(&lambda));
         out.equilibrium[..3].copy_from_slice(torque.as_slice());
         out.equilibrium[3..].copy_from_slice(force.as_slice());
         out.violation.copy_from_slice((self.centre - rho).as_slice());
@@ -201,6 +211,8 @@ impl HeavyTop {
         } else {
             omega.cross(&(rho.cross(&omega) + 2.0 * top.rotation.inverse_transform_vector(&u)))
         };
+        #[cfg(test)]
+        let curvature = if mutation::is_active(Mutation::Curvature) { Vector3::zeros() } else { curvature };
         out.copy_from_slice(curvature.as_slice());
     }
 

@@ -4,6 +4,8 @@
 pub mod driven_top;
 pub mod heavy_top;
 pub mod kepler;
+#[cfg(test)]
+pub(crate) mod mutation;
 pub mod nonlinear_reactions;
 pub mod ode;
 pub mod pendulum;

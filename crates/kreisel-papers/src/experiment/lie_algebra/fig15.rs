@@ -11,19 +11,21 @@ use kreisel::report::figure::{FigureStyle, Panel};
 
 const STEP: f64 = 1e-3;
 
-/// What the paper finds; a better iteration leaves less.
-const PUBLISHED: [f64; 2] = [2e-9, 2e-15];
+/// What is allowed. The paper finds 2e-9 on SO(3)×R³, what its iteration leaves; the last correction here is
+/// below the tolerance and its square below round-off, so that three roundings of the 150 m/s that B v is the
+/// difference of are left. On SE(3) it is the published number.
+const ALLOWED: [f64; 2] = [3.0 * 150.0 * f64::EPSILON, 2e-15];
 
 /// Runs both groups with the paper's tolerances of Newton's iteration.
 pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(GROUPS.len());
     let panels = GROUPS.map(|group| Panel::linear(group_name(group)));
     let mut outcome = Outcome::new(Table::new(["group", "max ‖B v‖"]), FigureStyle::side_by_side(panels));
-    for (panel, (group, published)) in GROUPS.into_iter().zip(PUBLISHED).enumerate() {
+    for (panel, (group, allowed)) in GROUPS.into_iter().zip(ALLOWED).enumerate() {
         let history = TopRun::new(group, INDEX2, STEP)?.starting(Start::Trivial).stopping_early().run()?;
         let residual = largest(history.all(), |moment| moment.hidden_residual.norm());
         outcome.table.row([group_name(group).to_owned(), number(residual)]);
-        outcome.check(Check::at_most(format!("max ‖B v‖, {}", group_name(group)), published, residual));
+        outcome.check(Check::at_most(format!("max ‖B v‖, {}", group_name(group)), allowed, residual));
         for (component, digit) in ["₁", "₂", "₃"].iter().enumerate() {
             let of = |moment: &Moment| moment.hidden_residual[component];
             let curve = over_time(&format!("(B v){digit}"), history.all(), of, "residual B v [m/s]");

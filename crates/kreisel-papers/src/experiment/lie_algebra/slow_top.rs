@@ -35,8 +35,8 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
                     |component: &str| format!("error in {component} at h = 1e-2, {}", group_name(group));
                 let in_q = largest(history.all(), matrix_error);
                 let in_multipliers = Errors::largest(history.all()).multipliers;
-                outcome.check(Check::printed(name("q"), independent[0], in_q));
-                outcome.check(Check::printed(name("λ"), independent[1], in_multipliers));
+                outcome.check(Check::rounds_to(name("q"), independent[0], in_q));
+                outcome.check(Check::rounds_to(name("λ"), independent[1], in_multipliers));
                 judged.push([in_q, in_multipliers]);
             }
             progress.advance();

@@ -6,7 +6,6 @@
 mod convergence;
 mod mistakes;
 mod quadratic;
-mod validation;
 
 use crate::common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
