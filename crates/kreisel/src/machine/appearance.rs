@@ -239,12 +239,16 @@ fn bar(end: &Vector3, radius: f64) -> Solid {
 fn scene_beam(beam: &BeamEntry) -> SceneBeam {
     let flexibility = beam.flexibility;
     let elements: Vec<SceneElement> = (beam.pieces.iter())
-        .map(|piece| SceneElement {
-            nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
-            frames: piece.ends.map(|end| scene_frame(&end.offset)),
-            length: piece.span.length(),
-            reference: (*piece.span.twist()).into(),
-            stiffness: piece.span.stiffness(&flexibility).transpose().into(),
+        .map(|piece| {
+            let stiffness = piece.span.stiffness(&flexibility);
+            SceneElement {
+                nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
+                frames: piece.ends.map(|end| scene_frame(&end.offset)),
+                length: piece.span.length(),
+                reference: (*piece.span.twist()).into(),
+                stiffness: stiffness.into(),
+                bow: piece.span.bow(&flexibility, &stiffness).into(),
+            }
         })
         .collect();
     let least = THINNEST * beam.length();

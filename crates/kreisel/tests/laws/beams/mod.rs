@@ -6,6 +6,7 @@
 mod convergence;
 mod mistakes;
 mod quadratic;
+mod ropes;
 mod validation;
 
 use crate::common::{column, last, model, read};

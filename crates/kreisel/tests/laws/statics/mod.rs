@@ -6,6 +6,7 @@ mod beams;
 mod models;
 mod quadratic;
 mod rod;
+mod slender;
 
 use kreisel::dae::{Control, Dae, Equations, Initial, Point, Shape};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};
