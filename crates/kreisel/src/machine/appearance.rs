@@ -237,7 +237,7 @@ fn bar(end: &Vector3, radius: f64) -> Solid {
 
 /// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
 fn scene_beam(beam: &BeamEntry) -> SceneBeam {
-    let flexibility = beam.flexibility;
+    let flexibility = beam.section.flexibility();
     let elements: Vec<SceneElement> = (beam.pieces.iter())
         .map(|piece| {
             let stiffness = piece.span.stiffness(&flexibility);

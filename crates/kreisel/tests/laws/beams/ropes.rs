@@ -2,10 +2,12 @@
 
 use super::{last, machine, tangent};
 use crate::common::{allowed_directions, column};
-use kreisel::dae::Point;
+use kreisel::dae::{Control, NoteKind, Point};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
+use kreisel::run::{Job, Trajectory};
+use kreisel::statics::StaticSettings;
 use nalgebra::DMatrix;
 use std::f64::consts::{PI, TAU};
 
@@ -93,6 +95,31 @@ fn a_taut_rope_stretches_by_a_centimetre_and_stays_there() {
     // The force across changes by a hundredth at a seventh of the first frequency in square: it is followed.
     let sag: Vec<f64> = column(&run, "rope.at-0.5.displacement.z").iter().map(|z| -1e3 * z).collect();
     assert!(sag.iter().all(|sag| (sag / 0.9824 - 1.0).abs() < 0.05), "{:?}", sag.last());
+}
+
+#[test]
+fn a_pull_beyond_the_shear_stiffness_is_told() {
+    let soft = |shear: &str| machine(&taut_rope(16).replace("[5e6, 5e6]", shear));
+    let told = |machine: &Machine| {
+        let outcome = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
+        let notes = machine.static_notes(&outcome);
+        (&notes).into_iter().find(|note| note.kind == NoteKind::PullBeyondShear).cloned()
+    };
+    assert_eq!(told(&soft("[5e6, 2.1e4]")), None);
+    let note = told(&soft("[5e6, 1.9e4]")).unwrap();
+    assert_eq!(note.subject.as_deref(), Some("rope"));
+    // 20 kN, less the cosine of a slope of 1e-4.
+    assert!((note.number.unwrap() / 20e3 - 1.0).abs() < 1e-6, "{note:?}");
+    assert!(note.text.contains("1.900e4 N") && note.advice.is_some(), "{note:?}");
+    // A run tells it too, although it starts without a pull.
+    let text = taut_rope(4)
+        .replace("[5e6, 5e6]", "[5e6, 1.9e4]")
+        .replace("[20e3, 0, 0]", "[\"20e3*min(1, 10*t)\", 0, 0]");
+    let machine = machine(&text.replace("end-time = 2", "end-time = 0.2"));
+    let (_, outcome) =
+        Job::new(&machine, &machine.plan().unwrap()).record(Trajectory::new(&machine)).unwrap();
+    let kinds: Vec<&str> = outcome.summary.notes.iter().filter_map(|note| note["kind"].as_str()).collect();
+    assert!(kinds.contains(&"pull-beyond-shear"), "{kinds:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::beams::{BEND, LEE, add_beam, add_load, cantilever, frames, lee, secti
 use super::rod::Rod;
 use super::solve;
 use crate::common::{allowed_directions, read};
-use kreisel::dae::{Dae, Initial, Point, Tangent, TangentWeights};
+use kreisel::dae::{Control, Dae, Initial, NoteKind, Point, Tangent, TangentWeights};
 use kreisel::element::beam::{Beam, BeamEnd, Section, Span, mass_about};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Matrix6, Pose, UnitQuaternion, Vector3, Vector6, se3};
@@ -391,4 +391,109 @@ fn small_loads_are_exact_at_the_nodes_of_curved_and_pretwisted_elements_too() {
             }
         }
     }
+}
+
+/// A straight or curved cantilever of length and bending stiffness 1 with other keys.
+fn loaded_cantilever(mesh: &str, axis: &str, rest: &str) -> String {
+    format!(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = \"rod\"
+        start = \"ground\"
+        {axis}
+        {mesh}
+        section.axial-stiffness = 1e6
+        section.shear-stiffness = [4e5, 4e5]
+        section.torsional-stiffness = 0.8
+        section.bending-stiffness = [1, 1]
+        section.mass-per-length = 1
+        section.inertia-per-length = [2e-6, 1e-6, 1e-6]
+        {rest}"
+    )
+}
+
+/// Places of the nodes of the first beam in equilibrium, and the estimate of their error with the way.
+fn judged(text: &str) -> (Vec<Vector3>, f64, f64) {
+    let machine = read(text).unwrap();
+    let found = machine.equilibrium().unwrap().equilibrium;
+    let point = found.point();
+    let beam = &machine.frames().beams()[0];
+    let place = |k: usize| {
+        let station = beam.node(k).unwrap();
+        station.node.map_or(station.pose().position, |node| machine.system.motion(node, &point).pose.position)
+    };
+    let errors = machine.mesh_errors(&point, 0.0);
+    let (error, way) = errors.first().map_or((0.0, 1.0), |found| (found.error, found.way));
+    ((0..beam.node_count()).map(place).collect(), error, way)
+}
+
+#[test]
+fn the_error_of_a_mesh_is_estimated_to_a_factor_of_three() {
+    type Case = Box<dyn Fn(usize, usize) -> String>;
+    let mesh = |pieces: usize, order: usize| format!("elements = {}\norder = {order}", pieces / order);
+    let line = "from = [0, 0, 0]\nto = [1, 0, 0]";
+    let arc = "points = [[0, 0, 0], [0.48, 0.12, 0], [0.84, 0.46, 0]]\ncurve = \"arc\"";
+    let at_end = |force: &str| format!("[[force]]\nbody = \"rod.end\"\nforce = {force}");
+    let mut cases: Vec<Case> = vec![Box::new(move |pieces, order| {
+        let mesh = mesh(pieces, order);
+        taut_rope(pieces, 20e3, -10.0)
+            .replace("order = 1", "")
+            .replace(&format!("elements = {pieces}"), &mesh)
+    })];
+    for (axis, keys, rest) in [
+        (line, "", at_end("[0, 10, 0]")),
+        (line, "", at_end("[400, 100, 0]")),
+        (line, "", at_end("[-5, 0.1, 3]")),
+        (line, "load.force = [0, 0, 4]", String::new()),
+        (line, "load.force = [0, 2, 20]\ntwist = [0, 1]", String::new()),
+        (arc, "", at_end("[0, 0, 8]")),
+        (arc, "load.force = [1, 0, 3]", at_end("[0, -2, 1]")),
+        (line, "", "[[force]]\nbody = \"rod.at-0.5\"\nforce = [0, 0, 30]\n[[spherical]]\nbodies = [\"ground\", \"rod.end\"]".to_string()),
+    ] {
+        cases.push(Box::new(move |pieces, order| {
+            loaded_cantilever(&mesh(pieces, order), &format!("{axis}\n{keys}"), &rest)
+        }));
+    }
+    let mut ratios = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let (exact, ..) = judged(&case(64, 2));
+        for (pieces, order) in [(2, 1), (4, 1), (8, 1), (16, 1), (4, 2), (8, 2), (16, 2)] {
+            let (places, estimate, way) = judged(&case(pieces, order));
+            let distance = |(k, place): (usize, &Vector3)| (place - exact[k * 64 / pieces]).norm();
+            let error = places.iter().enumerate().map(distance).fold(0.0, f64::max);
+            // Smaller ones are those of the reference.
+            if error > 1e-6 * way {
+                ratios.push((index, pieces, order, error / way, estimate / error));
+            }
+        }
+    }
+    let wrong: Vec<_> = ratios.iter().filter(|(.., ratio)| !(1.0 / 3.0..3.0).contains(ratio)).collect();
+    assert!(
+        ratios.len() > 40 && 10 * wrong.len() <= ratios.len(),
+        "{} of {}: {wrong:?}",
+        wrong.len(),
+        ratios.len()
+    );
+}
+
+#[test]
+fn a_coarse_mesh_is_told_with_the_elements_that_would_do() {
+    let text = |elements: usize| {
+        let mesh = format!("elements = {elements}\norder = 1");
+        loaded_cantilever(&mesh, "from = [0, 0, 0]\nto = [1, 0, 0]\nload.force = [0, 0, 4]", "")
+    };
+    let told = |elements: usize| {
+        let machine = read(&text(elements)).unwrap();
+        let outcome = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
+        let notes = machine.static_notes(&outcome);
+        (&notes).into_iter().find(|note| note.kind == NoteKind::CoarseMesh).cloned()
+    };
+    // Of a load spread over a cantilever two-node elements miss 1/(4n²) for small deflections.
+    let note = told(3).unwrap();
+    assert!(note.subject.as_deref() == Some("rod") && note.number.unwrap() > 0.01, "{note:?}");
+    let enough: usize =
+        note.advice.unwrap().split('`').nth(1).unwrap().replace("elements = ", "").parse().unwrap();
+    assert!((4..=8).contains(&enough), "{enough}");
+    assert_eq!(told(enough), None);
 }
