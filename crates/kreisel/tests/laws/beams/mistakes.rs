@@ -48,7 +48,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         &["`up`", "another direction than that of the axis"],
     ),
     (
-        "from = [0, 0, 0]\nto = [1, 0, 0]\ntwist = [0, 20]\nelements = 4",
+        "from = [0, 0, 0]\nto = [1, 0, 0]\ntwist = [0, 40]\nelements = 4",
         SECTION,
         &["`elements`", "less than 2.5 rad"],
     ),
