@@ -11,6 +11,8 @@
 //! more than a hundredth: beyond a critical load there is more than one equilibrium, and some motions follow from the
 //! smallest differences.
 
+#![allow(clippy::print_stdout)]
+
 use kreisel::dae::Point;
 use kreisel::integrate::{INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::Vector3;

@@ -366,8 +366,12 @@ mod tests {
         };
         let exact = end(512);
         let errors = [8, 16, 32].map(|elements| end(elements).angle_to(&exact));
-        // The spline has jumps in its third derivative; carried by the shortest rotations it was 0.02 rad off with 8.
-        assert!(errors[0] < 2e-3 && errors[1] < errors[0] / 8.0 && errors[2] < errors[1] / 8.0, "{errors:?}");
+        // By the shortest rotations 8 were 0.02 rad off. Where pieces meet the third derivative of the spline jumps, so that
+        // the error does not fall evenly.
+        assert!(
+            errors[0] < 2e-4 && errors[1] < errors[0] / 8.0 && errors[2] < errors[0] / 64.0,
+            "{errors:?}"
+        );
     }
 
     #[test]

@@ -90,8 +90,8 @@ fn taut_rope(elements: usize) -> String {
 fn a_taut_rope_stretches_by_a_centimetre_and_stays_there() {
     let run = machine(&taut_rope(16)).simulate().unwrap();
     // F l/EA = 10 mm.
-    let stretch = column(&run, "carriage.position.x").iter().map(|x| x - 8.0);
-    assert!(stretch.clone().all(|stretch| (stretch - 0.01).abs() < 1e-4), "{:?}", stretch.last());
+    let off = column(&run, "carriage.position.x").iter().fold(0.0_f64, |most, x| most.max((x - 8.01).abs()));
+    assert!(off < 1e-4, "{off}");
     // The force across changes by a hundredth at a seventh of the first frequency in square: it is followed.
     let sag: Vec<f64> = column(&run, "rope.at-0.5.displacement.z").iter().map(|z| -1e3 * z).collect();
     assert!(sag.iter().all(|sag| (sag / 0.9824 - 1.0).abs() < 0.05), "{:?}", sag.last());
