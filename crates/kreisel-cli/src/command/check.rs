@@ -106,6 +106,7 @@ impl Explanation {
             Ok(integration) => {
                 notes.extend(machine.consistency_notes(integration.start_report()));
                 let state = integration.values();
+                notes.extend(machine.beam_notes(&state.point()));
                 (Mobility::new(machine.system(), state.time, &state.configuration), None)
             }
             Err(error) => {

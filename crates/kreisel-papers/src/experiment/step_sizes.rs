@@ -37,7 +37,8 @@ const LINKS: &str = "
     point = ['0.48*(i + 1)', '0.6*(i + 1)', '0.64*(i + 1)']
 ";
 
-/// A soft beam on a body on a ball joint: one on its own node would hold without rounding errors.
+/// A soft beam on a body on a ball joint: one on its own node would hold without rounding errors. Two nodes an element are as
+/// many unknowns as the chains have.
 const BEAM: &str = "
     [[body]]
     name = 'hub'
@@ -50,6 +51,7 @@ const BEAM: &str = "
     to = [1.58, 1.3, 1.54]
     start = 'hub'
     elements = 2
+    order = 1
     section.axial-stiffness = 100
     section.shear-stiffness = [50, 50]
     section.torsional-stiffness = 1

@@ -277,12 +277,12 @@ class Parts:
         self,
         name: str | None = None,
         *,
-        elements: int | str,
         section: Table,
         from_: Numbers | None = None,
         to: Numbers | None = None,
         points: Rows | None = None,
         curve: Literal["line", "arc", "spline"] | None = None,
+        elements: int | str | None = None,
         order: int | str | None = None,
         up: Numbers | None = None,
         twist: Numbers | None = None,
@@ -302,8 +302,8 @@ class Parts:
         - `to` [m]: Where a straight beam ends; at the marker of `end` if not given.
         - `points` [m]: Points through which the axis runs, in place of `from` and `to`.
         - `curve`: How the points are joined: straight with corners, by the arc of a circle through three, or smoothly. Default: `"line"`.
-        - `elements`: Number of elements along the whole beam.
-        - `order`: 1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth. Default: `1`.
+        - `elements`: Number of elements along the whole beam; if not given, at least one for each straight piece. Default: `8`.
+        - `order`: 2 for elements with three nodes, 1 for elements with two: half as many nodes, and larger errors of motions on as many. Default: `2`.
         - `section`: What every section resists and weighs.
           - `shape`: Outline of the section, with `youngs-modulus`, `poisson-ratio` and `density`, in place of stiffnesses and masses.
           - `radius` [m]: Radius of a circle.

@@ -50,6 +50,10 @@ kinds! {
     LockedDrives = "locked-drives",
     /// There is no degree of freedom.
     Immobile = "immobile",
+    /// The pull in a beam exceeds its shear stiffness; the number is the pull in N.
+    PullBeyondShear = "pull-beyond-shear",
+    /// The mesh of a beam is coarse; the number is the error in parts of the way.
+    CoarseMesh = "coarse-mesh",
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.
     NotAtRest = "not-at-rest",
     /// Modes are not as good as they should be; the number is the largest residual.

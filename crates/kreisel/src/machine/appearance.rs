@@ -237,14 +237,18 @@ fn bar(end: &Vector3, radius: f64) -> Solid {
 
 /// A beam with a section that has the ratio of its bending and axial stiffness, thick enough to be seen.
 fn scene_beam(beam: &BeamEntry) -> SceneBeam {
-    let flexibility = beam.flexibility;
+    let flexibility = beam.section.flexibility();
     let elements: Vec<SceneElement> = (beam.pieces.iter())
-        .map(|piece| SceneElement {
-            nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
-            frames: piece.ends.map(|end| scene_frame(&end.offset)),
-            length: piece.span.length(),
-            reference: (*piece.span.twist()).into(),
-            stiffness: piece.span.stiffness(&flexibility).transpose().into(),
+        .map(|piece| {
+            let stiffness = piece.span.stiffness(&flexibility);
+            SceneElement {
+                nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
+                frames: piece.ends.map(|end| scene_frame(&end.offset)),
+                length: piece.span.length(),
+                reference: (*piece.span.twist()).into(),
+                stiffness: stiffness.into(),
+                bow: piece.span.bow(&flexibility, &stiffness).into(),
+            }
         })
         .collect();
     let least = THINNEST * beam.length();

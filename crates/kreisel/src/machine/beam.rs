@@ -4,9 +4,9 @@
 //! a station between nodes can be measured but carries nothing.
 
 use crate::element::Element;
-use crate::element::beam::{Beam, BeamStrain, GAUSS, QuadraticBeam, Span, Weights};
+use crate::element::beam::{Beam, BeamStrain, GAUSS, QuadraticBeam, Section, Span, Weights};
 use crate::kinematics::{Motion, NodeId};
-use crate::lie::{Matrix6, Pose};
+use crate::lie::Pose;
 
 /// A section at a node: the node or body that carries it, and where on it.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl BeamElement {
     }
 
     /// Where strains are told, from the element's start in parts of its length.
-    fn points(&self) -> &'static [f64] {
+    pub(crate) fn points(&self) -> &'static [f64] {
         match self {
             Self::Screw(_) => &[0.5],
             Self::Quadratic(_) => &[0.5 - 0.5 * GAUSS, 0.5 + 0.5 * GAUSS],
@@ -92,8 +92,10 @@ pub struct BeamEntry {
     pub elements: Vec<BeamElement>,
     /// Pieces in an element.
     pub order: usize,
-    /// Flexibility of its sections.
-    pub flexibility: Matrix6,
+    /// What its sections resist and weigh.
+    pub section: Section,
+    /// Whether its nodes lie at equal lengths of the curve, which its pieces have only nearly.
+    pub is_even: bool,
 }
 
 /// What a name such as `at-0.5` means on a beam.
@@ -117,6 +119,14 @@ impl BeamEntry {
     /// Length in m.
     pub fn length(&self) -> f64 {
         self.pieces.iter().map(|piece| piece.span.length()).sum()
+    }
+
+    /// The smaller shear stiffness of its sections in N: a beam that is pulled by more turns its sections over.
+    pub fn shear_limit(&self) -> f64 {
+        let flexibility = self.section.flexibility();
+        let [a, b, c] = [(4, 4), (5, 5), (4, 5)].map(|entry| flexibility[entry]);
+        let largest = 0.5 * (a + b) + (0.25 * (a - b).powi(2) + c * c).sqrt();
+        1.0 / largest
     }
 
     /// Number of nodes.
@@ -163,6 +173,11 @@ impl BeamEntry {
 
     /// Piece at a part of the length, and the part of its own length.
     fn piece_at(&self, part: f64) -> (usize, f64) {
+        if self.is_even {
+            let (place, last) = (part * self.pieces.len() as f64, self.pieces.len() - 1);
+            let piece = (place as usize).min(last);
+            return (piece, (place - piece as f64).min(1.0));
+        }
         let mut rest = part * self.length();
         for (index, piece) in self.pieces.iter().enumerate() {
             let length = piece.span.length();

@@ -237,24 +237,41 @@ fn spline(points: &[Vector3], elements: usize) -> Vec<AxisPoint> {
 fn oriented(stations: &[AxisPoint], attitude: &Attitude) -> Result<Vec<PieceFrames>, CurveError> {
     let whole = stations.last().map_or(1.0, |station| station.length);
     let mut carried = upright(&stations[0].tangents[1], attitude.up, 0.0)?;
-    let mut tangent = stations[0].tangents[1];
-    let mut turned = |to: &Vector3, part: f64| -> Result<UnitQuaternion, CurveError> {
+    let (mut point, mut tangent) = (stations[0].point, stations[0].tangents[1]);
+    let mut turned = |at: &Vector3, to: &Vector3, part: f64| -> Result<UnitQuaternion, CurveError> {
         carried = match attitude.up {
             Some(_) => upright(to, attitude.up, part)?,
-            // The rotation that takes one tangent to the next and nothing else.
-            None => between(&tangent, to) * carried,
+            // At a corner the rotation that takes one tangent to the other and nothing else.
+            None if *at == point => between(&tangent, to) * carried,
+            None => along(&(at - point), &tangent, to, &carried),
         };
-        tangent = *to;
+        (point, tangent) = (*at, *to);
         let angle = attitude.twist[0] + part * (attitude.twist[1] - attitude.twist[0]);
         Ok(so3::compose(&carried, &so3::exp(&(angle * Vector3::x()))))
     };
     let mut elements = Vec::with_capacity(stations.len() - 1);
     for pair in stations.windows(2) {
-        let start = Pose::new(turned(&pair[0].tangents[1], pair[0].length / whole)?, pair[0].point);
-        let end = Pose::new(turned(&pair[1].tangents[0], pair[1].length / whole)?, pair[1].point);
+        let [first, second] = pair else { continue };
+        let start = Pose::new(turned(&first.point, &first.tangents[1], first.length / whole)?, first.point);
+        let end = Pose::new(turned(&second.point, &second.tangents[0], second.length / whole)?, second.point);
         elements.push([start, end]);
     }
     Ok(elements)
+}
+
+/// Carries a frame along a curve without twist, to fourth order in the way: reflected in the plane halfway between two points
+/// and in the one halfway between their tangents then, it is on a helix nearly where the curve carries it
+/// [WangJuttlerZhengLiu2008].
+fn along(way: &Vector3, tangent: &Vector3, to: &Vector3, frame: &UnitQuaternion) -> UnitQuaternion {
+    let reflected =
+        |v: Vector3, normal: &Vector3| v - normal * (2.0 * normal.dot(&v) / normal.norm_squared());
+    let normal = to - reflected(*tangent, way);
+    if normal.norm_squared() < SAME_DIRECTION {
+        return between(tangent, to) * frame;
+    }
+    let z = reflected(reflected(frame * Vector3::z(), way), &normal);
+    let axes = Matrix3::from_columns(&[*to, z.cross(to), z]);
+    UnitQuaternion::from_rotation_matrix(&nalgebra::Rotation3::from_matrix_unchecked(axes))
 }
 
 /// The shortest rotation from one direction to another; about any normal if they are opposite.
@@ -337,6 +354,24 @@ mod tests {
         let along = Attitude { up: Some(Vector3::x()), twist: [0.0; 2] };
         let refused = frames(CurveKind::Line, &points, [2, 1], &along);
         assert_eq!(refused, Err(CurveError::UpAlongAxis { part: 0.0 }));
+    }
+
+    #[test]
+    fn sections_are_carried_along_a_spline_with_fourth_order() {
+        let points =
+            [[0.0, 0.0, 0.0], [0.3, 0.1, 0.1], [0.6, -0.1, 0.1], [1.0, 0.1, -0.1]].map(Vector3::from);
+        let end = |elements: usize| {
+            let frames = frames(CurveKind::Spline, &points, [elements, 1], &PLAIN).unwrap();
+            frames[elements - 1][1].rotation
+        };
+        let exact = end(512);
+        let errors = [8, 16, 32].map(|elements| end(elements).angle_to(&exact));
+        // By the shortest rotations 8 were 0.02 rad off. Where pieces meet the third derivative of the spline jumps, so that
+        // the error does not fall evenly.
+        assert!(
+            errors[0] < 2e-4 && errors[1] < errors[0] / 8.0 && errors[2] < errors[0] / 64.0,
+            "{errors:?}"
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod entry;
 pub(crate) mod event;
 mod event_draft;
 mod frames;
+mod mesh;
 mod mobility;
 mod provenance;
 pub mod sensor;
@@ -36,6 +37,7 @@ pub use entry::{
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;
 pub use frames::Frames;
+pub use mesh::MeshError;
 pub use mobility::Mobility;
 pub use sensor::SignalId;
 pub use settings::{

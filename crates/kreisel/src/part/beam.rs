@@ -58,10 +58,10 @@ static KIND: PartKind = PartKind {
             .doc("Points through which the axis runs, in place of `from` and `to`."),
         Key::new("curve", ValueKind::Choice(&["line", "arc", "spline"]), Need::Default("\"line\""))
             .doc("How the points are joined: straight with corners, by the arc of a circle through three, or smoothly."),
-        Key::new("elements", ValueKind::Count, Need::Required)
-            .doc("Number of elements along the whole beam."),
-        Key::new("order", ValueKind::Count, Need::Default("1"))
-            .doc("1 for elements with two nodes, 2 for elements with three: twice as many nodes, and fewer elements for the same accuracy where the beam is smooth."),
+        Key::new("elements", ValueKind::Count, Need::Default("8"))
+            .doc("Number of elements along the whole beam; if not given, at least one for each straight piece."),
+        Key::new("order", ValueKind::Count, Need::Default("2"))
+            .doc("2 for elements with three nodes, 1 for elements with two: half as many nodes, and larger errors of motions on as many."),
         Key::new("section", ValueKind::Table(beam_section::KEYS), Need::Required)
             .doc("What every section resists and weighs."),
         Key::new("up", ValueKind::Vector3(Dimension::NONE), Need::Optional)
@@ -110,6 +110,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         name: part.name(),
         spans: spans(&reader, &frames)?,
         shapes: if order == 2 { shapes(&reader, &frames)? } else { Vec::new() },
+        is_even: reader.choice("curve")? != "line",
         frames,
         section,
         group: builder.group(&reader)?,
@@ -204,13 +205,18 @@ fn frames(
     clamps: &[Option<Clamp>; 2],
 ) -> Result<Vec<PieceFrames>, ModelErrors> {
     let points = points(reader, clamps)?;
-    let elements = reader.count("elements")? as usize;
-    reader.require(elements > 0, "elements", "at least 1", 0)?;
     let kind = match reader.choice("curve")? {
         "arc" => CurveKind::Arc,
         "spline" => CurveKind::Spline,
         _ => CurveKind::Line,
     };
+    let mut elements = reader.count("elements")? as usize;
+    if elements == 0 {
+        return Err(reader.unsuitable("elements", "at least 1", 0).into());
+    }
+    if kind == CurveKind::Line && !reader.has("elements") {
+        elements = elements.max(points.len() - 1);
+    }
     let twist = reader.numbers("twist")?;
     let turn = (twist[1] - twist[0]).abs() / (elements * order) as f64;
     if turn > MAX_TURN {
@@ -342,6 +348,8 @@ struct BeamPlan<'a> {
     spans: Vec<Span>,
     /// Initial shapes of elements with three nodes; none of elements with two.
     shapes: Vec<QuadraticSpan>,
+    /// Whether nodes lie at equal lengths of the curve.
+    is_even: bool,
     section: Section,
     group: Group,
     /// Initial velocity of the start, and angular velocity.
@@ -520,7 +528,8 @@ impl BeamPlan<'_> {
             pieces: self.spans.iter().zip(stations).map(piece).collect(),
             elements: self.elements(stations),
             order: if self.shapes.is_empty() { 1 } else { 2 },
-            flexibility: self.section.flexibility(),
+            section: self.section,
+            is_even: self.is_even,
         }
     }
 

@@ -165,6 +165,9 @@ pub struct SceneElement {
     pub reference: [f64; 6],
     /// Section forces (torque, force) per strain (κ, γ), row by row.
     pub stiffness: [[f64; 6]; 6],
+    /// Q of the stretch ½ eᵀ Q e that the bow of the element adds to the strain e of the screw.
+    #[serde(default)]
+    pub bow: [[f64; 6]; 6],
 }
 
 /// A joint.

@@ -224,7 +224,7 @@ impl VtkHdfWriter {
 }
 
 impl SceneElement {
-    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L with its section forces; zero where the screw turns by half a
+    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L, with its bow, and its section forces; zero where the screw turns by half a
     /// turn.
     fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
         let section = |side: usize| {
@@ -235,8 +235,14 @@ impl SceneElement {
             })
         };
         let Ok(screw) = se3::log(&section(0).inverse().compose(&section(1))) else { return [[0.0; 6]; 2] };
-        let strain = std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
-        let force = self.stiffness.map(|row| row.iter().zip(&strain).map(|(k, strain)| k * strain).sum());
+        let mut strain: [f64; 6] =
+            std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
+        let times =
+            |row: &[f64; 6], strain: &[f64; 6]| -> f64 { row.iter().zip(strain).map(|(a, b)| a * b).sum() };
+        let bow: f64 = self.bow.iter().zip(&strain).map(|(row, e)| 0.5 * e * times(row, &strain)).sum();
+        // The axis of the initial shape has the length of the element.
+        (3..6).for_each(|row| strain[row] += bow * self.reference[row] / self.length);
+        let force = self.stiffness.map(|row| times(&row, &strain));
         [strain, force]
     }
 }

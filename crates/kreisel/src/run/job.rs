@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::advance::{Run, RunEnding, RunError, RunStatistics};
+use super::beams::BeamWatch;
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
 use super::recorder::{Moment, Recorder, Sink};
@@ -251,6 +252,8 @@ impl<'a> Job<'a> {
         let watch = RecordingObserver {
             recorder,
             observer: self.observer,
+            machine: self.machine,
+            beams: BeamWatch::new(self.machine, run.integration().values(), self.plan.end_time),
             period: None,
             is_due: false,
             is_stopped: false,
@@ -283,6 +286,7 @@ impl<S: Sink> Underway<'_, S> {
         let (mut recorder, now) = (watch.recorder, run.integration().values());
         recorder.close(now)?;
         let statistics = RunStatistics::new(machine, &run, &recorder);
+        summary.add_notes(watch.beams.news());
         summary.status = status.unwrap_or_else(|| ending.status());
         summary.wall_time = wall_time;
         summary.statistics = json(&statistics);
@@ -319,6 +323,8 @@ impl RunEnding {
 struct RecordingObserver<'a, S> {
     recorder: Recorder<'a, S>,
     observer: Option<&'a mut dyn JobObserver>,
+    machine: &'a Machine,
+    beams: BeamWatch,
     period: Option<Period>,
     is_due: bool,
     is_stopped: bool,
@@ -331,6 +337,7 @@ impl<S: Sink> Observer for RecordingObserver<'_, S> {
 
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         let recorded = self.recorder.accepted(last);
+        self.beams.accepted(self.machine, last.ends().to);
         let moment = self.recorder.moment(last.ends().to);
         let asked = self.observer.as_mut().map_or(Control::Continue, |observer| observer.accepted(&moment));
         self.is_stopped = asked == Control::Stop;

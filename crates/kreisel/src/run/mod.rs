@@ -2,6 +2,7 @@
 //! rest and made to vibrate; what is found gets its names back.
 
 mod advance;
+mod beams;
 mod checkpoint;
 mod explanation;
 mod files;

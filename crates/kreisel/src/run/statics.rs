@@ -120,6 +120,8 @@ impl Machine {
             // A structure that cannot move is what statics is for.
             let moves = self.mobility_notes(&mobility).into_iter();
             notes.extend(moves.filter(|note| note.kind != NoteKind::Immobile));
+            notes.extend(self.pull_notes(&solution.equilibrium.point()));
+            notes.extend(self.mesh_notes(&solution.equilibrium.point(), 0.0, &mut Vec::new()));
         }
         notes
     }

@@ -94,3 +94,12 @@ pub fn difference(run: &Trajectory, signal: &str, expected: impl Fn(f64) -> f64)
 pub fn within(what: &str, error: f64, tolerance: f64) {
     assert!(error <= tolerance, "{what}: error {error:.3e}, tolerance {tolerance:.1e}");
 }
+
+/// A basis of what constraints with a gradient of full rank allow: the rest of the space beside its rows.
+pub fn allowed_directions(gradient: &nalgebra::DMatrix<f64>) -> nalgebra::DMatrix<f64> {
+    let (m, n) = gradient.shape();
+    let mut rows = nalgebra::DMatrix::identity(n, n + m);
+    rows.columns_mut(0, m).copy_from(&gradient.transpose());
+    rows.columns_mut(m, n).fill_with_identity();
+    rows.qr().q().columns(m, n - m).into_owned()
+}

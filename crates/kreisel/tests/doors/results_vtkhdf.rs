@@ -29,6 +29,7 @@ fn beam(nodes: [usize; 2]) -> SceneBeam {
         stiffness: std::array::from_fn(|row| {
             std::array::from_fn(|column| if row == column { 10.0 } else { 0.0 })
         }),
+        bow: [[0.0; 6]; 6],
     };
     SceneBeam { name: "beam".to_owned(), size: [0.1, 0.1], round: true, elements: vec![element] }
 }

@@ -1,25 +1,55 @@
 //! The elastic element between two frames of a beam.
 //!
 //! With G = T⁻¹(d) the screw d = log(H_A⁻¹ H_B) changes by δd = G δh_B + (d̂ − G) δh_A, because
-//! T⁻¹(−d) = T⁻¹(d) − d̂. The section forces n = K (ε + η ε̇) then act on the frames with
+//! T⁻¹(−d) = T⁻¹(d) − d̂. An energy W(e) of the mean strain e = (d − d₀)/L acts on the frames with its gradient
+//! g = ∂W/∂(L e):
 //!
 //! ```text
-//! r_B = Gᵀ n,   r_A = (d̂ − G)ᵀ n = d̂ᵀ n − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
+//! r_B = Gᵀ g,   r_A = (d̂ − G)ᵀ g = d̂ᵀ g − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
 //! ```
 //!
-//! the gradient of the energy if nothing is damped. The derivative of the matrices G and d̂ in them makes the
-//! geometric stiffness. It is proportional to n, and a first guess that turns a slender beam a little wrongly
-//! stretches it a lot: Newton's matrix there holds forces that never act. Its steps take n from the last step
-//! instead, and then where the corrections lead, which is Newton's method for forces and motions as separate
-//! unknowns [MagisanoLeonettiGarcea2017, Sec. 3]. K is that of [`Span::stiffness`]. η is the time of a
-//! Kelvin–Voigt damping in proportion to the stiffness.
+//! Of a transverse force most of what the screw shows as shear is bending: the element is bowed like an S,
+//! which K* of [`Span::stiffness`] knows. But the stretch of the screw is measured along the normal of the
+//! middle section, and there an S is not what a shear is. In a plane let the sections be sheared by σ
+//! against the axis, and let the axis leave its chord by an angle −b P(s) with P = 6 s² − ½ (s from −½ to ½),
+//! Legendre's second polynomial, as a force across makes it; b is the angle between chord and mean of the end
+//! sections. The screw has the shear γ = σ + b. With the stretch ε along the normals of the sections the axis
+//! is longer than the material by ε + ½ σ², and the chord shorter than the axis by ½ b² mean(P²) = b²/10. The
+//! screw shows the chord seen along the normal, the chord less ½ γ². Altogether
+//!
+//! ```text
+//! stretch of the screw = ε + ½ σ² − b²/10 − ½ (σ + b)²,   so   ε = stretch of the screw + γ b − ⅖ b²
+//! ```
+//!
+//! Without the last two terms, q, a pull N turns the sections of slender elements over as soon as it exceeds
+//! 12 EI/L²: it finds the S too short by ⅗ b². With them the stiffness against an S is 12 EI/L² + N/5, the first
+//! two terms of the exact one. That of a C and that of the chord are right without. With b linear in e
+//! ([`Span::bow`]) q is ½ eᵀ Q e with a constant matrix Q, and with the axis t₆ = (0, t)
+//!
+//! ```text
+//! ε̄ = e + t₆ q,   W = L/2 ε̄ᵀ K* ε̄,   A = ∂ε̄/∂e = 1 + t₆ (Q e)ᵀ
+//! n = K* (ε̄ + η A ė),   g = Aᵀ n = n + N Q e,   N = t·n_force
+//! ∂g/∂e = Aᵀ K* A + N Q = K* + a yᵀ + y aᵀ + N Q,   a = Q e,   y = K* t₆ + ½ (t₆ᵀ K* t₆) a     (no damping)
+//! ```
+//!
+//! n are the section forces in the middle. The square of the whole stretch has to stay: without its term of
+//! fourth order slender elements lock. Pure bending, torsion and stretch have b = 0 and are as exact as the
+//! screw is. With β = GA/(GA + 12 EI/L²) the stiffness against an S is (1 − β) GA − N (1 − 2β + ⅘ β²), positive
+//! for every N below GA: elements of any length are stable up to where a beam with shear [Simo1985] itself turns
+//! over. Only d enters, so that rigid motions cost nothing and the way to a shape does not matter.
+//!
+//! The derivative of the matrices G and d̂ in r makes the geometric stiffness. It is proportional to n, and a
+//! first guess that turns a slender beam a little wrongly stretches it a lot: Newton's matrix there holds
+//! forces that never act. Its steps take n from the last step instead, and then where the corrections lead,
+//! which is Newton's method for forces and motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3].
+//! η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
 
 use super::carrier::Carriers;
 use super::{BeamEnd, Section, Span};
 use crate::dae::TangentWeights;
 use crate::element::{Element, ElementFacts, Forces};
 use crate::kinematics::{LocalTangent, Motion, join, split};
-use crate::lie::{Matrix3, Matrix6, Pose, Vector6, se3, skew, so3};
+use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, se3, skew, so3};
 
 /// Strain of an element and the forces in its sections, in section axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +64,14 @@ pub struct BeamStrain {
 #[derive(Clone, Debug)]
 pub struct Beam {
     carriers: Carriers<2>,
-    /// K/L.
+    /// K*/L.
     stiffness: Matrix6,
+    /// Q/L.
+    bow: Matrix6,
+    /// Direction t of the axis.
+    axis: Vector3,
+    /// K* t₆/L.
+    pull: Vector6,
     /// Inverse of the section's own stiffness, for strains to be shown.
     flexibility: Matrix6,
     /// The screw d₀ of the initial shape.
@@ -51,15 +87,24 @@ struct ElementShape {
     operator: se3::InverseTangent,
     /// Twists of the two ends.
     velocities: [Vector6; 2],
+    /// d − d₀.
+    change: Vector6,
+    /// a = Q e.
+    bow: Vector6,
 }
 
 impl Beam {
     /// An element between two ends that stand in their initial places.
     pub fn new(ends: [BeamEnd; 2], span: &Span, section: &Section, damping_time: f64) -> Self {
-        let flexibility = section.flexibility();
+        let (flexibility, length) = (section.flexibility(), span.length());
+        let stiffness = span.stiffness(&flexibility);
+        let bow = span.bow(&flexibility, &stiffness);
         Self {
             carriers: Carriers::new(ends),
-            stiffness: span.stiffness(&flexibility) / span.length(),
+            stiffness: stiffness / length,
+            bow: bow / length,
+            axis: span.axis(),
+            pull: stiffness * join(&Vector3::zeros(), &span.axis()) / length,
             flexibility,
             reference: *span.twist(),
             damping_time,
@@ -76,15 +121,10 @@ impl Beam {
         self.reference.fixed_rows::<3>(3).norm()
     }
 
-    /// Section force and torque per mean strain (d − d₀)/L of the element.
-    pub fn section_stiffness(&self) -> Matrix6 {
-        self.length() * self.stiffness
-    }
-
     /// Strain and section forces, damping included.
     pub fn strain(&self, at: &Motion) -> BeamStrain {
         let shape = self.shape(at);
-        let elastic = self.stiffness * (shape.twist - self.reference);
+        let elastic = self.stiffness * self.stretched(&shape);
         BeamStrain { strain: self.flexibility * elastic, force: self.force(&shape) }
     }
 
@@ -99,19 +139,59 @@ impl Beam {
             }
             false => Vector6::zeros(),
         };
-        ElementShape { twist, rate, operator, velocities }
+        let change = twist - self.reference;
+        ElementShape { twist, rate, operator, velocities, change, bow: self.bow * change }
     }
 
-    /// n = K (ε + η ε̇).
+    /// v + s t₆.
+    fn along(&self, mut v: Vector6, s: f64) -> Vector6 {
+        let mut translation = v.fixed_rows_mut::<3>(3);
+        translation += s * self.axis;
+        v
+    }
+
+    /// ε̄ L = (e + t₆ q) L.
+    fn stretched(&self, shape: &ElementShape) -> Vector6 {
+        self.along(shape.change, 0.5 * shape.bow.dot(&shape.change))
+    }
+
+    /// A v.
+    fn with_bow(&self, shape: &ElementShape, v: &Vector6) -> Vector6 {
+        self.along(*v, shape.bow.dot(v))
+    }
+
+    /// n = K* (ε̄ + η A ė).
     fn force(&self, shape: &ElementShape) -> Vector6 {
-        self.stiffness * (shape.twist - self.reference + self.damping_time * shape.rate)
+        let mut strain = self.stretched(shape);
+        if self.damping_time != 0.0 {
+            strain += self.damping_time * self.with_bow(shape, &shape.rate);
+        }
+        self.stiffness * strain
+    }
+
+    /// N of section forces n.
+    fn tension(&self, force: &Vector6) -> f64 {
+        force.fixed_rows::<3>(3).dot(&self.axis)
+    }
+
+    /// g = n + N Q e.
+    fn gradient(&self, shape: &ElementShape, force: &Vector6) -> Vector6 {
+        force + self.tension(force) * shape.bow
     }
 
     /// Adds what section forces n do to the nodes.
     fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut [Vector6]) {
-        let second = shape.operator.transpose_multiply(force);
-        let first = bracket_transpose(&shape.twist, force) - second;
+        let gradient = self.gradient(shape, force);
+        let second = shape.operator.transpose_multiply(&gradient);
+        let first = bracket_transpose(&shape.twist, &gradient) - second;
         self.carriers.add_wrenches(&[first, second], out);
+    }
+
+    /// Aᵀ K* A/L.
+    fn bowed_stiffness(&self, shape: &ElementShape) -> Matrix6 {
+        let y = self.pull + 0.5 * self.tension(&self.pull) * shape.bow;
+        let product = shape.bow * y.transpose();
+        self.stiffness + product + product.transpose()
     }
 }
 
@@ -133,11 +213,12 @@ impl Element for Beam {
             self.add_tangent(&shape, at, out.weights, tangent);
         }
         if let Some(energies) = out.energies.take() {
-            let stretch = shape.twist - self.reference;
+            let stretch = self.stretched(&shape);
             energies.strain = 0.5 * stretch.dot(&(self.stiffness * stretch));
         }
         if let Some(power) = out.power.take() {
-            power.dissipated = self.damping_time * shape.rate.dot(&(self.stiffness * shape.rate));
+            let rate = self.with_bow(&shape, &shape.rate);
+            power.dissipated = self.damping_time * rate.dot(&(self.stiffness * rate));
         }
     }
 
@@ -149,7 +230,7 @@ impl Element for Beam {
                 // δd = G δh_B + (d̂ − G) δh_A.
                 let change =
                     shape.operator.multiply(&(second - first)) + se3::hat_multiply(&shape.twist, &first);
-                self.force(&shape) + self.stiffness * change
+                self.force(&shape) + self.stiffness * self.with_bow(&shape, &change)
             }
         };
         memory.copy_from_slice(force.as_slice());
@@ -167,8 +248,9 @@ impl Beam {
         let gradient = shape.operator.matrix();
         let bracket = se3::hat(&shape.twist);
         let damped = self.damping_time != 0.0;
+        let mut matrix = self.bowed_stiffness(shape);
         if damped {
-            let matrix = self.damping_time * self.stiffness;
+            let matrix = self.damping_time * matrix;
             self.add_products(
                 &(gradient.tr_mul(&matrix)),
                 &bracket.tr_mul(&matrix),
@@ -184,13 +266,16 @@ impl Beam {
                 true => Vector6::from_column_slice(at.memory),
                 false => self.force(shape),
             };
-            let mut matrix = self.stiffness;
             if damped {
-                // ∂ḋ/∂d at fixed twists of the ends, with d̂ v = −v̂ d.
+                // ∂ḋ/∂d at fixed twists of the ends, with d̂ v = −v̂ d; and A changes with d.
                 let [first, second] = shape.velocities;
                 let by_twist = shape.operator.derivative(&(second - first)) - se3::hat(&first);
-                matrix += self.damping_time * self.stiffness * by_twist;
+                let by_bow =
+                    (self.pull + self.tension(&self.pull) * shape.bow) * (self.bow * shape.rate).transpose();
+                matrix += self.damping_time * (matrix * by_twist + by_bow);
             }
+            matrix += self.tension(&force) * self.bow;
+            let force = self.gradient(shape, &force);
             let second = gradient.tr_mul(&matrix) + shape.operator.transpose_derivative(&force);
             let both = bracket.tr_mul(&matrix) + bracket_transpose_derivative(&force);
             self.add_products(&second, &both, &gradient, &bracket, |i, j, block| {

@@ -27,6 +27,7 @@
 
 mod carrier;
 mod element;
+mod halved;
 mod profile;
 mod quadratic;
 mod quadratic_span;
@@ -36,6 +37,7 @@ mod span;
 
 pub use carrier::BeamEnd;
 pub use element::{Beam, BeamStrain};
+pub use halved::Halved;
 pub use profile::{Material, Profile};
 pub use quadratic::{GAUSS, QuadraticBeam};
 pub use quadratic_span::{QuadraticSpan, Share, Weights};

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::lie::{Matrix6, Pose, Vector3, Vector6, se3, skew, so3};
+use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, se3, skew, so3};
+use nalgebra::Matrix3x6;
 
 /// Why two frames make no element.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -51,6 +52,15 @@ const POINTS: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
+/// Gauss points and weights on (−1, 1), one of each pair; exact for polynomials of degree 15, and to 1e-11 for
+/// the sines of elements that are turned by [`MAX_TURN`].
+const WHOLE: [(f64, f64); 4] = [
+    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
+    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
+    (0.796_666_477_413_626_7, 0.222_381_034_453_374_5),
+    (0.960_289_856_497_536_3, 0.101_228_536_290_376_3),
+];
+
 impl Span {
     /// The screw between two frames whose x axes are the axis of the beam.
     pub fn between(first: &Pose, second: &Pose) -> Result<Self, SpanError> {
@@ -82,23 +92,57 @@ impl Span {
         se3::exp(&(part * self.twist))
     }
 
-    /// Stiffness of the element in its sections' axes, from their flexibility.
+    /// Stiffness K* of the element, which turns the mean strain e = (d − d₀)/L into the section forces n that
+    /// belong to it, from the flexibility F of the sections.
     ///
-    /// A force f in the sections needs a moment that changes along the element by s × f. What this moment
-    /// stores beside its mean is ½ fᵀ t̃ᵀ F_κκ t̃ f L²/12 per length, with the axis t and the flexibility
-    /// F_κκ of bending and torsion (the residual bending flexibility): it is added to the flexibility of
-    /// shear. Linear statics are then exact at the nodes, and nothing changes where curvature is constant or
-    /// elements are short.
+    /// Nothing acts between the ends, so that the section forces in section axes obey n′ = ε̂ᵀ n. With small
+    /// loads ε is that of the initial screw: at the part s of the length from the middle, from −½ to ½, they
+    /// are n(s) = exp(s d̂₀)ᵀ n(0). The force on the second end is n(½), and it is T⁻ᵀ(d₀) n by the definition of
+    /// n, so that n = Sᵀ n(0) with the mean S of exp(s d̂₀). What n(s) stores along the element is the mean of
+    /// ½ n(s)ᵀ F n(s) times the length:
+    ///
+    /// ```text
+    /// K*⁻¹ = S⁻¹ mean(exp(s d̂₀) F exp(s d̂₀)ᵀ) S⁻ᵀ
+    /// ```
+    ///
+    /// Linear statics of loads at the nodes are then exact there, however an element is curved, twisted and
+    /// coupled. Of a straight one this is F + d̂₀ F d̂₀ᵀ/12: the moment changes along the element by s × f, which
+    /// adds L²/12 t̃ᵀ F_κκ t̃ to the flexibility of shear, with the axis t and the flexibility F_κκ of bending and
+    /// torsion (the residual bending flexibility).
     pub fn stiffness(&self, flexibility: &Matrix6) -> Matrix6 {
-        let axis = self.twist.fixed_rows::<3>(3) / self.length;
-        let arm = skew(&axis.into_owned());
-        let bending = flexibility.fixed_view::<3, 3>(0, 0);
-        let residual = self.length * self.length / 12.0 * arm.transpose() * bending * arm;
-        let mut whole = *flexibility;
-        let mut shear = whole.fixed_view_mut::<3, 3>(3, 3);
-        shear += residual;
-        let inverse = whole.try_inverse().expect("a positive definite matrix with a positive part added");
-        0.5 * (inverse + inverse.transpose())
+        let (mut mean, mut whole) = (Matrix6::zeros(), Matrix6::zeros());
+        for (point, weight) in WHOLE {
+            for part in [-0.5 * point, 0.5 * point] {
+                let carried = se3::adjoint(&self.frame_at(part));
+                mean += 0.5 * weight * carried;
+                whole += 0.5 * weight * carried * flexibility * carried.transpose();
+            }
+        }
+        let inverse = whole.try_inverse().expect("positive definite, carried by regular matrices");
+        let stiffness = mean.transpose() * inverse * mean;
+        0.5 * (stiffness + stiffness.transpose())
+    }
+
+    /// The matrix Q of the stretch q = ½ eᵀ Q e that a bow adds to the mean strain e, with the element's
+    /// stiffness (see [`Beam`](super::Beam)).
+    ///
+    /// b = B e = R n_force, R = L²/12 t̃ᵀ F_κκ t̃, is the part of the shear γ = P e that is bending, and
+    /// q = γ·b − ⅖ b·b.
+    pub fn bow(&self, flexibility: &Matrix6, stiffness: &Matrix6) -> Matrix6 {
+        let axis = self.axis();
+        let arm = skew(&axis);
+        let residual =
+            self.length * self.length / 12.0 * arm.transpose() * flexibility.fixed_view::<3, 3>(0, 0) * arm;
+        let bending: Matrix3x6<f64> = residual * stiffness.fixed_rows::<3>(3);
+        let mut shear = Matrix3x6::zeros();
+        shear.fixed_view_mut::<3, 3>(0, 3).copy_from(&(Matrix3::identity() - axis * axis.transpose()));
+        let half = (shear - 0.4 * bending).transpose() * bending;
+        half + half.transpose()
+    }
+
+    /// Direction of the axis in the axes of the sections.
+    pub(super) fn axis(&self) -> Vector3 {
+        self.twist.fixed_rows::<3>(3) / self.length
     }
 
     /// Sums f(station seen from the node of the half) times the length that the station stands for.

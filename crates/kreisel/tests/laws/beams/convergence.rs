@@ -22,6 +22,7 @@ fn clamped(elements: usize) -> Machine {
         to = [{LENGTH}, 0, 0]
         start = \"ground\"
         elements = {elements}
+        order = 1
         section.axial-stiffness = 1e8
         section.shear-stiffness = [1e8, 1e8]
         section.torsional-stiffness = 100

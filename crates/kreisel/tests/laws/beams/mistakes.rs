@@ -41,7 +41,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         &["`up`", "another direction than that of the axis"],
     ),
     (
-        "from = [0, 0, 0]\nto = [1, 0, 0]\ntwist = [0, 20]\nelements = 4",
+        "from = [0, 0, 0]\nto = [1, 0, 0]\ntwist = [0, 40]\nelements = 4",
         SECTION,
         &["`elements`", "less than 2.5 rad"],
     ),
@@ -114,7 +114,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
 const USES: &[(&str, &[&str])] = &[
     (
         "[[force]]\nbody = \"beam.at-0.3\"\nforce = [1, 0, 0]",
-        &["`beam.at-0.3`", "a node of the beam", "`beam.node-1` and `beam.node-2`", "`elements`"],
+        &["`beam.at-0.3`", "a node of the beam", "`beam.node-2` and `beam.node-3`", "`elements`"],
     ),
     ("[[force]]\nbody = \"beam.node-9\"\nforce = [1, 0, 0]", &["no section `beam.node-9`", "beam.node-"]),
     ("[[force]]\nbody = \"beam\"\nforce = [1, 0, 0]", &["no body `beam`", "beam."]),

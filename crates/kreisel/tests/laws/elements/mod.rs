@@ -176,6 +176,7 @@ fn beam(name: &'static str, nodes: [Option<usize>; 2], offsets: [Option<Pose>; 2
         reference: (*span.twist()).into(),
         length: span.length(),
         stiffness: span.stiffness(&section.flexibility()),
+        bending: section.flexibility().fixed_view::<3, 3>(0, 0).into(),
         damping_time: 0.3,
     };
     let element = Box::new(Beam::new(ends, &span, &section, 0.3));

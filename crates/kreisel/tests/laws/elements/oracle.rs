@@ -384,19 +384,36 @@ pub fn screw<T: Number>(sides: [Option<usize>; 2], offsets: [Pose; 2], nodes: &[
     joined(&theta, &std::array::from_fn(|i| x[i] - once[i] * 0.5 + twice[i] * beta))
 }
 
-/// A beam element between two frames: its screw by trigonometry, its forces as the gradient of the screw.
+/// A beam element between two frames: its screw by trigonometry, its forces as the gradient of its strain.
 pub struct BeamOracle {
     pub nodes: [Option<usize>; 2],
     pub offsets: [Pose; 2],
     pub reference: [f64; 6],
     pub length: f64,
     pub stiffness: Matrix6,
+    /// Flexibility of bending and torsion of the sections.
+    pub bending: Matrix3,
     pub damping_time: f64,
 }
 
 impl BeamOracle {
-    fn screw<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
-        screw(self.nodes, self.offsets, nodes)
+    /// Strain times length: the screw less that of the initial shape, stretched by γ·b − ⅖ b·b.
+    fn strain<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
+        let screw = screw(self.nodes, self.offsets, nodes);
+        let mut strain: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
+        let axis: V3<T> = std::array::from_fn(|i| T::from(self.reference[3 + i] / self.length));
+        let push: V3<T> = std::array::from_fn(|i| {
+            (0..6).map(|j| strain[j] * (self.stiffness[(3 + i, j)] / self.length)).sum()
+        });
+        // b = L²/12 t̃ᵀ F_κκ t̃ f, and γ is what of the screw is not along the axis.
+        let bent = cross(&times(&matrix(&self.bending), &cross(&axis, &push)), &axis);
+        let bent = each(&bent, |b| b * (self.length * self.length / 12.0));
+        let gamma: V3<T> = std::array::from_fn(|i| strain[3 + i] / self.length);
+        let along = dot(&axis, &gamma);
+        let gamma: V3<T> = std::array::from_fn(|i| gamma[i] - axis[i] * along);
+        let stretch = (dot(&gamma, &bent) - dot(&bent, &bent) * 0.4) * self.length;
+        (0..3).for_each(|i| strain[3 + i] += axis[i] * stretch);
+        strain
     }
 
     fn gradient<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[[T; 6]; 6]> {
@@ -405,14 +422,13 @@ impl BeamOracle {
             let mut twist = [Dual::from_re(T::zero()); 6];
             twist[k].eps = T::one();
             moved[n] = moved[n].moved(&twist);
-            each(&self.screw(&moved), |component| component.eps)
+            each(&self.strain(&moved), |component| component.eps)
         };
         (0..nodes.len()).map(|n| std::array::from_fn(|k| slope(n, k))).collect()
     }
 
     fn residual<T: Number>(&self, nodes: &[Node<T>]) -> Vec<[T; 6]> {
-        let (screw, gradient) = (self.screw(nodes), self.gradient(nodes));
-        let mut change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
+        let (mut change, gradient) = (self.strain(nodes), self.gradient(nodes));
         for (gradient, node) in gradient.iter().zip(nodes) {
             for (slopes, rate) in gradient.iter().zip(node.velocity) {
                 (0..6).for_each(|i| change[i] += slopes[i] * rate * self.damping_time);
@@ -427,8 +443,7 @@ impl BeamOracle {
     }
 
     fn energy<T: Number>(&self, nodes: &[Node<T>]) -> T {
-        let screw = self.screw(nodes);
-        let change: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
+        let change = self.strain(nodes);
         let factor = 0.5 / self.length;
         (0..36).map(|k| change[k / 6] * change[k % 6] * (factor * self.stiffness[(k / 6, k % 6)])).sum()
     }

@@ -20,7 +20,7 @@ pub fn section(stiffness: [f64; 6]) -> Section {
 
 /// Adds the elements of a beam along frames; gives the node of each frame, the first of which may be the
 /// ground.
-fn add_beam(
+pub fn add_beam(
     builder: &mut SystemBuilder,
     first: Option<NodeId>,
     frames: &[Pose],
@@ -62,7 +62,7 @@ pub fn add_load(builder: &mut SystemBuilder, node: NodeId, torque: Vector3, forc
         .element("load", MarkerForce::new(vec![node], Pose::identity(), Axes::World, components, Vec::new()));
 }
 
-fn cantilever(
+pub fn cantilever(
     frames: &[Pose],
     stiffness: [f64; 6],
     torque: Vector3,
@@ -142,11 +142,11 @@ fn the_45_degree_bend_agrees_with_shooting_and_with_published_tips() {
     ] {
         let exact = rod.tip(Vector3::new(0.0, 0.0, load));
         let errors: Vec<f64> = [8, 16, 32].iter().map(|n| (bend(*n, load) - exact).norm()).collect();
+        // The curved shape is what is left of second order: most of the error falls with the fourth power.
         for pair in errors.windows(2) {
-            let order = (pair[0] / pair[1]).log2();
-            assert!((order - 2.0).abs() < 0.1, "{errors:?}");
+            assert!((pair[0] / pair[1]).log2() > 1.9, "{errors:?}");
         }
-        assert!(errors[0] < 0.5, "{errors:?}");
+        assert!(errors[0] < 2e-3, "{errors:?}");
         assert!((bend(8, load) - published).amax() < 1.0, "{} {published}", bend(8, load));
     }
     let displacement = bend(32, 600.0) - Vector3::new(FRAC_PI_4.sin(), 1.0 - FRAC_PI_4.cos(), 0.0) * 100.0;
@@ -155,10 +155,10 @@ fn the_45_degree_bend_agrees_with_shooting_and_with_published_tips() {
 }
 
 /// Lee's frame: legs of 120, E = 720, ν = 0.3, section 3 × 2.
-const LEE: Frame =
+pub const LEE: Frame =
     Frame { length: 120.0, load_at: 0.2, bending: 1440.0, axial: 4320.0, shear: 720.0 / 2.6 * 5.0 };
 
-fn lee(elements: usize) -> (System, Initial) {
+pub fn lee(elements: usize) -> (System, Initial) {
     let mut builder = SystemBuilder::new();
     let length = LEE.length;
     let stiffness = [1000.0, 3240.0, LEE.bending, LEE.axial, LEE.shear, LEE.shear];

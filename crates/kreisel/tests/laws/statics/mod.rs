@@ -6,6 +6,7 @@ mod beams;
 mod models;
 mod quadratic;
 mod rod;
+mod slender;
 
 use kreisel::dae::{Control, Dae, Initial, Point, Residual, Shape, Wanted};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};

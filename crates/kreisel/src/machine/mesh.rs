@@ -1,0 +1,243 @@
+//! How large the error is that the mesh of a beam makes, in a state of the machine.
+//!
+//! Each element is cut in two while its ends keep their places. By how much its forces change, Δ, is what its
+//! equilibrium lacks, and the machine answers with K u + Bᵀ λ = −Δ, B u = 0, with the stiffness of the elements that are
+//! cut: u is the first step of Newton's method to a mesh with twice the elements, which is nearly all of the error.
+//!
+//! Loads along the length act on the nodes of an element with two as on two rigid halves, with the moments q L²/8 at its
+//! ends; the nodes of an exact element get q L²/12. What q is, is seen from the nodes: what there is beside the elastic
+//! forces of the beam, weight, inertia, loads; at a single loaded or joined node more than at its neighbours, so that
+//! the smaller of two neighbours counts. Two elements have only one such node: they do not see it.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Machine;
+use super::beam::{BeamElement, BeamEntry, BeamNode};
+use crate::dae::{Dae, Note, NoteKind, Notes, Point, Tangent, TangentWeights};
+use crate::element::beam::{Halved, QuadraticSpan};
+use crate::element::{Element, Forces};
+use crate::kinematics::{Motion, NodeId, NodeMotion, add_force, by_coordinates, join, on_coordinates};
+use crate::lie::{Pose, Vector3, Vector6, se3};
+
+/// Errors below this part of the way are not told.
+const TOLD: f64 = 0.01;
+/// Most unknowns of the machine: the matrix is solved without regard to its zeros, and larger machines are not judged.
+const MAX_UNKNOWNS: usize = 600;
+/// Errors below this part of the length are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The error that a beam's mesh makes, as it is estimated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshError {
+    /// The beam.
+    pub beam: String,
+    /// Largest error of a node's position in m.
+    pub error: f64,
+    /// How far a node of the beam is away from where the model has it, at most, in m.
+    pub way: f64,
+    /// Number of elements that would make an error of a hundredth of the way.
+    pub enough: usize,
+}
+
+impl MeshError {
+    /// The error in parts of the way.
+    pub fn relative(&self) -> f64 {
+        self.error / self.way
+    }
+
+    fn note(&self, time: f64) -> Note {
+        let advice = format!("`elements = {}` would do", self.enough);
+        let text = format!(
+            "the mesh of the beam `{}` makes an error of about {:.0} % of its way, {:.1e} m; {advice}",
+            self.beam,
+            100.0 * self.relative(),
+            self.error
+        );
+        Note::new(NoteKind::CoarseMesh, text)
+            .at(time)
+            .about(&self.beam)
+            .number(self.relative())
+            .advice(advice)
+    }
+}
+
+impl Machine {
+    /// The errors that the meshes of its beams make at a point. Motions with a rate below `rate` in 1/s are rigid: a
+    /// machine that nothing holds has such; 0 in an equilibrium.
+    ///
+    /// Empty if the machine has no beams or too many unknowns, or if it is at no place where an error has a meaning.
+    pub fn mesh_errors(&self, at: &Point, rate: f64) -> Vec<MeshError> {
+        let unknowns = at.velocity.len() + at.multipliers.len();
+        if self.frames().beams().is_empty() || unknowns > MAX_UNKNOWNS {
+            return Vec::new();
+        }
+        self.error_of_positions(at, rate)
+            .map(|error| self.frames().beams().iter().map(|beam| self.mesh_error(beam, at, &error)).collect())
+            .unwrap_or_default()
+    }
+
+    /// What is worth telling of these errors, the way being at least that of `ways`, beam by beam.
+    pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, ways: &mut Vec<f64>) -> Notes {
+        let mut notes = Notes::default();
+        let beams = self.frames().beams();
+        ways.resize(beams.len(), 0.0);
+        for ((mut found, beam), way) in self.mesh_errors(at, rate).into_iter().zip(beams).zip(ways) {
+            *way = way.max(found.way);
+            found.way = *way;
+            found.enough = enough(beam, found.relative());
+            if found.error > ROUNDING * beam.length() && found.relative() > TOLD {
+                notes.add(found.note(at.time));
+            }
+        }
+        notes
+    }
+
+    fn mesh_error(&self, beam: &BeamEntry, at: &Point, error: &DVector<f64>) -> MeshError {
+        let (mut largest, mut way): (f64, f64) = (0.0, 0.0);
+        for (index, node) in (0..beam.node_count()).filter_map(|k| Some((k, beam.node(k)?.node?))) {
+            // The translation stands last in every group.
+            let range = self.system.shape().space.velocity_range(node.0);
+            let shift = error.rows(range.end - 3, 3).norm();
+            largest = largest.max(shift);
+            let Some(station) = beam.node(index) else { continue };
+            let now = self.system.motion(node, at).pose.compose(&station.offset).position;
+            way = way.max((now - station.pose().position).norm());
+        }
+        let name = beam.name.clone();
+        MeshError { beam: name, error: largest, way, enough: enough(beam, largest / way) }
+    }
+
+    /// u of K u + Bᵀ λ = −Δ, B u = 0.
+    fn error_of_positions(&self, at: &Point, rate: f64) -> Option<DVector<f64>> {
+        let mut tangent = Tangent::zeros(&self.system.couplings());
+        let weights =
+            TangentWeights { mass: rate * rate, damping: 0.0, stiffness: true, remembered_forces: false };
+        self.system.tangent(at, weights, &mut tangent);
+        let (stiffness, gradient) = (tangent.stiffness.to_dense(), tangent.gradient.to_dense());
+        let (n, m) = (stiffness.nrows(), gradient.nrows());
+        let mut matrix = DMatrix::zeros(n + m, n + m);
+        matrix.view_mut((0, 0), (n, n)).copy_from(&(stiffness + tangent.dynamic.to_dense()));
+        matrix.view_mut((n, 0), (m, n)).copy_from(&gradient);
+        matrix.view_mut((0, n), (n, m)).copy_from(&gradient.transpose());
+        let mut right = DVector::zeros(n + m);
+        for beam in self.frames().beams() {
+            self.add_halved(beam, at, &mut matrix, &mut right)?;
+        }
+        matrix.lu().solve(&right).filter(|u| u.iter().all(|value| value.is_finite()))
+    }
+
+    /// Adds −Δ of a beam to the right side, and what its stiffness changes to the matrix.
+    fn add_halved(
+        &self,
+        beam: &BeamEntry,
+        at: &Point,
+        matrix: &mut DMatrix<f64>,
+        right: &mut DVector<f64>,
+    ) -> Option<()> {
+        if beam.order == 2 {
+            for pair in beam.pieces.chunks_exact(2) {
+                let stations = [pair[0].ends[0], pair[0].ends[1], pair[1].ends[1]];
+                let initial = stations.map(|station| station.pose());
+                let frames = stations.each_ref().map(|station| self.section_frame(station, at));
+                let change = QuadraticSpan::halved(&beam.section, initial, frames)?;
+                self.add_change(&stations, at, &change, matrix, right);
+            }
+            return Some(());
+        }
+        for (piece, load) in beam.pieces.iter().zip(self.spread_loads(beam, at)) {
+            let frames = piece.ends.each_ref().map(|station| self.section_frame(station, at));
+            let mut change = piece.span.halved(&beam.section, frames)?;
+            // q L² (1/8 − 1/12) about the normal of chord and load; r holds loads with a minus.
+            let torque = (frames[1].position - frames[0].position).cross(&load) / 24.0;
+            for (side, sign) in [(0, 1.0), (1, -1.0)] {
+                let torque = frames[side].rotation.inverse_transform_vector(&(sign * torque));
+                change.wrenches[side] += join(&torque, &Vector3::zeros());
+            }
+            self.add_change(&piece.ends, at, &change, matrix, right);
+        }
+        Some(())
+    }
+
+    fn section_frame(&self, station: &BeamNode, at: &Point) -> Pose {
+        match station.node {
+            Some(node) => self.system.motion(node, at).pose.compose(&station.offset),
+            None => station.offset,
+        }
+    }
+
+    /// Hands what changes at the sections of an element to their nodes.
+    fn add_change<const N: usize>(
+        &self,
+        stations: &[BeamNode; N],
+        at: &Point,
+        change: &Halved<N>,
+        matrix: &mut DMatrix<f64>,
+        right: &mut DVector<f64>,
+    ) {
+        let space = self.system.shape().space;
+        let carried = |station: &BeamNode| se3::adjoint(&station.offset.inverse());
+        for (i, row) in stations.iter().enumerate() {
+            let Some(node) = row.node else { continue };
+            let (group, motion, range) =
+                (space.group(node.0), self.system.motion(node, at), space.velocity_range(node.0));
+            let wrench = carried(row).tr_mul(&change.wrenches[i]);
+            add_force(group, &motion, &-wrench, &mut right.as_mut_slice()[range.clone()]);
+            for (j, column) in stations.iter().enumerate() {
+                let Some(other) = column.node else { continue };
+                let block = carried(row).tr_mul(&change.stiffness[i][j]) * carried(column);
+                let block = on_coordinates(group, &motion, &block);
+                let block = by_coordinates(space.group(other.0), &self.system.motion(other, at), &block);
+                let mut place = matrix.view_mut(
+                    (range.start, space.velocity_range(other.0).start),
+                    (range.len(), space.velocity_range(other.0).len()),
+                );
+                place += block.view((0, 0), place.shape());
+            }
+        }
+    }
+
+    /// The load along each piece of a beam as a whole, in world axes.
+    fn spread_loads(&self, beam: &BeamEntry, at: &Point) -> Vec<Vector3> {
+        // What acts on a node beside the beam itself.
+        let mut others = vec![Vector3::zeros(); beam.node_count()];
+        for (index, element) in beam.elements.iter().enumerate() {
+            let BeamElement::Screw(element) = element else { continue };
+            let touched: Vec<NodeId> = beam.elements[index].nodes().to_vec();
+            let nodes: Vec<NodeMotion> = touched.iter().map(|node| self.system.motion(*node, at)).collect();
+            let mut wrenches = vec![Vector6::zeros(); nodes.len()];
+            let asked = Forces { wrenches: Some(&mut wrenches), ..Forces::default() };
+            (&**element as &dyn Element).ask(&Motion::new(at.time, &nodes), asked);
+            for (side, station) in beam.pieces[index].ends.iter().enumerate() {
+                let place = touched.iter().position(|node| Some(*node) == station.node);
+                let Some(place) = place else { continue };
+                let force: Vector3 = wrenches[place].fixed_rows::<3>(3).into();
+                others[index + side] += nodes[place].rotation * force;
+            }
+        }
+        let count = beam.pieces.len();
+        let load = |piece: usize| {
+            // The two inner nodes nearest to the piece.
+            let first = piece.clamp(1, count.saturating_sub(2).max(1));
+            if first + 1 >= count {
+                return Vector3::zeros();
+            }
+            smaller(&others[first], &others[first + 1])
+        };
+        (0..count).map(load).collect()
+    }
+}
+
+/// Component by component the smaller of two numbers, none if their signs differ.
+fn smaller(a: &Vector3, b: &Vector3) -> Vector3 {
+    Vector3::from_fn(|i, _| match a[i] * b[i] > 0.0 {
+        true if a[i].abs() < b[i].abs() => a[i],
+        true => b[i],
+        false => 0.0,
+    })
+}
+
+/// Number of elements for an error of [`TOLD`]: their orders are 2 and 4.
+fn enough(beam: &BeamEntry, relative: f64) -> usize {
+    let finer = (relative / TOLD).max(1.0).powf(0.5 / beam.order as f64);
+    (beam.elements.len() as f64 * finer).ceil() as usize
+}
