@@ -269,7 +269,7 @@ fn run_exit_code(error: &RunError) -> u8 {
         | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
         RunError::Write(error) => results_exit_code(error),
         RunError::Checkpoint(error) => checkpoint_exit_code(error),
-        RunError::Step(_) | RunError::Switch(_) | RunError::Modes(_) => 1,
+        RunError::Step(_) | RunError::Refused(_) | RunError::Modes(_) => 1,
     }
 }
 

@@ -35,7 +35,7 @@ static KIND: PartKind = PartKind {
             "inertia",
             ValueKind::Symmetric3(Dimension::INERTIA),
             Need::Optional,
-            "Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.",
+            "Inertia about the centre of mass in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given.",
         ),
         key(
             "density",

@@ -1,9 +1,11 @@
 //! Keys about normal forces and friction that `[[contact]]` and its kin share.
 
+use crate::element::StateId;
 use crate::element::contact::{
     Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
 };
 use crate::lie::Pose;
+use crate::machine::SteadyStates;
 use crate::model::error::ModelErrors;
 use crate::model::kind::key;
 use crate::model::{Dimension, Key, Need, PartReader, ValueKind};
@@ -242,6 +244,12 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
             .into());
     }
     reader.positive(key)
+}
+
+/// Bristles that slide at the start are bent as by steady sliding, z = g(v)/σ₀ along v. A speed below a tenth
+/// of the one at which sticking ends says nothing of a direction.
+pub(super) fn sliding_start(friction: &LuGreFriction, states: &[StateId]) -> SteadyStates {
+    SteadyStates { states: states.to_vec(), least_rate: 0.1 * friction.stribeck_speed }
 }
 
 /// Size of the bristles' deflection that Newton's tolerance of 1e-12 multiplies.

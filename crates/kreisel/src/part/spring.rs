@@ -59,7 +59,7 @@ static POINTS: PartKind = PartKind {
             "force",
             ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE),
             Need::Optional,
-            "Pulling force over the elongation, in place of `stiffness`.",
+            "Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = \"linear\"` joins them by straight lines. Outside the force keeps its last value, with `outside = \"continue\"` its last slope.",
         ),
         key(
             "damping-force",

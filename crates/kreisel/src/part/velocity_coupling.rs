@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
-use crate::machine::{JointEntry, MachineBuilder, PartEntry};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, Prescribed};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::kind::key;
 use crate::model::{
@@ -71,6 +71,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("factors", "numbers other than zero", "0").into());
     }
     let target = reader.optional_law("value")?.unwrap_or(Law::Constant(0.0));
+    builder.prescribe(&reader, "value", Prescribed::Rate, &target)?;
     let own_axes = reader.choice("axes")? == "body";
     let mut terms = Vec::with_capacity(references.len());
     for (reference, &factor) in references.iter().zip(&factors) {
