@@ -220,7 +220,7 @@ mod tests {
         let value = bushing.deformation(&at).value;
         assert!((value.fixed_rows::<3>(0) - angle * axis).norm() < 1e-12, "{angle}: {value}");
         let weights = TangentWeights { mass: 1.0, damping: 1.0, ..crate::kinematics::STIFFNESS_ONLY };
-        let mut tangents = [LocalTangent::zeros(), LocalTangent::zeros()];
+        let mut tangents = [LocalTangent::zeros(2), LocalTangent::zeros(2)];
         let asked = Forces { weights, tangent: Some(&mut tangents[0]), ..Forces::default() };
         bushing.evaluate(&at, &mut { asked });
         difference_tangent(&bushing, &at, weights, &mut tangents[1]);

@@ -105,7 +105,7 @@ pub(super) const BRISTLE_DAMPING: Key = key(
     "bristle-damping",
     ValueKind::Number(PER_SPEED),
     Need::Default("0"),
-    "Damping of the bristles of `lugre`, per normal force, in s/m.",
+    "Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die.",
 );
 pub(super) const VISCOUS_FRICTION: Key = key(
     "viscous-friction",

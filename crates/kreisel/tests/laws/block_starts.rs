@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{column, difference, read, within};
 
-/// A pendulum whose centre is not given a velocity: assembly finds it, and then the inputs are known.
+/// A pendulum that moves at the start: its centre goes with ω × r.
 const PENDULUM: &str = r#"
 [simulation]
 end-time = 0.05
@@ -19,6 +19,7 @@ name = "rod"
 mass = 2
 inertia = [0.1, 0.1, 0.1]
 position = [0.4, 0, -0.3]
+velocity = [-0.6, 0, -0.8]
 angular-velocity = [0, 2, 0]
 markers = [{ name = "end", position = [-0.4, 0, 0.3] }]
 [[revolute]]

@@ -85,34 +85,32 @@ fn a_sphere_slides_on_bristles_with_large_steps_until_it_rolls() {
         ("step = 1e-3\nmethod = 'index3'", ""),
     ] {
         let machine = read(&format!("{}{law}\n", sliding_sphere(settings))).unwrap();
-        let run = match machine.simulate() {
-            Ok(run) => run,
-            Err(error) => panic!("{settings} {law}: {error}"),
-        };
+        let run = machine.simulate().unwrap_or_else(|error| panic!("{settings} {law}: {error}"));
         // Slides with −μ g until v = 5/7 v₀, at t = 2 v₀/(7 μ g) = 0.194 s, then rolls.
-        let speed = run.signal("sphere.velocity.x").map_or(f64::NAN, |values| *values.last().unwrap());
         let way = last(&run, "sphere.position.x");
         let slip = 2.0 * 2.0 / (7.0 * 0.3 * 9.80665);
         let expected = 2.0 * slip - 0.5 * 0.3 * 9.80665 * slip * slip + 10.0 / 7.0 * (0.4 - slip);
         let energies = run.signal("energy.total").unwrap();
         let (first, most) = (energies[0], energies.iter().fold(f64::MIN, |most, value| most.max(*value)));
-        assert!(
-            (way - expected).abs() < 1e-3 * expected,
-            "{settings} {law}: {way} {expected}, {speed}, {first} {most}"
-        );
+        assert!((way - expected).abs() < 1e-3 * expected, "{settings} {law}: {way} {expected}");
         assert!(most < first + 1e-3, "{settings} {law}: {first} {most}");
     }
 }
 
 #[test]
-fn bristles_hold_a_block_with_steps_by_the_error() {
-    for rtol in ["1e-3", "1e-4", "1e-6"] {
+fn bristles_that_are_damped_or_resolved_hold_a_block() {
+    // Damped bristles leave what the tolerance lets through; steps that resolve their swing leave nothing.
+    for (settings, law, most) in [
+        ("step = 'auto'\nrtol = 1e-3", "bristle-damping = 300", 1e-6),
+        ("step = 'auto'\nrtol = 1e-4\nmax-step = 1e-3", "", 1e-9),
+        ("step = 1e-3", "", 1e-9),
+        ("step = 1e-3", "bristle-damping = 300", 1e-9),
+    ] {
         let text = format!(
             "
             [simulation]
-            end-time = 5
-            step = 'auto'
-            rtol = {rtol}
+            end-time = 3
+            {settings}
             [gravity]
             acceleration = [2, 0, -10]
             [[body]]
@@ -128,13 +126,14 @@ fn bristles_hold_a_block_with_steps_by_the_error() {
             damping = 1e3
             friction = 0.3
             friction-law = 'lugre'
+            {law}
             "
         );
         let run = run(&text);
         let way = run.signal("block.position.x").unwrap();
-        let (middle, end) = (way[way.len() / 2], way[way.len() - 1]);
-        // Bristles of 1e5 bend by 2e-6 m.
-        assert!((end - middle).abs() < 1e-7, "{rtol}: {middle:e} {end:e} {}", run.times.len());
+        let middle = run.times.partition_point(|time| *time < 1.5);
+        let rate = (way[way.len() - 1] - way[middle]) / (3.0 - run.times[middle]);
+        assert!(rate.abs() < most, "{settings} {law}: {rate:e}");
     }
 }
 
