@@ -187,6 +187,9 @@ impl Law {
                 break;
             }
             let middle = (middle, self.evaluate(middle));
+            if middle.1.value.is_infinite() {
+                return Some(Jump { time: middle.0, before: start.1.value, after: end.1.value });
+            }
             let (left, right) = (miss(start, middle, turn).0, miss(middle, end, turn).0);
             (start, end) = if left >= right { (start, middle) } else { (middle, end) };
             last = left.max(right);
