@@ -70,7 +70,7 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
         },
         RunError::Start(error) => start(machine, error),
         RunError::Step(error) => step(error),
-        RunError::Switch(error) => class::StepError::new_err(error.to_string()),
+        RunError::Refused(error) => class::StepError::new_err(error.to_string()),
         RunError::Statics(error) => statics(machine, error),
         RunError::Modes(error) => modes(error),
         RunError::Write(error) => write(error),

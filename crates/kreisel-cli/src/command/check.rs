@@ -119,7 +119,7 @@ impl Explanation {
         notes.extend(machine.mobility_notes(&mobility));
         Self {
             bodies: machine.frames().bodies().len(),
-            mass: machine.frames().bodies().iter().map(|body| body.mass).sum(),
+            mass: machine.frames().mass(),
             degrees_of_freedom: mobility.degrees_of_freedom(),
             velocity_coordinates: mobility.velocity_coordinates,
             constraint_equations: mobility.equations,

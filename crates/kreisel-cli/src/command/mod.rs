@@ -269,7 +269,7 @@ fn run_exit_code(error: &RunError) -> u8 {
         | RunError::Modes(ModesError::NoModes | ModesError::NoFreedom | ModesError::Unsupported(_)) => 2,
         RunError::Write(error) => results_exit_code(error),
         RunError::Checkpoint(error) => checkpoint_exit_code(error),
-        // A step, a switch, modes: the machine's fault.
+        // A step, something refused on the way, modes: the machine's fault.
         _ => 1,
     }
 }

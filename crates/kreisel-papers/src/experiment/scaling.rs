@@ -9,10 +9,10 @@
 //! those of the bound, so that they fall like those of the left scaling.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
-use kreisel::report::figure::{FigureStyle, Panel, Series};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
 use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
+use kreisel::report::figure::{FigureStyle, Panel, Series};
 use nalgebra::DMatrix;
 use std::ops::Range;
 

@@ -2,10 +2,10 @@
 //! `validation/`, run as any user would.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table};
-use kreisel::report::figure::FigureStyle;
 use kreisel::dae::Control;
 use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings};
+use kreisel::report::figure::FigureStyle;
 use kreisel::run::{About, StaticRecorder, Trajectory};
 use kreisel::statics::StaticSettings;
 use rayon::prelude::*;

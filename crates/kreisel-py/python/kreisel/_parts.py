@@ -164,7 +164,7 @@ class Parts:
         """A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.
 
         - `mass` [kg]: Mass.
-        - `inertia` [kg*m^2]: Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given.
+        - `inertia` [kg*m^2]: Inertia about the centre of mass in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given.
         - `density` [kg/m^3]: Density of the shape, in place of `mass` and `inertia`.
         - `massless`: Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction. Default: `false`.
         - `shape`: What the body looks like, and what it weighs unless `inertia` is given.
@@ -311,7 +311,7 @@ class Parts:
           - `inner_radius` [m]: Inner radius of a tube.
           - `width` [m]: Extent of a rectangle or I along y.
           - `height` [m]: Extent of a rectangle or I along z.
-          - `flange_thickness` [m]: Thickness along z of each flange of an I.
+          - `flange_thickness` [m]: Thickness along z of each flange of an I. Its torsional constant is that of thin walls, (2 b t³ + (h − t) s³)/3 with width b, height h, flanges t and web s, free to warp and without fillets: an I of 100 × 100 mm with t = 10 mm, s = 6 mm has 7.31e-8 m⁴.
           - `web_thickness` [m]: Thickness along y of the web of an I.
           - `youngs_modulus` [Pa]: Young's modulus of the shape's material.
           - `poisson_ratio`: Poisson's ratio of the shape's material.
@@ -405,7 +405,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Rotation about the joint's z axis; measures `angle`, full turns counted.
+        """Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -436,7 +436,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Displacement along the joint's z axis without rotation; measures `displacement`.
+        """Displacement along the joint's z axis without rotation; measures `displacement` and its rate `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
@@ -467,7 +467,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.
+        """Rotation about and displacement along the joint's z axis; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`. Its torque counts about the joint's point on the second body, which slides along the axis with it: a force F across the axis after a displacement s has no moment s F there.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -523,7 +523,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.
+        """Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross, with the rates `first-angle-rate` and `second-angle-rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -554,7 +554,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.
+        """Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle` with the rates `x-rate`, `y-rate` and `angle-rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
@@ -586,7 +586,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.
+        """Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -618,7 +618,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps the distance of two points, like a massless rod between ball joints; measures `length`.
+        """Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
         - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
@@ -647,7 +647,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.
+        """Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -678,7 +678,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps a point of the second body in a plane of the first; measures `x` and `y`.
+        """Keeps a point of the second body in a plane of the first; measures `x` and `y` with the rates `x-rate` and `y-rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
@@ -776,7 +776,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps the angles of two joints in a ratio: wheels, belts, worms.
+        """Keeps the angles of two joints in a ratio: wheels, belts, worms. Its torque is what acts on the second body of the second joint.
 
         - `joints`: The two joints; with the angle after a dot (`joint.second-angle`) where one has several.
         - `ratio`: Turns of the second joint per turn of the first; negative if they turn against each other, like two wheels with outer teeth.
@@ -804,9 +804,9 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.
+        """Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials. Its force and torque are what acts on the second body of the first joint.
 
-        - `joints`: The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.
+        - `joints`: The joints, each with its coordinate after a dot (`slide.displacement`) where it has several. They may join four bodies, the ground not counted; a longer sum is split by a light body whose slide carries a part of it.
         - `factors`: Factor of each coordinate in the sum; coordinates count in m and rad.
         - `offset`: Value of the sum; from the initial configuration if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -878,7 +878,7 @@ class Parts:
         - `displacement` [m]: Displacement of the joint.
         - `path` [m]: Coordinates of the point in the world.
         - `axis`: Axis in the world about which the body turns; z if not given.
-        - `euler` [rad]: Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation.
+        - `euler` [rad]: Three angles of turns from the initial orientation, about axes that are those of the world at first, not of the body, and are each carried along by the turns before: with `sequence = "zxz"` and `[a, b, c]` the body's rotation is Rz(a) Rx(b) Rz(c) times the initial one.
         - `sequence`: Axes of the Euler angles, first turn first.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -968,15 +968,17 @@ class Parts:
         input: Law,
         numerator: Numbers,
         denominator: Numbers,
+        initial: Numbers | None = None,
         unit: str | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.
+        """A transfer function b(s)/a(s) from its input to the signal `NAME.output`; it may have as many zeros as poles, but not more.
 
         - `input`: Input: a number, a law of time, or an expression of `t`, measured quantities and states.
         - `numerator`: Coefficients of b(s), the highest power first.
         - `denominator`: Coefficients of a(s), the highest power first.
+        - `initial`: States at the start, `[0, 0]` for a step response of second order. If left out the block is steady: its output is b(0)/a(0) times the input of the start, and zero where a(0) = 0, as in an integrator.
         - `unit`: Unit in result files. Default: `"1"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -986,6 +988,7 @@ class Parts:
             "input": input,
             "numerator": numerator,
             "denominator": denominator,
+            "initial": initial,
             "unit": unit,
             "repeat": repeat,
             "when": when,
@@ -1015,7 +1018,7 @@ class Parts:
         - `b`: B, likewise: a row per state, a number per input.
         - `c`: C, likewise: a row per output, a number per state.
         - `d`: D, likewise: a row per output, a number per input; zeros if left out.
-        - `initial`: x at the start; zeros if left out.
+        - `initial`: x at the start, `[0, 0]` say. If left out the block is steady, x = −A⁻¹B u with the inputs of the start; zeros where A has no inverse.
         - `unit`: Unit in result files. Default: `"1"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -1044,6 +1047,7 @@ class Parts:
         integral: Number | None = None,
         derivative: Number | None = None,
         filter_time: Number | None = None,
+        initial: Numbers | None = None,
         unit: str | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
@@ -1055,6 +1059,7 @@ class Parts:
         - `integral`: Gain of the integrated error. Default: `0`.
         - `derivative`: Gain of the filtered rate of the error. Default: `0`.
         - `filter_time` [s]: Time constant T of the filter; needed with `derivative`.
+        - `initial`: States at the start: the integral of the error and, with `derivative`, the filtered error: `[0, 0]`. If left out the integral starts at zero and the filter at the error of the start, so that no derivative kicks.
         - `unit`: Unit in result files. Default: `"1"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -1066,6 +1071,7 @@ class Parts:
             "integral": integral,
             "derivative": derivative,
             "filter-time": filter_time,
+            "initial": initial,
             "unit": unit,
             "repeat": repeat,
             "when": when,
@@ -1159,7 +1165,7 @@ class Parts:
         - `damping` [N*s/m]: Damping of a linear damper.
         - `free_length` [m]: Length, or displacement of the joint, from which the elongation counts; the initial one if not given.
         - `preload` [N]: Force with which it pulls at the free length.
-        - `force`: Pulling force over the elongation, in place of `stiffness`.
+        - `force`: Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = "linear"` joins them by straight lines. Outside the force keeps its last value, with `outside = "continue"` its last slope.
         - `damping_force`: Pulling force over the rate of the length, in place of `damping`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -1236,7 +1242,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector and stay below half a turn.
+        """Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsion-spring]]` in the joint is simpler.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; matrices are in axes of the frame on the first.
         - `point` [m]: Where both frames stand, undeformed, in the world at the initial configuration; with two markers the frames are theirs.
@@ -1245,8 +1251,8 @@ class Parts:
         - `rotational_stiffness` [Nm/rad]: Torque per rotation. Default: `[0, 0, 0]`.
         - `coupling_stiffness` [m*kg*s^-2*rad^-1]: Force (rows) per rotation (columns); its transpose is torque per displacement.
         - `translational_damping` [N*s/m]: Force per velocity. Default: `[0, 0, 0]`.
-        - `rotational_damping` [Nm*s/rad]: Torque per angular velocity. Default: `[0, 0, 0]`.
-        - `coupling_damping` [m*kg*s^-1*rad^-1]: Force (rows) per angular velocity (columns); its transpose is torque per velocity.
+        - `rotational_damping` [Nm*s/rad]: Torque per rate of the rotation vector, not per angular velocity: the two agree where the frames turn about one axis or by small angles, `[0.5, 0.5, 0.5]` then being 0.5 Nm per rad/s. Default: `[0, 0, 0]`.
+        - `coupling_damping` [m*kg*s^-1*rad^-1]: Force (rows) per rate of the rotation vector (columns); its transpose is torque per velocity.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -1302,7 +1308,7 @@ class Parts:
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
-        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Default: `0`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die. Default: `0`.
         - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
         - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -1464,7 +1470,7 @@ class Parts:
         - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
         - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep. Default: `"coulomb"`.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
-        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Default: `0`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die. Default: `0`.
         - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
         - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.

@@ -8,13 +8,14 @@ use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, Mea
 use super::event::{Event, Events};
 use super::event_draft::EventDraft;
 use super::frames::Frames;
+use super::prescribed::PrescribedMotion;
 use super::provenance::Provenance;
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
 use super::settings::{BodyGroup, RunSettings};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
-use super::{Machine, state};
+use super::{Machine, SteadyStates, state};
 use crate::dae::{Note, NoteKind, Notes, Scales};
 use crate::element::{Element, HeldInput};
 use crate::integrate::Words;
@@ -80,6 +81,8 @@ pub struct MachineBuilder {
     signals: MachineSignals,
     appearance: Appearance,
     events: Vec<EventDraft>,
+    prescribed: Vec<PrescribedMotion>,
+    steady: Vec<SteadyStates>,
     /// Full names of markers that something is attached to.
     used_markers: RefCell<HashSet<String>>,
     known_rows: KnownRows,
@@ -103,6 +106,8 @@ impl MachineBuilder {
             signals: MachineSignals::new(outside),
             appearance: Appearance::default(),
             events: Vec::new(),
+            prescribed: Vec::new(),
+            steady: Vec::new(),
             used_markers: RefCell::default(),
             known_rows: KnownRows::default(),
             deferred: Vec::new(),
@@ -209,6 +214,16 @@ impl MachineBuilder {
     /// Adds an event.
     pub fn add_event(&mut self, event: EventDraft) {
         self.events.push(event);
+    }
+
+    /// Lets states start where their rates vanish, for the motion of the start.
+    pub fn start_steady(&mut self, states: SteadyStates) {
+        self.steady.push(states);
+    }
+
+    /// Adds a law that something follows.
+    pub(super) fn add_prescribed(&mut self, motion: PrescribedMotion) {
+        self.prescribed.push(motion);
     }
 
     /// Lets a joint share its rows with earlier ones that have the same.
@@ -375,10 +390,21 @@ impl MachineBuilder {
         self.signals.locate_inputs(&system);
         self.warn_of_unused_inputs(&list);
         self.appearance.set_up(&self.gravity);
-        let Self { settings, frames, signals, appearance, assumptions, notes, .. } = self;
+        let Self { settings, frames, signals, appearance, prescribed, steady, assumptions, notes, .. } = self;
         let provenance = Provenance::new(document, parts, assumptions, notes);
         let events = Events { list, variants };
-        Ok(Machine { system, initial, settings, frames, signals, appearance, events, provenance })
+        Ok(Machine {
+            system,
+            initial,
+            settings,
+            frames,
+            signals,
+            appearance,
+            events,
+            prescribed,
+            steady,
+            provenance,
+        })
     }
 
     fn tell_of_omissions(&mut self, document: &Document) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::sensor::{NamedSensor, StateSensor};
 use crate::element::{SignalFunction, SlidingMotion, StateId};
-use crate::kinematics::{Coordinate, NodeId};
+use crate::kinematics::{Coordinate, NodeId, Relative};
 use crate::lie::{Group, Matrix3, Pose};
 use crate::model::{Part, Place, Reference};
 
@@ -63,6 +63,8 @@ pub struct JointEntry {
     pub friction: Option<&'static FrictionForm>,
     /// Whether it is a drive.
     pub is_drive: bool,
+    /// Says where its equations end, if the frames stand or move so in the next moment, in s.
+    pub limit: Option<fn(&Relative, f64) -> Option<String>>,
 }
 
 impl JointEntry {
@@ -77,6 +79,7 @@ impl JointEntry {
             coordinates: &[],
             friction: None,
             is_drive: false,
+            limit: None,
         }
     }
 

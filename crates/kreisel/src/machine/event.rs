@@ -11,6 +11,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::balance::EnergyBalance;
+use super::refusal::Refusal;
 use super::sensor::{NamedSensor, Reading};
 use super::variant::{ParameterChange, Variants};
 use crate::bytes::{Damaged, Reader, Writer};
@@ -134,6 +135,10 @@ pub(crate) struct EventWatch<'m> {
     watched: Vec<WatchedEvent>,
     target: Option<EventTarget>,
     sample: Values,
+    /// Events whose expression passes a pole within the pending step.
+    poles: Vec<usize>,
+    /// An event whose expression is not a number, and when, until the end of the pending step.
+    no_value: Option<(usize, f64)>,
     /// Events that happened.
     pub records: Vec<EventRecord>,
     /// Events of the last accepted step, by index.
@@ -151,13 +156,19 @@ const PARTS: usize = 4;
 const FINE_PARTS: usize = 128;
 /// How near to zero, beside the range of the values, the polynomial must come for a closer look.
 const CLOSE: f64 = 0.1;
+/// A passage around which the values are this many times those at the ends of the step is a pole.
+const POLE: f64 = 4.0;
 /// Part of a bracket that a guess keeps from its ends.
 const MARGIN: f64 = 1e-3;
 
 impl WatchedEvent {
-    /// Takes up a value; its side counts only where it is not rounding.
+    /// Takes up a value; its side counts only where it is not rounding. A pole has none.
     fn take(&mut self, value: f64) {
         self.value = value;
+        if value.is_infinite() {
+            self.side = 0.0;
+            return;
+        }
         self.largest = self.largest.max(value.abs());
         if self.leaves_zero(value) {
             self.side = if value > 0.0 { 1.0 } else { -1.0 };
@@ -177,6 +188,8 @@ impl<'m> EventWatch<'m> {
             watched: vec![WatchedEvent::default(); events.len()],
             target: None,
             sample: Values::default(),
+            poles: Vec::new(),
+            no_value: None,
             records: Vec::new(),
             fired: Vec::new(),
         }
@@ -216,8 +229,14 @@ impl<'m> EventWatch<'m> {
         Ok(())
     }
 
+    /// Why the run cannot go on after the last accepted step, or from where it started.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.no_value.map(|(index, time)| Refusal::NoValue { event: self.events[index].name.clone(), time })
+    }
+
     /// Takes up the values where the method starts, or starts anew: what the expressions show may jump there.
     pub fn started(&mut self, at: &Values) {
+        self.no_value = None;
         let fired = std::mem::take(&mut self.fired);
         for index in 0..self.events.len() {
             let kept = self.watched[index].side;
@@ -232,6 +251,9 @@ impl<'m> EventWatch<'m> {
     fn note(&mut self, index: usize, state: &Values) {
         let angles = self.angles_at(index, &state.point(), state.time);
         let value = self.value_at(index, &state.point(), state.time);
+        if value.is_nan() {
+            self.no_value = self.no_value.or(Some((index, state.time)));
+        }
         self.watched[index].take(value);
         self.watched[index].angles = angles;
     }
@@ -309,7 +331,8 @@ impl<'m> EventWatch<'m> {
 
     /// The earliest passage within the pending step, on the interpolated motion.
     fn first_passage(&mut self, pending: &mut dyn Interval, start: f64, end: f64) -> Option<f64> {
-        self.target = None;
+        (self.target, self.no_value) = (None, None);
+        self.poles.clear();
         if self.events.is_empty() {
             return None;
         }
@@ -318,12 +341,18 @@ impl<'m> EventWatch<'m> {
         for part in 1..=PARTS {
             let time = if part == PARTS { end } else { start + (end - start) * part as f64 / PARTS as f64 };
             let present = self.pending_values(0..self.events.len(), pending, time);
+            if let Some(index) = present.iter().position(|value| value.is_nan()) {
+                self.no_value = self.no_value.or(Some((index, time)));
+            }
             values.iter_mut().zip(present).for_each(|(values, value)| values[part] = value);
         }
         let mut earliest: Option<(f64, EventTarget)> = None;
         for (index, values) in values.iter().enumerate() {
             let Some(target) = self.bracket(index, pending, [start, end], values) else { continue };
-            let time = self.locate(target, pending);
+            let Some(time) = self.locate(target, pending) else {
+                self.poles.push(index);
+                continue;
+            };
             if earliest.is_none_or(|(known, _)| time < known) {
                 earliest = Some((time, target));
             }
@@ -387,21 +416,26 @@ impl<'m> EventWatch<'m> {
         is_away(self, value).then_some([time(part), value])
     }
 
-    fn locate(&mut self, target: EventTarget, pending: &mut dyn Interval) -> f64 {
-        let (mut low, mut high) = (target.before[0], target.after[0]);
+    /// When the expression passes zero, on the interpolated motion; nothing if it has a pole there.
+    fn locate(&mut self, target: EventTarget, pending: &mut dyn Interval) -> Option<f64> {
+        let ([mut low, mut below], [mut high, mut above]) = (target.before, target.after);
+        let size = |below: f64, above: f64| below.abs().min(above.abs());
+        let (ends, largest) = (size(below, above), below.abs().max(above.abs()));
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
-            if high - low <= 0.1 * self.events[target.event].tolerance || middle <= low || middle >= high {
+            let near = high - low <= 0.1 * self.events[target.event].tolerance;
+            // What does not become smaller towards the passage may be a pole, and is followed to the last digit.
+            if (near && size(below, above) < 0.5 * ends) || middle <= low || middle >= high {
                 break;
             }
             let value = self.pending_value(target.event, pending, middle);
             if target.from * value < 0.0 {
-                high = middle;
+                (high, above) = (middle, value);
             } else {
-                low = middle;
+                (low, below) = (middle, value);
             }
         }
-        high
+        (size(below, above) <= POLE * largest).then_some(high)
     }
 
     /// Improves the end of a step that was computed to land on a passage.
@@ -431,13 +465,22 @@ impl<'m> EventWatch<'m> {
         let since = from.time;
         let target = self.target.take();
         self.fired.clear();
+        self.no_value = self.no_value.filter(|(_, time)| *time <= to.time);
         for index in 0..self.events.len() {
             let point = to.point();
             let value = self.value_at(index, &point, since);
             let angles = self.angles_at(index, &point, since);
             let landed = target.filter(|target| target.reached && target.event == index);
-            let fires = landed.is_some() || self.passes(index, value);
+            let at_pole = self.poles.contains(&index);
+            let fires = landed.is_some() || (!at_pole && self.passes(index, value));
+            if value.is_nan() {
+                self.no_value = self.no_value.or(Some((index, to.time)));
+            }
             let watched = &mut self.watched[index];
+            if at_pole {
+                // The values beside a pole say nothing of rounding.
+                watched.largest = 0.0;
+            }
             watched.take(value);
             watched.angles = angles;
             if let Some(target) = landed {

@@ -54,6 +54,8 @@ pub struct Frames {
     joints: Named<JointEntry>,
     /// Lengths of the machine that no frame shows, such as lengths of rods and radii of wheels.
     lengths: Vec<f64>,
+    /// Mass of beams that clamped ends carry, in kg.
+    clamped_mass: f64,
 }
 
 impl Frames {
@@ -75,12 +77,19 @@ impl Frames {
         self.beams.push(&name, beam);
     }
 
-    /// Tells the mass of a beam's node, which may carry several pieces.
+    /// Tells the mass of a beam's node, which may carry several pieces; a clamped one is no body of its own.
     pub fn add_beam_mass(&mut self, name: &str, mass: f64, inertia: Matrix3) {
         if let Some(body) = self.bodies.get_mut(name) {
             body.mass += mass;
             body.inertia += inertia;
+        } else {
+            self.clamped_mass += mass;
         }
+    }
+
+    /// Mass of everything in kg, what clamped ends of beams carry included: that on the ground does not move.
+    pub fn mass(&self) -> f64 {
+        self.bodies().iter().map(|body| body.mass).sum::<f64>() + self.clamped_mass
     }
 
     /// Tells a length of the machine that no frame shows, in m.

@@ -109,10 +109,9 @@ impl Machine {
 
     /// u of K u + Bᵀ λ = −Δ, B u = 0.
     fn error_of_positions(&self, at: &Point, rate: f64) -> Option<DVector<f64>> {
-        let mut tangent = Tangent::zeros(&self.system.couplings());
         let weights =
             TangentWeights { mass: rate * rate, damping: 0.0, stiffness: true, remembered_forces: false };
-        self.system.tangent(at, weights, &mut tangent);
+        let tangent = Tangent::at(&self.system, &self.system.couplings(None), at, weights);
         let (stiffness, gradient) = (tangent.stiffness.to_dense(), tangent.gradient.to_dense());
         let (n, m) = (stiffness.nrows(), gradient.nrows());
         let mut matrix = DMatrix::zeros(n + m, n + m);

@@ -15,7 +15,9 @@ mod event_draft;
 mod frames;
 mod mesh;
 mod mobility;
+mod prescribed;
 mod provenance;
+mod refusal;
 pub mod sensor;
 pub(crate) mod settings;
 pub mod shape;
@@ -39,6 +41,8 @@ pub use event_draft::EventDraft;
 pub use frames::Frames;
 pub use mesh::MeshError;
 pub use mobility::Mobility;
+pub use prescribed::Prescribed;
+pub use refusal::Refusal;
 pub use sensor::SignalId;
 pub use settings::{
     BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
@@ -46,13 +50,17 @@ pub use settings::{
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
+pub use state::SteadyStates;
 
-use crate::dae::{Initial, Notes};
+use crate::dae::{Initial, Notes, Point, Values};
+use crate::kinematics::{Frame, NodeMotion, Relative};
+use crate::lie::Pose;
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{ModelErrors, Place};
 use crate::results::ModelIdentity;
 use crate::system::System;
 use event::Events;
+use prescribed::PrescribedMotion;
 use provenance::Provenance;
 
 /// A machine ready to be run.
@@ -64,6 +72,8 @@ pub struct Machine {
     signals: MachineSignals,
     appearance: Appearance,
     events: Events,
+    prescribed: Vec<PrescribedMotion>,
+    steady: Vec<SteadyStates>,
     provenance: Provenance,
 }
 
@@ -136,6 +146,33 @@ impl Machine {
     /// What happens where an expression of the motion passes zero.
     pub fn events(&self) -> &[Event] {
         &self.events.list
+    }
+
+    /// States of a start at which blocks without initial values are steady; nothing if there are none.
+    pub(crate) fn steady_states(&self, start: &Values) -> Option<Vec<f64>> {
+        state::steady(&self.system, start, self.signals.states(), &self.steady)
+    }
+
+    /// Whether some states start steady.
+    pub(crate) fn starts_steady(&self) -> bool {
+        !self.steady.is_empty()
+    }
+
+    /// Why its prescribed motions cannot be followed from one time to another.
+    pub(crate) fn refusal_of_laws(&self, from: f64, to: f64) -> Option<Refusal> {
+        prescribed::refusal(&self.prescribed, from, to)
+    }
+
+    /// The joint whose equations end where a step of some size failed.
+    pub(crate) fn limit(&self, at: &Point, step: f64) -> Option<Refusal> {
+        let ground = NodeMotion::at_rest(Pose::identity());
+        self.frames.joints().iter().find_map(|joint| {
+            let limit = joint.limit?;
+            let nodes = joint.nodes.map(|node| node.map_or(ground, |node| self.system.motion(node, at)));
+            let relative = Relative::new(&joint.offsets.map(Frame::new), [&nodes[0], &nodes[1]]);
+            let reason = limit(&relative, step)?;
+            Some(Refusal::Limit { joint: joint.name.clone(), time: at.time, reason })
+        })
     }
 
     /// What parameters that events set change.

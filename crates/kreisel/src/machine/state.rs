@@ -1,9 +1,11 @@
-//! States of a model: whether their equations determine them, and whether their names are their own.
+//! States of a model: whether their equations determine them, where they are steady, and whether their names
+//! are their own.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::entry::StateSignal;
-use crate::dae::{Dae, Initial, Tangent, TangentWeights, Values};
+use crate::dae::{Dae, Initial, ResidualValues, Tangent, TangentWeights, Values};
+use crate::element::StateId;
 use crate::model::error::ModelError;
 use crate::system::System;
 
@@ -41,6 +43,64 @@ pub fn check(system: &System, initial: &Initial, states: &[StateSignal]) -> Resu
     let hint = "let the expression contain the unknown itself, or choose another `guess`";
     Err(ModelError::unsuitable(what, requirement, found, &guilty.place).with_hint(hint))
 }
+
+/// States that start where their rates vanish, for the motion of the start.
+#[derive(Clone, Debug)]
+pub struct SteadyStates {
+    /// The states.
+    pub states: Vec<StateId>,
+    /// Norm of their rates from which on they do: bristles that rest have no direction to bend to.
+    pub least_rate: f64,
+}
+
+/// States of a start at which those that are to start steady do so, and algebraic unknowns are found. Nothing
+/// if there is no such start.
+pub(super) fn steady(
+    system: &System,
+    start: &Values,
+    states: &[StateSignal],
+    groups: &[SteadyStates],
+) -> Option<Vec<f64>> {
+    let (shape, mut found) = (system.shape(), start.internal_states.clone());
+    let mut sought: Vec<usize> =
+        states.iter().filter(|state| state.algebraic).map(|state| state.state.0).collect();
+    let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false };
+    // Blocks are linear, so that one round is enough unless their inputs are bent functions of states.
+    for round in 0..MAX_ROUNDS {
+        let values = Values { internal_states: found.clone(), ..start.clone() };
+        let at = values.point();
+        let rates = ResidualValues::at(system, &shape, &at).internal_rates;
+        if round == 0 {
+            let rate = |group: &SteadyStates| {
+                group.states.iter().map(|state| rates[state.0].powi(2)).sum::<f64>().sqrt()
+            };
+            let moving = groups.iter().filter(|group| rate(group) >= group.least_rate);
+            let before = sought.len();
+            sought.extend(moving.flat_map(|group| &group.states).map(|state| state.0));
+            if sought.len() == before {
+                return None;
+            }
+        }
+        let tangent = Tangent::at(system, &system.couplings(None), &at, weights);
+        let all = tangent.state_state.to_dense();
+        let matrix = DMatrix::from_fn(sought.len(), sought.len(), |i, j| all[(sought[i], sought[j])]);
+        let right = DVector::from_fn(sought.len(), |i, _| -rates[sought[i]]);
+        let change =
+            matrix.full_piv_lu().solve(&right).filter(|change| change.iter().all(|x| x.is_finite()))?;
+        sought.iter().zip(&change).for_each(|(&state, change)| found[state] += change);
+        let settled =
+            |(&state, change): (&usize, &f64)| change.abs() <= SETTLED * found[state].abs().max(1.0);
+        if sought.iter().zip(&change).all(settled) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Rounds after which a steady start is given up.
+const MAX_ROUNDS: usize = 50;
+/// Relative change below which a steady start is found.
+const SETTLED: f64 = 1e-12;
 
 /// The error of a state whose signal has the name of another sensor's.
 pub fn same_name(state: &StateSignal, other: &str) -> ModelError {

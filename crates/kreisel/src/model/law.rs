@@ -25,6 +25,17 @@ pub struct LawValue {
     pub acceleration: f64,
 }
 
+/// Where a law jumps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jump {
+    /// When, in s.
+    pub time: f64,
+    /// Value before it.
+    pub before: f64,
+    /// Value after it.
+    pub after: f64,
+}
+
 /// A function of time.
 #[derive(Clone, Debug)]
 pub enum Law {
@@ -143,7 +154,106 @@ impl Law {
         corners.dedup();
         corners
     }
+
+    /// The first jump at a corner between two times. Where a law of angles makes whole turns at once
+    /// (`mod(t, 2*pi)`), `turn` says how much one is: nothing moves then.
+    pub fn jump_at_corner(&self, from: f64, to: f64, turn: Option<f64>) -> Option<Jump> {
+        let longest = if to.is_finite() { to - from } else { 1.0 };
+        self.corners(from, to).into_iter().find_map(|corner| {
+            // Corners are rounded; before the first time nothing counts.
+            let near = CORNER_WIDTH * longest.max(corner.abs());
+            self.jump_within((corner - near).max(from), corner + near, turn)
+        })
+    }
+
+    /// A jump between two times, found where the law changes by more than its rates at both ends explain.
+    ///
+    /// The trapezoidal rule Δf = h (ḟ₀ + ḟ₁)/2 misses by O(h³) where the law is smooth, by O(h²) at a jump
+    /// of the acceleration and by O(h) at one of the rate. Only a jump of the value, or a pole, misses by as
+    /// much however short the interval is: it is halved towards the larger miss until it has no length.
+    pub fn jump_within(&self, from: f64, to: f64, turn: Option<f64>) -> Option<Jump> {
+        if matches!(self, Self::Constant(_) | Self::ConstantSpeed { .. } | Self::SmoothStart(_)) {
+            return None;
+        }
+        let (mut start, mut end) = ((from, self.evaluate(from)), (to, self.evaluate(to)));
+        let (first, size) = miss(start, end, turn);
+        if first <= UNEXPLAINED * size {
+            return None;
+        }
+        let mut last = first;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (start.0 + end.0);
+            if middle <= start.0 || middle >= end.0 {
+                break;
+            }
+            let middle = (middle, self.evaluate(middle));
+            if middle.1.value.is_infinite() {
+                return Some(Jump { time: middle.0, before: start.1.value, after: end.1.value });
+            }
+            let (left, right) = (miss(start, middle, turn).0, miss(middle, end, turn).0);
+            (start, end) = if left >= right { (start, middle) } else { (middle, end) };
+            last = left.max(right);
+            if last < 0.5 * first {
+                return None;
+            }
+        }
+        let (before, after) = (start.1.value, end.1.value);
+        let counts = last > ROUNDED * before.abs().max(after.abs());
+        counts.then_some(Jump { time: end.0, before, after })
+    }
+
+    /// A change between two times at both of which the law stands still, nearly: steps that see only the ends
+    /// take it for a jump.
+    pub fn change_between(&self, from: f64, to: f64, turn: Option<f64>) -> Option<Jump> {
+        if matches!(self, Self::Constant(_) | Self::ConstantSpeed { .. }) {
+            return None;
+        }
+        // Just inside: at the ends themselves the rate may be that of another piece.
+        let margin = CORNER_WIDTH * (to - from);
+        let (start, end) = (self.evaluate(from + margin), self.evaluate(to - margin));
+        let expected = 0.5 * (to - from) * (start.rate + end.rate);
+        let change = (expected + less_whole_turns(end.value - start.value - expected, turn)).abs();
+        let explained = (to - from) * start.rate.abs().max(end.rate.abs());
+        let counts = explained < UNEXPLAINED * change
+            && change > ROUNDED * start.value.abs().max(end.value.abs())
+            && change > SMALLEST_CHANGE;
+        counts.then_some(Jump { time: to, before: start.value, after: end.value })
+    }
 }
+
+/// Part of a range of time within which a corner is looked at from both sides.
+const CORNER_WIDTH: f64 = 1e-6;
+/// Part of a change that the rates at both ends may leave unexplained.
+const UNEXPLAINED: f64 = 0.1;
+/// Halvings that find a jump within an interval: to neighbouring numbers if it is that of a step.
+const HALVINGS: usize = 60;
+/// Jumps below this part of the values are those of numbers that somebody rounded.
+const ROUNDED: f64 = 1e-6;
+/// Changes below this are rounding, in m or rad.
+const SMALLEST_CHANGE: f64 = 1e-12;
+
+/// What the rates at both ends leave unexplained of the change between two times, and the size of what they
+/// and the values say.
+fn miss(start: (f64, LawValue), end: (f64, LawValue), turn: Option<f64>) -> (f64, f64) {
+    let (length, change) = (end.0 - start.0, end.1.value - start.1.value);
+    let expected = 0.5 * length * (start.1.rate + end.1.rate);
+    let size = change.abs().max(length * start.1.rate.abs()).max(length * end.1.rate.abs());
+    (less_whole_turns(change - expected, turn).abs(), size)
+}
+
+/// A difference of angles without its whole turns, if it is nearly some of them; other differences as they
+/// are. The differences around a pole are not.
+fn less_whole_turns(difference: f64, turn: Option<f64>) -> f64 {
+    let Some(turn) = turn else { return difference };
+    let turns = (difference / turn).round();
+    let rest = difference - turn * turns;
+    if turns.abs() <= MOST_TURNS && rest.abs() <= NEARLY_WHOLE * turn { rest } else { difference }
+}
+
+/// Most turns that an angle makes at once without being moved.
+const MOST_TURNS: f64 = 8.0;
+/// Part of a turn that may be missing from whole ones.
+const NEARLY_WHOLE: f64 = 1e-3;
 
 #[cfg(test)]
 mod tests {
@@ -258,6 +368,61 @@ mod tests {
         for (found, expected) in corners.iter().zip(expected) {
             // Bisection ends at neighbouring numbers; sin itself is exact to half a rounding.
             assert!((found - expected).abs() < 1e-14 * expected);
+        }
+    }
+
+    #[test]
+    fn jumps_are_told_from_kinks_and_from_whole_turns() {
+        let jump = |text: &str, turn| law(text).jump_at_corner(0.0, 2.0, turn);
+        for (text, [time, before, after]) in [
+            ("step(t - 0.05)", [0.05, 0.0, 1.0]),
+            ("t + floor(3*t)", [1.0 / 3.0, 1.0 / 3.0, 4.0 / 3.0]),
+            ("5*mod(t, 0.5)", [0.5, 2.5, 0.0]),
+            ("if(t <= 1, sin(t), 0)", [1.0, 1.0_f64.sin(), 0.0]),
+            ("sign(t)", [0.0, 0.0, 1.0]),
+            ("step(sin(3*t) - 0.5)", [0.5_f64.asin() / 3.0, 0.0, 1.0]),
+        ] {
+            let found = jump(text, None).unwrap();
+            let near = |found: f64, expected: f64| (found - expected).abs() < 1e-5;
+            assert!(near(found.time, time) && near(found.before, before), "{text}: {found:?}");
+            assert!(near(found.after, after), "{text}: {found:?}");
+        }
+        for smooth in [
+            "max(0, t - 1)",
+            "step(t)",
+            "step(t - 1)*(t - 1)^2",
+            "abs(sin(9*t))",
+            "if(t < 1, t, 2 - t)",
+            "if(t < 1, 0.333333*t, 0.3333330001)",
+            "sign(t - 1)*sqrt(abs(t - 1))",
+            "min(1e4*t, 1)",
+        ] {
+            assert_eq!(jump(smooth, None), None, "{smooth}");
+        }
+        assert_eq!(jump("mod(8*t, 2*pi)", Some(TAU)), None);
+        assert!(jump("mod(8*t, 2*pi)", None).is_some());
+        assert!(jump("mod(8*t, 6)", Some(TAU)).is_some());
+    }
+
+    #[test]
+    fn what_has_no_corner_is_found_within_a_step() {
+        let pole = law("1/(t - 1)").jump_within(0.99, 1.005, None).unwrap();
+        assert!((pole.time - 1.0).abs() < 1e-9, "{pole:?}");
+        let cut = law("atan2(sin(t), cos(t))");
+        assert!(cut.jump_within(3.1, 3.2, None).is_some());
+        assert_eq!(cut.jump_within(3.1, 3.2, Some(TAU)), None);
+        // Smooth, but not for steps of 1 ms.
+        let steep = law("tanh(1e6*(t - 0.0505))");
+        assert_eq!(steep.jump_within(0.050, 0.051, None), None);
+        assert!(steep.change_between(0.050, 0.051, None).is_some());
+        // The first step of a smooth start, of a ramp and of a bend see small rates, not none.
+        let start = Law::SmoothStart(SmoothStart { start: 0.0, start_time: 1.0, speed: 3.0, duration: 0.5 });
+        for late in [0.01, 0.1, 0.5, 0.9] {
+            for law in [&start, &law("max(0, t - 1)"), &law("max(0, t - 1)^2"), &law("sin(30*t)")] {
+                let from = 1.0 - late * 0.01;
+                assert_eq!(law.change_between(from, from + 0.01, None), None);
+                assert_eq!(law.jump_within(from, from + 0.01, None), None);
+            }
         }
     }
 

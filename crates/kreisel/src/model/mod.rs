@@ -30,7 +30,7 @@ pub use error::{ExpressionMistake, Mistake, ModelError, ModelErrors};
 pub use expression::Expression;
 pub use function::SignalLaw;
 pub use kind::{Key, Need, Occurrence, PartKind, ValueKind};
-pub use law::{Law, LawValue};
+pub use law::{Jump, Law, LawValue};
 pub use quantity::{Dimension, Unit};
 pub use reader::{PartReader, Reference};
 pub use scope::{Context, GivenParameter, MeasuredExpression, Quantities, Scope};

@@ -444,10 +444,10 @@ impl BeamPlan<'_> {
     fn add_inertia(&self, builder: &mut MachineBuilder, stations: &Stations, masses: &[Matrix6]) {
         let gravity = builder.gravity();
         for (index, mass) in masses.iter().enumerate() {
-            let Some(node) = carrier(stations, index) else { continue };
             let name = format!("{}.node-{index}", self.name);
             let inertia = mass.fixed_view::<3, 3>(0, 0).into();
             builder.frames_mut().add_beam_mass(&name, mass[(3, 3)], inertia);
+            let Some(node) = carrier(stations, index) else { continue };
             builder.add_element(&name, Segment::new(node, *mass, gravity, self.damping_rate));
         }
     }

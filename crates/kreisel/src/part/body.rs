@@ -27,9 +27,10 @@ static KIND: PartKind = PartKind {
     doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional).doc("Mass."),
+        Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional)
+            .doc("Mass."),
         Key::new("inertia", ValueKind::Symmetric3(Dimension::INERTIA), Need::Optional)
-            .doc("Inertia about the centre of mass in body axes; that of the shape, filled evenly, if not given."),
+            .doc("Inertia about the centre of mass in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given."),
         Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
             .doc("Density of the shape, in place of `mass` and `inertia`."),
         Key::new("massless", ValueKind::Boolean, Need::Default("false"))

@@ -16,7 +16,7 @@ const ZERO: Need = Need::Default("[0, 0, 0]");
 /// Keys of `[[bushing]]`.
 static KIND: PartKind = PartKind {
     name: "bushing",
-    doc: "Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector and stay below half a turn.",
+    doc: "Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsion-spring]]` in the joint is simpler.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("bodies", ValueKind::References(&[2]), Need::Required)
@@ -34,9 +34,9 @@ static KIND: PartKind = PartKind {
         Key::new("translational-damping", ValueKind::Symmetric3(Dimension::DAMPING), ZERO)
             .doc("Force per velocity."),
         Key::new("rotational-damping", ValueKind::Symmetric3(Dimension::TORSIONAL_DAMPING), ZERO)
-            .doc("Torque per angular velocity."),
+            .doc("Torque per rate of the rotation vector, not per angular velocity: the two agree where the frames turn about one axis or by small angles, `[0.5, 0.5, 0.5]` then being 0.5 Nm per rad/s."),
         Key::new("coupling-damping", ValueKind::Matrix(COUPLING_DAMPING, 3, 3), Need::Optional)
-            .doc("Force (rows) per angular velocity (columns); its transpose is torque per velocity."),
+            .doc("Force (rows) per rate of the rotation vector (columns); its transpose is torque per velocity."),
     ],
 };
 

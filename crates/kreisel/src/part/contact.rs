@@ -128,10 +128,11 @@ fn add_elements(name: &str, contact: Contact, laws: &Laws, builder: &mut Machine
         return vec![builder.add_element(name, contact)];
     };
     let scale = contact_law::bristle_scale(&friction);
-    let system_builder = &mut builder.system_mut();
     let state = |couple: usize| {
-        ["x", "y", "z"]
-            .map(|axis| system_builder.fading_state(format!("{name} (bristle {couple}, {axis})"), 0.0, scale))
+        let name = |axis: &str| format!("{name} (bristle {couple}, {axis})");
+        let states = ["x", "y", "z"].map(|axis| builder.system_mut().fading_state(name(axis), 0.0, scale));
+        builder.start_steady(contact_law::sliding_start(&friction, &states));
+        states
     };
     let singles = contact.with_bristles(state);
     singles.into_iter().map(|single| builder.add_element(name, single)).collect()

@@ -1,9 +1,11 @@
 //! Keys about normal forces and friction that `[[contact]]` and its kin share.
 
+use crate::element::StateId;
 use crate::element::contact::{
     Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
 };
 use crate::lie::Pose;
+use crate::machine::SteadyStates;
 use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
 pub(super) const LAW: Key =
@@ -51,15 +53,13 @@ pub(super) const TRANSITION_SPEED: Key =
     Key::new("transition-speed", ValueKind::Number(Dimension::SPEED), Need::Default("1e-3"))
         .doc("Speed at which 76 % of the friction act; below it surfaces creep.");
 
-pub(super) const FRICTION_LAW: Key =
-    Key::new("friction-law", ValueKind::Choice(&["coulomb", "lugre"]), Need::Default("\"coulomb\""))
-        .doc("How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep.");
+pub(super) const FRICTION_LAW: Key = Key::new("friction-law", ValueKind::Choice(&["coulomb", "lugre"]), Need::Default("\"coulomb\""))
+            .doc("How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick without creep.");
 pub(super) const BRISTLE_STIFFNESS: Key =
     Key::new("bristle-stiffness", ValueKind::Number(PER_LENGTH), Need::Default("1e5"))
         .doc("Stiffness of the bristles of `lugre`, per normal force, in 1/m.");
-pub(super) const BRISTLE_DAMPING: Key =
-    Key::new("bristle-damping", ValueKind::Number(PER_SPEED), Need::Default("0"))
-        .doc("Damping of the bristles of `lugre`, per normal force, in s/m.");
+pub(super) const BRISTLE_DAMPING: Key = Key::new("bristle-damping", ValueKind::Number(PER_SPEED), Need::Default("0"))
+            .doc("Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die.");
 pub(super) const VISCOUS_FRICTION: Key =
     Key::new("viscous-friction", ValueKind::Number(PER_SPEED), Need::Default("0"))
         .doc("Friction of `lugre` that grows with the speed, per normal force, in s/m.");
@@ -184,6 +184,12 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
             .into());
     }
     reader.positive(key)
+}
+
+/// Bristles that slide at the start are bent as by steady sliding, z = g(v)/σ₀ along v. A speed below a tenth
+/// of the one at which sticking ends says nothing of a direction.
+pub(super) fn sliding_start(friction: &LuGreFriction, states: &[StateId]) -> SteadyStates {
+    SteadyStates { states: states.to_vec(), least_rate: 0.1 * friction.stribeck_speed }
 }
 
 /// Size of the bristles' deflection that Newton's tolerance of 1e-12 multiplies.

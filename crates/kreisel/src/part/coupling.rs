@@ -15,7 +15,7 @@ use crate::model::{
 /// Keys of `[[gear]]`.
 static GEAR: PartKind = PartKind {
     name: "gear",
-    doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms.",
+    doc: "Keeps the angles of two joints in a ratio: wheels, belts, worms. Its torque is what acts on the second body of the second joint.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("joints", ValueKind::References(&[2]), Need::Required)
@@ -30,12 +30,11 @@ static GEAR: PartKind = PartKind {
 /// Keys of `[[coupling]]`.
 static COUPLING: PartKind = PartKind {
     name: "coupling",
-    doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials.",
+    doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials. Its force and torque are what acts on the second body of the first joint.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key::new("joints", ValueKind::References(&[]), Need::Required).doc(
-            "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
-        ),
+        Key::new("joints", ValueKind::References(&[]), Need::Required)
+            .doc("The joints, each with its coordinate after a dot (`slide.displacement`) where it has several. They may join four bodies, the ground not counted; a longer sum is split by a light body whose slide carries a part of it."),
         Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
             .doc("Factor of each coordinate in the sum; coordinates count in m and rad."),
         Key::new("offset", ValueKind::Number(Dimension::NONE), Need::Optional)
@@ -67,11 +66,13 @@ pub static PARTS: &[PartEntry] = &[
 /// Adds a gear: x₂ − r x₁ = offset.
 fn add_gear(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let references = reader.references("joints")?;
+    let mut references = reader.references("joints")?;
+    // The second comes first: the reaction is measured on the first body of a coupling.
+    references.reverse();
     let ratio = reader.number("ratio")?;
     reader.require(ratio != 0.0, "ratio", "another number", "0, which would lock the second joint")?;
     let offset = reader.optional_number("offset")?;
-    couple(&reader, builder, part, &references, &[-ratio, 1.0], offset, CoordinateChoice::Angle)?;
+    couple(&reader, builder, part, &references, &[1.0, -ratio], offset, CoordinateChoice::Angle)?;
     reader.finish()
 }
 
@@ -100,6 +101,10 @@ pub(super) fn factors(
     reader.require(!factors.contains(&0.0), "factors", "numbers other than zero", "0")?;
     Ok(factors)
 }
+
+/// What to do with a sum of too many.
+const SPLIT: &str = "split the sum: a light body on a `[[prismatic]]` carries a part of it, one coupling makes its displacement that \
+     part, and another uses the displacement in its place";
 
 fn couple(
     reader: &PartReader,
@@ -132,8 +137,9 @@ fn couple(
     let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
     let count = joint.facts().nodes.len();
     if count > MAX_NODES {
-        let requirement = format!("those of at most {MAX_NODES} bodies");
-        return Err(reader.unsuitable("joints", &requirement, count).into());
+        let requirement = format!("those of at most {MAX_NODES} bodies beside the ground");
+        let error = reader.unsuitable("joints", &requirement, count);
+        return Err(error.with_hint(SPLIT).into());
     }
     warn_of_misfit(builder, part.name(), &joint);
     let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);

@@ -7,7 +7,7 @@ use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
-use crate::machine::{JointEntry, MachineBuilder, PartEntry, placement};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, Prescribed, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Dimension, Key, Law, LawValue, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
@@ -52,7 +52,7 @@ static KIND: PartKind = PartKind {
         Key::new("axis", ValueKind::Vector3(Dimension::NONE), Need::Optional)
             .doc("Axis in the world about which the body turns; z if not given."),
         Key::new("euler", ValueKind::Law3(Dimension::ANGLE), Need::Optional)
-            .doc("Three angles of turns about the axes of `sequence`, each carried along by those before it, from the initial orientation."),
+            .doc("Three angles of turns from the initial orientation, about axes that are those of the world at first, not of the body, and are each carried along by the turns before: with `sequence = \"zxz\"` and `[a, b, c]` the body's rotation is Rz(a) Rx(b) Rz(c) times the initial one."),
         Key::new("sequence", ValueKind::Choice(SEQUENCES), Need::Optional)
             .doc("Axes of the Euler angles, first turn first."),
     ],
@@ -122,6 +122,8 @@ fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -
         }
     };
     let law = law_of_time(reader.law(key))?;
+    let quantity = if key == "angle" { Prescribed::Angle } else { Prescribed::Length };
+    builder.prescribe(reader, key, quantity, &law)?;
     let (joint, coordinate) = joint_coordinate(reader, builder, &reference, wanted)?;
     let (nodes, offsets) = (joint.nodes, joint.offsets);
     let led = CoordinateJoint::between(nodes, offsets, vec![Row::lead(coordinate, Arc::new(law))]);
@@ -133,6 +135,7 @@ fn drive_point(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -
     let at = builder.attachment(&reader.reference("point")?)?;
     reader.require(at.node.is_some(), "point", "a point of a body", "one of the ground")?;
     let path = law_of_time(reader.law3("path"))?;
+    path.iter().try_for_each(|law| builder.prescribe(reader, "path", Prescribed::Length, law))?;
     let rows = path.into_iter().enumerate();
     let rows = rows.map(|(axis, law)| Row::lead(Coordinate::Translation(axis), Arc::new(law))).collect();
     // The path is given in axes of the part's file, which may be placed anywhere.
@@ -146,13 +149,16 @@ fn drive_body(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) ->
     let (node, pose) = (body.node, body.pose);
     let base = placement(reader);
     let path: [Arc<dyn TimeLaw>; 3] = match law_of_time(reader.optional_law3("path"))? {
-        Some(path) => path.map(|law| Arc::new(law) as Arc<dyn TimeLaw>),
+        Some(path) => {
+            path.iter().try_for_each(|law| builder.prescribe(reader, "path", Prescribed::Length, law))?;
+            path.map(|law| Arc::new(law) as Arc<dyn TimeLaw>)
+        }
         None => {
             let position = base.inverse().transform_point(&pose.position);
             [position.x, position.y, position.z].map(|x| Arc::new(Law::Constant(x)) as Arc<dyn TimeLaw>)
         }
     };
-    let turns = turns(reader, &base)?;
+    let turns = turns(reader, builder, &base)?;
     let guide = Guide { base, path, turns, rotation: pose.rotation };
     let (nodes, offsets) = ([None, Some(node)], [pose, Pose::identity()]);
     keep(builder, part, GuidedBody::new(node, guide), nodes, offsets);
@@ -160,14 +166,17 @@ fn drive_body(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) ->
 }
 
 /// The turns of a body, about axes in the world of the model.
-fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
+fn turns(reader: &PartReader, builder: &mut MachineBuilder, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
+    let mut prescribe = |key: &str, law: &Law| builder.prescribe(reader, key, Prescribed::Angle, law);
     let turn =
         |axis: Vector3, angle: Law| Turn { axis: base.transform_vector(&axis), angle: Arc::new(angle) };
     match ["angle", "euler"].map(|key| reader.has(key)) {
         [true, true] => Err(ambiguous(reader, &["angle", "euler"], &["angle", "euler"]).into()),
         [true, false] => {
             let axis = reader.optional_direction("axis")?.unwrap_or_else(Vector3::z);
-            Ok(vec![turn(axis, law_of_time(reader.law("angle"))?)])
+            let law = law_of_time(reader.law("angle"))?;
+            prescribe("angle", &law)?;
+            Ok(vec![turn(axis, law)])
         }
         [false, true] => {
             let sequence = reader.choice("sequence")?;
@@ -176,7 +185,9 @@ fn turns(reader: &PartReader, base: &Pose) -> Result<Vec<Turn>, ModelErrors> {
                 'y' => Vector3::y(),
                 _ => Vector3::z(),
             });
-            Ok(axes.zip(law_of_time(reader.law3("euler"))?).map(|(axis, law)| turn(axis, law)).collect())
+            let laws = law_of_time(reader.law3("euler"))?;
+            laws.iter().try_for_each(|law| prescribe("euler", law))?;
+            Ok(axes.zip(laws).map(|(axis, law)| turn(axis, law)).collect())
         }
         [false, false] => Ok(Vec::new()),
     }

@@ -7,6 +7,7 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::contact::Friction;
 use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
+use crate::model::error::{Mistake, ModelError};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
@@ -64,11 +65,26 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
             return Err(error.with_hint("`force` along a displacement, `torque` about an angle").into());
         }
     };
+    refuse_other_transition(&reader, rate)?;
     let along = joint_coordinate::read(&reader, builder, measure)?;
     let law = RegularizedFriction { force: reader.not_negative(force)?, rate: reader.positive(rate)? };
     let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
     builder.add_element(part.name(), element);
     reader.finish()
+}
+
+/// Against a displacement it is a speed, against an angle a rate: the other has no effect.
+fn refuse_other_transition(reader: &PartReader, used: &str) -> Result<(), ModelError> {
+    let (other, unit) = match used {
+        "transition-rate" => ("transition-speed", "rad/s"),
+        _ => ("transition-rate", "m/s"),
+    };
+    if !reader.has(other) {
+        return Ok(());
+    }
+    let mistake = Mistake::UnusedKey { key: other.to_string(), part: reader.description().to_string() };
+    let error = ModelError::new(mistake, reader.place_of(other).clone());
+    Err(error.with_hint(format!("this joint has `{used}`, in {unit}")))
 }
 
 /// Friction by the force that the joint transmits.
@@ -85,6 +101,7 @@ fn add_by_reaction(
     };
     let sliding = matches!(motion, SlidingMotion::Along(coordinate) if !coordinate.is_angle());
     let arm = if sliding { 1.0 } else { reader.positive("radius")? };
+    refuse_other_transition(reader, if sliding { "transition-speed" } else { "transition-rate" })?;
     let friction = contact_law::read_friction(reader, || match sliding {
         true => reader.positive("transition-speed"),
         false => Ok(arm * reader.positive("transition-rate")?),
@@ -92,15 +109,17 @@ fn add_by_reaction(
     let length = if moments.is_empty() { None } else { reader.optional_positive("bearing-length")? };
     let bearing = Bearing { friction, arm, length, forces: forces.clone(), moments: moments.clone() };
     let element = JointFriction::new(joint.nodes, joint.offsets, joint.index, *motion, bearing);
-    let bristles = match friction {
-        Friction::LuGre(law) => (0..motion.dimension())
-            .map(|axis| {
-                let name = format!("{} (bristle {axis})", part.name());
-                builder.system_mut().fading_state(name, 0.0, contact_law::bristle_scale(&law))
-            })
-            .collect(),
-        Friction::None | Friction::Coulomb(_) => Vec::new(),
-    };
+    let mut bristles = Vec::new();
+    if let Friction::LuGre(law) = friction {
+        let (name, scale) = (part.name(), contact_law::bristle_scale(&law));
+        let axes = 0..motion.dimension();
+        bristles.extend(
+            axes.map(|axis| {
+                builder.system_mut().fading_state(format!("{name} (bristle {axis})"), 0.0, scale)
+            }),
+        );
+        builder.start_steady(contact_law::sliding_start(&law, &bristles));
+    }
     builder.add_element(part.name(), element.with_bristles(bristles));
     Ok(())
 }

@@ -14,7 +14,9 @@ use crate::joint::{CoordinateJoint, Joint, Row, RowValues, Rows, lower_pair};
 use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, UniversalAngle};
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::{Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, placement};
+use crate::machine::{
+    Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, Prescribed, placement,
+};
 use crate::model::{
     Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
     ValueKind,
@@ -84,7 +86,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "revolute",
-            "Rotation about the joint's z axis; measures `angle`, full turns counted.",
+            "Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `rate`.",
             &[BODIES, POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("angle", Angle)],
@@ -96,7 +98,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "prismatic",
-            "Displacement along the joint's z axis without rotation; measures `displacement`.",
+            "Displacement along the joint's z axis without rotation; measures `displacement` and its rate `rate`.",
             &[BODIES, REACTION_POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("displacement", Translation(2))],
@@ -112,7 +114,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "cylindrical",
-            "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement`.",
+            "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`. Its torque counts about the joint's point on the second body, which slides along the axis with it: a force F across the axis after a displacement s has no moment s F there.",
             &[BODIES, POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
@@ -132,7 +134,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "universal",
-            "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross.",
+            "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross, with the rates `first-angle-rate` and `second-angle-rate`.",
             &[BODIES, POINT, FIRST_AXIS, SECOND_AXIS],
         ),
         coordinates: &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
@@ -144,7 +146,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "planar",
-            "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle`.",
+            "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle` with the rates `x-rate`, `y-rate` and `angle-rate`.",
             &[BODIES, REACTION_POINT, NORMAL, X_AXIS],
         ),
         coordinates: &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
@@ -156,7 +158,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "screw",
-            "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement`.",
+            "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`.",
             &[BODIES, POINT, AXIS, X_AXIS, LEAD],
         ),
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
@@ -170,7 +172,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "distance",
-            "Keeps the distance of two points, like a massless rod between ball joints; measures `length`.",
+            "Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `rate`.",
             &[ENDS, POINTS, LENGTH],
         ),
         coordinates: &[("length", Distance)],
@@ -182,7 +184,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "point-on-line",
-            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement`.",
+            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `rate`.",
             &[BODIES, POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("displacement", Translation(2))],
@@ -196,7 +198,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "point-on-plane",
-            "Keeps a point of the second body in a plane of the first; measures `x` and `y`.",
+            "Keeps a point of the second body in a plane of the first; measures `x` and `y` with the rates `x-rate` and `y-rate`.",
             &[BODIES, POINT, NORMAL, X_AXIS],
         ),
         coordinates: &[("x", Translation(0)), ("y", Translation(1))],
@@ -274,6 +276,11 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
     } else {
         frames(&reader, &kind.part, &sides)?
     };
+    if kind.part.keys.contains(&LENGTH)
+        && let Some(law) = reader.optional_law("length")?
+    {
+        builder.prescribe(&reader, "length", Prescribed::Length, &law)?;
+    }
     let initial = initial_relative(sides.map(|side| side.body), offsets);
     let mut joint = CoordinateJoint::between(nodes, offsets, (kind.rows)(&reader, &initial)?);
     builder.share_rows(&mut joint);

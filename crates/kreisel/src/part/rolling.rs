@@ -2,7 +2,7 @@
 
 use super::joint::{BODIES, refuse_point_masses, turn_z_to, two_bodies};
 use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
-use crate::kinematics::{Motion, NodeMotion};
+use crate::kinematics::{Motion, NodeMotion, Relative};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
 use crate::model::{
@@ -65,8 +65,29 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let joint = Rolling::new(nodes, offsets, wheel, radius);
     refuse_gap(&reader, &references, &sides, &frames, wheel, &joint, radius)?;
     builder.frames_mut().add_length(radius);
-    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
+    let limit: Option<fn(&Relative, f64) -> Option<String>> = match wheel {
+        Wheel::Disc => Some(falls_flat),
+        Wheel::Sphere => None,
+    };
+    builder.add_joint(joint, JointEntry { limit, ..JointEntry::new(part, nodes, offsets) });
     reader.finish()
+}
+
+/// Sine of the angle to the plane below which a failed step is put down to a disc that falls flat.
+const NEARLY_FLAT: f64 = 0.1;
+
+/// Says that a disc lies flat, or will within a moment.
+fn falls_flat(relative: &Relative, moment: f64) -> Option<String> {
+    let sine = relative.rotation[(2, 0)].hypot(relative.rotation[(2, 1)]);
+    // n_z is the cosine of the angle.
+    let turn = moment * (relative.direction_gradient(2, 2).dot(&relative.twist()) / sine.max(1e-9)).abs();
+    (sine < NEARLY_FLAT.max(2.0 * turn)).then(|| {
+        format!(
+            "the disc falls flat, {:.2}° from the plane and turning by {:.2}° in a step: flat it would touch with its whole rim,              and a disc that rolls on one point has no motion beyond. End the run by an event before that, take smaller steps to              come closer, or model the rim by a `[[contact]]`",
+            sine.min(1.0).asin().to_degrees(),
+            turn.to_degrees()
+        )
+    })
 }
 
 /// The plane's frame in the world of the initial configuration: z along the normal.

@@ -33,7 +33,7 @@ static POINTS: PartKind = PartKind {
         Key::new("preload", ValueKind::Number(Dimension::FORCE), Need::Optional)
             .doc("Force with which it pulls at the free length."),
         Key::new("force", ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE), Need::Optional)
-            .doc("Pulling force over the elongation, in place of `stiffness`."),
+            .doc("Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = \"linear\"` joins them by straight lines. Outside the force keeps its last value, with `outside = \"continue\"` its last slope."),
         Key::new("damping-force", ValueKind::Curve(Dimension::SPEED, Dimension::FORCE), Need::Optional)
             .doc("Pulling force over the rate of the length, in place of `damping`."),
     ],

@@ -6,7 +6,7 @@
 use nalgebra::DMatrix;
 
 use crate::element::{MAX_STATES, StateEquations, StateId};
-use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal};
+use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal, SteadyStates};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
 };
@@ -50,13 +50,16 @@ static ALGEBRAIC: PartKind = PartKind {
 /// Keys of `[[transfer-function]]`.
 static TRANSFER_FUNCTION: PartKind = PartKind {
     name: "transfer-function",
-    doc: "A transfer function b(s)/a(s) from its input to the signal `NAME.output`, at rest at the start; it may have as many zeros as poles, but not more.",
+    doc: "A transfer function b(s)/a(s) from its input to the signal `NAME.output`; it may have as many zeros as poles, but not more.",
     occurrence: Occurrence::Many,
     keys: &[
         INPUT,
-        Key::new("numerator", NUMBERS, Need::Required).doc("Coefficients of b(s), the highest power first."),
+        Key::new("numerator", NUMBERS, Need::Required)
+            .doc("Coefficients of b(s), the highest power first."),
         Key::new("denominator", NUMBERS, Need::Required)
             .doc("Coefficients of a(s), the highest power first."),
+        Key::new("initial", NUMBERS, Need::Optional)
+            .doc("States at the start, `[0, 0]` for a step response of second order. If left out the block is steady: its output is b(0)/a(0) times the input of the start, and zero where a(0) = 0, as in an integrator."),
         UNIT,
     ],
 };
@@ -71,12 +74,16 @@ static STATE_SPACE: PartKind = PartKind {
             .doc("The input, where there is only one; as in `[[transfer-function]]`."),
         Key::new("inputs", ValueKind::Signals(Dimension::NONE), Need::Optional)
             .doc("The inputs, where there are several."),
-        Key::new("a", NUMBERS, Need::Required).doc("A, row by row in one array."),
-        Key::new("b", NUMBERS, Need::Required).doc("B, likewise: a row per state, a number per input."),
-        Key::new("c", NUMBERS, Need::Required).doc("C, likewise: a row per output, a number per state."),
+        Key::new("a", NUMBERS, Need::Required)
+            .doc("A, row by row in one array."),
+        Key::new("b", NUMBERS, Need::Required)
+            .doc("B, likewise: a row per state, a number per input."),
+        Key::new("c", NUMBERS, Need::Required)
+            .doc("C, likewise: a row per output, a number per state."),
         Key::new("d", NUMBERS, Need::Optional)
             .doc("D, likewise: a row per output, a number per input; zeros if left out."),
-        Key::new("initial", NUMBERS, Need::Optional).doc("x at the start; zeros if left out."),
+        Key::new("initial", NUMBERS, Need::Optional)
+            .doc("x at the start, `[0, 0]` say. If left out the block is steady, x = −A⁻¹B u with the inputs of the start; zeros where A has no inverse."),
         UNIT,
     ],
 };
@@ -89,11 +96,16 @@ static PID: PartKind = PartKind {
     keys: &[
         Key::new("error", SIGNAL, Need::Required)
             .doc("Error: setpoint less measured quantity, as an expression."),
-        Key::new("proportional", NUMBER, Need::Default("0")).doc("Gain of the error."),
-        Key::new("integral", NUMBER, Need::Default("0")).doc("Gain of the integrated error."),
-        Key::new("derivative", NUMBER, Need::Default("0")).doc("Gain of the filtered rate of the error."),
+        Key::new("proportional", NUMBER, Need::Default("0"))
+            .doc("Gain of the error."),
+        Key::new("integral", NUMBER, Need::Default("0"))
+            .doc("Gain of the integrated error."),
+        Key::new("derivative", NUMBER, Need::Default("0"))
+            .doc("Gain of the filtered rate of the error."),
         Key::new("filter-time", ValueKind::Number(Dimension::TIME), Need::Optional)
             .doc("Time constant T of the filter; needed with `derivative`."),
+        Key::new("initial", NUMBERS, Need::Optional)
+            .doc("States at the start: the integral of the error and, with `derivative`, the filtered error: `[0, 0]`. If left out the integral starts at zero and the filter at the error of the start, so that no derivative kicks."),
         UNIT,
     ],
 };
@@ -108,6 +120,8 @@ struct StateBlock {
     input: Vec<f64>,
     /// How many of the last states are algebraic: the outputs.
     output_count: usize,
+    /// Whether each state starts where its rate vanishes.
+    steady: Vec<bool>,
     scale: f64,
 }
 
@@ -118,12 +132,14 @@ impl StateBlock {
             matrix: vec![0.0],
             input: vec![1.0],
             output_count: usize::from(algebraic),
+            steady: vec![false],
             scale,
         }
     }
 
-    /// ẋ = A x + B u with the outputs 0 = y − C x − D u.
-    fn linear(block: &Matrices, initial: &[f64]) -> Self {
+    /// ẋ = A x + B u with the outputs 0 = y − C x − D u. Without initial values the block starts steady, if it
+    /// has a steady state: where A can be inverted x = −A⁻¹B u.
+    fn linear(block: &Matrices, initial: Option<&[f64]>) -> Self {
         let Matrices { a, b, c, d } = block;
         let (order, outputs) = (a.nrows(), c.nrows());
         let count = order + outputs;
@@ -134,14 +150,26 @@ impl StateBlock {
         let mut input = DMatrix::zeros(count, b.ncols());
         input.view_mut((0, 0), (order, b.ncols())).copy_from(b);
         input.view_mut((order, 0), (outputs, b.ncols())).copy_from(&-d);
+        let value = |i: usize| initial.map_or(0.0, |initial| initial[i]);
         let mut states: Vec<(String, f64)> =
-            initial.iter().enumerate().map(|(i, x)| (format!("state-{}", i + 1), *x)).collect();
+            (0..order).map(|i| (format!("state-{}", i + 1), value(i))).collect();
+        let is_steady = initial.is_none() && order > 0 && can_be_inverted(a);
+        let steady = (0..count).map(|i| is_steady && i < order).collect();
         let word = |i: usize| if outputs == 1 { "output".to_string() } else { format!("output-{}", i + 1) };
         states.extend((0..outputs).map(|i| (word(i), 0.0)));
         // What is row by row in the element is column by column in the transpose.
         let by_rows = |matrix: DMatrix<f64>| matrix.transpose().as_slice().to_vec();
-        Self { states, matrix: by_rows(matrix), input: by_rows(input), output_count: outputs, scale: 1.0 }
+        let (matrix, input) = (by_rows(matrix), by_rows(input));
+        Self { states, matrix, input, output_count: outputs, steady, scale: 1.0 }
     }
+}
+
+/// Whether a matrix has an inverse, its rows compared with their own size.
+fn can_be_inverted(matrix: &DMatrix<f64>) -> bool {
+    let mut scaled = matrix.clone();
+    scaled.row_iter_mut().for_each(|mut row| row /= row.amax().max(f64::MIN_POSITIVE));
+    let factors = scaled.full_piv_lu().u();
+    factors.diagonal().iter().all(|pivot| pivot.abs() > 1e-12)
 }
 
 /// A linear block: ẋ = A x + B u, y = C x + D u.
@@ -249,7 +277,8 @@ fn add_transfer_function(part: &Part, builder: &mut MachineBuilder) -> Result<()
     });
     let b: Vec<f64> = (0..order).map(|row| f64::from(u8::from(row == 0))).collect();
     let c: Vec<f64> = (0..order).map(|i| zeros[i + 1] - direct * poles[i]).collect();
-    let block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; order]);
+    let initial = initial_states(&reader, order, "the denominator")?;
+    let block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), initial.as_deref());
     let input = reader.signal("input")?;
     declare(part, &reader, builder, block, vec![input])?;
     reader.finish()
@@ -271,12 +300,12 @@ fn add_state_space(part: &Part, builder: &mut MachineBuilder) -> Result<(), Mode
         }
     };
     let (matrices, initial) = matrices(&reader, inputs.len())?;
-    declare(part, &reader, builder, StateBlock::linear(&matrices, &initial), inputs)?;
+    declare(part, &reader, builder, StateBlock::linear(&matrices, initial.as_deref()), inputs)?;
     reader.finish()
 }
 
 /// Matrices of a block with some inputs, and the states at the start.
-fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), ModelErrors> {
+fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Option<Vec<f64>>), ModelErrors> {
     let (a, b, c) = (reader.numbers("a")?, reader.numbers("b")?, reader.numbers("c")?);
     let order = a.len().isqrt();
     let is_square = order * order == a.len();
@@ -287,12 +316,12 @@ fn matrices(reader: &PartReader, inputs: usize) -> Result<(Matrices, Vec<f64>), 
         c.len().checked_div(order).or_else(|| Some(direct.as_ref()?.len() / inputs)).unwrap_or(1).max(1);
     let d = direct.unwrap_or_else(|| vec![0.0; outputs * inputs]);
     check_size(reader, "a", order + outputs - 1)?;
-    let initial = reader.optional_numbers("initial")?.unwrap_or_else(|| vec![0.0; order]);
+    let initial = reader.optional_numbers("initial")?;
     for (key, count, rows, columns) in [
         ("b", b.len(), order, inputs),
         ("c", c.len(), outputs, order),
         ("d", d.len(), outputs, inputs),
-        ("initial", initial.len(), order, 1),
+        ("initial", initial.as_ref().map_or(order, Vec::len), order, 1),
     ] {
         if count != rows * columns {
             let requirement = format!("{} numbers, {rows} × {columns}", rows * columns);
@@ -332,14 +361,29 @@ fn add_pid(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors>
         c.push(-d / time);
         direct += d / time;
     }
-    let mut block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), &vec![0.0; b.len()]);
+    let initial = initial_states(&reader, b.len(), "the integral and the filter")?;
+    let mut block = StateBlock::linear(&Matrices::single(a, &b, &c, direct), initial.as_deref());
     block.states[0].0 = "integral".to_string();
     if filter.is_some() {
         block.states[1].0 = "filtered-error".to_string();
+        // The integral of an error has no steady value, the filter has: the error.
+        block.steady[1] = initial.is_none();
     }
     let error = reader.signal("error")?;
     declare(part, &reader, builder, block, vec![error])?;
     reader.finish()
+}
+
+/// The states of a block at the start, if they are given; `whose` says what has so many.
+fn initial_states(reader: &PartReader, order: usize, whose: &str) -> Result<Option<Vec<f64>>, ModelErrors> {
+    let initial = reader.optional_numbers("initial")?;
+    match &initial {
+        Some(given) if given.len() != order => {
+            let requirement = format!("one number per state of {whose}: {order}");
+            Err(reader.unsuitable("initial", &requirement, given.len()).into())
+        }
+        _ => Ok(initial),
+    }
 }
 
 /// States that one block may have, beside its output and what its input reads.
@@ -377,6 +421,11 @@ fn declare(
         let place = reader.place().clone();
         builder.signals_mut().add_state(StateSignal { name, state, unit, algebraic, place });
         states.push(state);
+    }
+    let steady: Vec<StateId> =
+        states.iter().zip(&block.steady).filter(|(_, steady)| **steady).map(|(state, _)| *state).collect();
+    if !steady.is_empty() {
+        builder.start_steady(SteadyStates { states: steady, least_rate: 0.0 });
     }
     let (name, description) = (part.name().to_string(), reader.description().to_string());
     builder.defer(move |builder| {

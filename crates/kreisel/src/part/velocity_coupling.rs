@@ -6,7 +6,7 @@ use super::coupling::factors;
 use crate::joint::{Joint, Rate, RateTerm, VelocityCoupling};
 use crate::kinematics::{Coordinate, MAX_NODES};
 use crate::lie::Pose;
-use crate::machine::{JointEntry, MachineBuilder, PartEntry};
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, Prescribed};
 use crate::model::{
     Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
     ValueKind,
@@ -46,6 +46,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     reader.require(!references.is_empty(), "rates", "at least one name", "none")?;
     let factors = factors(&reader, &references, "rates")?;
     let target = reader.optional_law("value")?.unwrap_or(Law::Constant(0.0));
+    builder.prescribe(&reader, "value", Prescribed::Rate, &target)?;
     let own_axes = reader.choice("axes")? == "body";
     let mut terms = Vec::with_capacity(references.len());
     for (reference, &factor) in references.iter().zip(&factors) {

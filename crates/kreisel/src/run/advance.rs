@@ -16,13 +16,14 @@ use crate::integrate::{
 use crate::machine::event::{EventRecord, EventWatch};
 use crate::machine::sensor::{ConditionSensor, NamedSensor};
 use crate::machine::variant::Variants;
-use crate::machine::{InputEntry, Machine};
+use crate::machine::{InputEntry, Machine, Refusal};
 use crate::machine::{RunPlan, SettingsError};
 use crate::results::WriteError;
-use crate::system::{SwitchError, System};
+use crate::system::System;
 
 /// A run under way.
 pub struct Run<'m> {
+    machine: &'m Machine,
     system: &'m System,
     integration: Integration<'m>,
     end_time: f64,
@@ -51,8 +52,8 @@ pub enum RunEnding {
     Stopped,
     /// By a step that failed; the state is the one before.
     Failed(StepError),
-    /// By an event that switches on a joint which does not fit.
-    Refused(SwitchError),
+    /// Because the machine asks for what cannot be; the state may be the one after it was asked for.
+    Refused(Refusal),
 }
 
 /// Why a run came to nothing.
@@ -68,9 +69,9 @@ pub enum RunError {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// A joint could not be switched on.
+    /// The machine asks for what cannot be.
     #[error(transparent)]
-    Switch(#[from] SwitchError),
+    Refused(#[from] Refusal),
     /// There is no equilibrium.
     #[error(transparent)]
     Statics(#[from] crate::statics::StaticsError),
@@ -100,6 +101,7 @@ impl Machine {
             .start(&self.system, initial)
             .map_err(|error| self.blamed(error))?;
         let mut run = Run {
+            machine: self,
             system: &self.system,
             integration,
             end_time: plan.end_time,
@@ -243,9 +245,17 @@ impl<'m> Run<'m> {
             match self.stretch(time, observer) {
                 Ok(None) => self.announce(observer),
                 Ok(Some(ending)) => return ending,
-                Err(error) => return RunEnding::Failed(error),
+                Err(error) => return self.failed(error),
             }
         }
+    }
+
+    /// The ending by a step that failed: the end of what a joint can do is a better reason than what the step
+    /// says.
+    fn failed(&self, error: StepError) -> RunEnding {
+        let (now, settings) = (self.integration.values(), self.integration.settings());
+        let limit = self.machine.limit(&now.point(), settings.step);
+        limit.map_or(RunEnding::Failed(error), RunEnding::Refused)
     }
 
     /// Sets an input from outside to a value; forces may jump, so the method starts anew before the next
@@ -275,17 +285,29 @@ impl<'m> Run<'m> {
 
     /// Runs to the next time at which the method starts anew, or to a time.
     fn stretch(&mut self, time: f64, observer: &mut dyn Observer) -> Result<Option<RunEnding>, StepError> {
+        if let Some(refusal) = self.events.refusal() {
+            return Ok(Some(RunEnding::Refused(refusal)));
+        }
         let before = self.integration.values().time;
         if (time - before).abs() <= self.slack {
             return Ok(Some(RunEnding::Done));
         }
         let corner = self.corners.last().copied().filter(|corner| *corner <= time + self.slack);
         let end = corner.unwrap_or(time);
-        let mut watch = EventObserver { observer, events: &mut self.events, stopped: false };
+        let mut watch = StepWatch {
+            machine: self.machine,
+            observer,
+            events: &mut self.events,
+            stopped: false,
+            refusal: None,
+        };
         if corner.is_some() || (self.corner_at_ends[1] && end >= self.end_time) {
             self.integration.run_to_corner(end, &mut watch)?;
         } else {
             self.integration.run(end, &mut watch)?;
+        }
+        if let Some(refusal) = watch.refusal {
+            return Ok(Some(RunEnding::Refused(refusal)));
         }
         let stopped = watch.stopped;
         let changed = self.events.changes();
@@ -337,21 +359,29 @@ impl<'m> Run<'m> {
                 switches.try_for_each(|&(switch, on)| system.switch(switch, on, at, memory).map(|_| ()))
             })
         });
-        outcome.err().map(RunEnding::Refused)
+        outcome.err().map(|error| RunEnding::Refused(error.into()))
     }
 }
 
-/// Shows steps to an observer and to the events.
-struct EventObserver<'a, 'm> {
+/// Shows steps to an observer and to the events, and refuses those that cannot be.
+struct StepWatch<'a, 'm> {
+    machine: &'m Machine,
     observer: &'a mut dyn Observer,
     events: &'a mut EventWatch<'m>,
     /// Whether the observer ended the run.
     stopped: bool,
+    /// Why the run cannot go on.
+    refusal: Option<Refusal>,
 }
 
-impl Observer for EventObserver<'_, '_> {
+impl Observer for StepWatch<'_, '_> {
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         self.events.accepted(last);
+        let (from, to) = (last.ends().from.time, last.ends().to.time);
+        self.refusal = self.machine.refusal_of_laws(from, to).or_else(|| self.events.refusal());
+        if self.refusal.is_some() {
+            return Control::Stop;
+        }
         self.stopped = self.observer.accepted(last) == Control::Stop;
         if self.stopped || self.events.interrupts() { Control::Stop } else { Control::Continue }
     }
@@ -370,7 +400,7 @@ pub struct RunStatistics {
     pub bodies: usize,
     /// Number of velocity coordinates.
     pub velocity_coordinates: usize,
-    /// Number of constraint equations.
+    /// Number of constraint equations, those of velocities included.
     pub constraints: usize,
     /// Time that was reached, in s.
     pub time: f64,
@@ -409,7 +439,7 @@ impl RunStatistics {
         Self {
             bodies: machine.frames().bodies().len(),
             velocity_coordinates: shape.velocity_count(),
-            constraints: shape.constraint_count(),
+            constraints: shape.constraint_count() + shape.nonholonomic_count(),
             time: run.integration.values().time,
             steps: counts.steps,
             newton_iterations: counts.iterations,

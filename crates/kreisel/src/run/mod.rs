@@ -11,6 +11,7 @@ mod modes;
 mod output;
 mod recorder;
 mod statics;
+mod steady;
 mod stepper;
 
 pub use advance::{Run, RunEnding, RunError, RunStatistics};

@@ -136,6 +136,8 @@ impl Machine {
             })?;
             initial.configuration = found.equilibrium.values.configuration;
             initial.internal_states = found.equilibrium.values.internal_states;
+        } else if self.starts_steady() {
+            initial.internal_states = self.steady_start(&initial).unwrap_or(initial.internal_states);
         }
         Ok(initial)
     }

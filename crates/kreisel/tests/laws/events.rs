@@ -563,3 +563,64 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         assert!(message.contains(place) && message.contains(words), "{text}: {message}");
     }
 }
+
+#[test]
+fn an_expression_that_is_not_a_number_ends_the_run_with_event_and_time() {
+    for way in WAYS {
+        for (zero, least) in [("sqrt(0.505 - t) - 2", 0.5), ("ln(0.3 - t)", 0.295), ("sqrt(-1 - t)", 0.0)] {
+            let machine = machine(&format!(
+                "{BALL}\n[simulation]\nend-time = 1\n{way}\n[[event]]\nname = 'root'\nzero-of = '{zero}'\ndirection = 'rising'\n"
+            ));
+            let (_, ending, _) = run(&machine);
+            let RunEnding::Refused(error) = ending else { panic!("{way} {zero}: {ending:?}") };
+            let message = error.to_string();
+            assert!(message.contains("event `root` is not a number at t = "), "{message}");
+            let time = message.split("t = ").nth(1).unwrap().split(' ').next().unwrap();
+            let time: f64 = time.parse().unwrap();
+            // Found in the step in which it happens; those by the error are long in a free fall.
+            assert!(time >= least && (way.contains("auto") || time < least + 0.02), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_pole_is_no_event_and_a_zero_behind_it_is_one() {
+    for way in WAYS {
+        let machine = machine(&format!(
+            "{BALL}
+            [simulation]
+            end-time = 1
+            {way}
+            max-step = 0.02
+            [[event]]
+            name = 'pole'
+            zero-of = '1/(t - 0.4321)'
+            [[event]]
+            name = 'near'
+            zero-of = '1/(t - 0.5 - 1e-9)'
+            [[event]]
+            name = 'tangent'
+            zero-of = 'tan(5*t)'
+            [[event]]
+            name = 'jump'
+            zero-of = 'if(ball.position.z > 0.5, 1, -1)'
+            [[event]]
+            name = 'behind'
+            zero-of = '(t - 0.65)/(t - 0.55)'"
+        ));
+        let (run, ending, _) = run(&machine);
+        assert_eq!(ending, RunEnding::Done, "{way}");
+        let times = |name: &str| -> Vec<f64> {
+            run.events().iter().filter(|event| event.event == name).map(|event| event.time).collect()
+        };
+        assert_eq!((times("pole"), times("near")), (vec![], vec![]), "{way}");
+        // Zeros of the tangent are at kπ, its poles between them.
+        let [zero] = times("tangent")[..] else { panic!("{way}: {:?}", times("tangent")) };
+        assert!((zero - std::f64::consts::PI / 5.0).abs() < 1e-6, "{way}: {zero}");
+        let [behind] = times("behind")[..] else { panic!("{way}: {:?}", times("behind")) };
+        assert!((behind - 0.65).abs() < 1e-6, "{way}: {behind}");
+        // A change of sign by a jump is a passage all the same.
+        let [jump] = times("jump")[..] else { panic!("{way}: {:?}", times("jump")) };
+        assert!((jump - (1.0 / G).sqrt()).abs() < 1e-5, "{way}: {jump}");
+    }
+}

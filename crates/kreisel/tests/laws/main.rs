@@ -2,10 +2,12 @@
 
 mod assembly;
 mod beams;
+mod block_starts;
 #[path = "../common/mod.rs"]
 mod common;
 mod contact;
 mod control;
+mod counts;
 mod drives;
 mod elements;
 mod energy;
@@ -13,6 +15,7 @@ mod events;
 mod forces;
 mod forces_displacement;
 mod joints;
+mod jumps;
 mod loops;
 mod masses;
 mod modes;

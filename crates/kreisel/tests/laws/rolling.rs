@@ -198,6 +198,24 @@ fn a_wheel_above_or_in_the_plane_is_refused_with_the_distance_and_the_line() {
 }
 
 #[test]
+fn a_disc_that_falls_flat_is_told_so() {
+    let leaning = WHEEL.replace("position = [0, 0, 0.25]", "position = [0, 0, 0.16]");
+    // sin = 0.8: the axis leans by 0.6 towards the normal.
+    let leaning = leaning.replace("z-axis = [0, 1, 0]", "z-axis = [0, 0.8, 0.6]");
+    for (method, step) in [("index2", "1e-3"), ("index3", "1e-3"), ("index2", "auto")] {
+        let text =
+            leaning.replace("end-time = 1", &format!("end-time = 1\nmethod = '{method}'\nstep = '{step}'"));
+        let text = text.replace("step = '1e-3'", "step = 1e-3");
+        let error = text_machine(&text).unwrap().simulate().map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains("`road` cannot go on") && error.contains("falls flat"),
+            "{method} {step}: {error}"
+        );
+        assert!(!error.contains("bars on one line"), "{error}");
+    }
+}
+
+#[test]
 fn a_condition_on_velocities_that_a_joint_holds_already_is_named() {
     let text = r#"
 [simulation]

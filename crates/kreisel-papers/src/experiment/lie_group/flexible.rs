@@ -58,7 +58,7 @@ pub fn run(
     let trajectory = recorder.finish(run.integration().values())?;
     match ending {
         RunEnding::Failed(error) => Err(error.into()),
-        RunEnding::Refused(error) => Err(RunError::Switch(error).into()),
+        RunEnding::Refused(error) => Err(RunError::Refused(error).into()),
         RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok((trajectory, run.statistics())),
     }
 }

@@ -49,6 +49,94 @@ fn bristles_hold_a_body_on_a_slope_without_creep() {
     assert!((last(&run, "slope.force.x") + 2.0).abs() < 1e-3, "{}", last(&run, "slope.force.x"));
 }
 
+/// A sphere that slides on a plane and is turned by friction until it rolls.
+fn sliding_sphere(more: &str) -> String {
+    format!(
+        "
+        [simulation]
+        end-time = 0.4
+        {more}
+        [[body]]
+        name = 'sphere'
+        mass = 1
+        inertia = [4e-3, 4e-3, 4e-3]
+        position = [0, 0, 0.09999]
+        velocity = [2, 0, 0]
+        shape = {{ kind = 'sphere', radius = 0.1 }}
+        [[contact]]
+        name = 'floor'
+        bodies = ['ground', 'sphere']
+        stiffness = 1e6
+        damping = 1e3
+        friction = 0.3
+        friction-law = 'lugre'
+        "
+    )
+}
+
+#[test]
+fn a_sphere_slides_on_bristles_with_large_steps_until_it_rolls() {
+    for (settings, law) in [
+        ("step = 1e-3", ""),
+        ("step = 1e-3", "bristle-damping = 200"),
+        ("step = 1e-4", "bristle-damping = 200"),
+        ("step = 'auto'", ""),
+        ("step = 'auto'", "bristle-damping = 200"),
+        ("step = 1e-3\nmethod = 'index3'", ""),
+    ] {
+        let machine = read(&format!("{}{law}\n", sliding_sphere(settings))).unwrap();
+        let run = machine.simulate().unwrap_or_else(|error| panic!("{settings} {law}: {error}"));
+        // Slides with −μ g until v = 5/7 v₀, at t = 2 v₀/(7 μ g) = 0.194 s, then rolls.
+        let way = last(&run, "sphere.position.x");
+        let slip = 2.0 * 2.0 / (7.0 * 0.3 * 9.80665);
+        let expected = 2.0 * slip - 0.5 * 0.3 * 9.80665 * slip * slip + 10.0 / 7.0 * (0.4 - slip);
+        let energies = run.signal("energy.total").unwrap();
+        let (first, most) = (energies[0], energies.iter().fold(f64::MIN, |most, value| most.max(*value)));
+        assert!((way - expected).abs() < 1e-3 * expected, "{settings} {law}: {way} {expected}");
+        assert!(most < first + 1e-3, "{settings} {law}: {first} {most}");
+    }
+}
+
+#[test]
+fn bristles_that_are_damped_or_resolved_hold_a_block() {
+    // Damped bristles leave what the tolerance lets through; steps that resolve their swing leave nothing.
+    for (settings, law, most) in [
+        ("step = 'auto'\nrtol = 1e-3", "bristle-damping = 300", 1e-6),
+        ("step = 'auto'\nrtol = 1e-4\nmax-step = 1e-3", "", 1e-9),
+        ("step = 1e-3", "", 1e-9),
+        ("step = 1e-3", "bristle-damping = 300", 1e-9),
+    ] {
+        let text = format!(
+            "
+            [simulation]
+            end-time = 3
+            {settings}
+            [gravity]
+            acceleration = [2, 0, -10]
+            [[body]]
+            name = 'block'
+            mass = 1
+            inertia = [1e-2, 1e-2, 1e-2]
+            position = [0, 0, 0.09999]
+            shape = {{ kind = 'box', size = [0.4, 0.4, 0.2] }}
+            [[contact]]
+            name = 'slope'
+            bodies = ['ground', 'block']
+            stiffness = 1e6
+            damping = 1e3
+            friction = 0.3
+            friction-law = 'lugre'
+            {law}
+            "
+        );
+        let run = run(&text);
+        let way = run.signal("block.position.x").unwrap();
+        let middle = run.times.partition_point(|time| *time < 1.5);
+        let rate = (way[way.len() - 1] - way[middle]) / (3.0 - run.times[middle]);
+        assert!(rate.abs() < most, "{settings} {law}: {rate:e}");
+    }
+}
+
 /// Data of the oscillator: pulled at a speed by a spring, normal force 10 N, mass 1 kg.
 const SPRING: f64 = 2.0;
 const PULL: f64 = 0.1;

@@ -9,7 +9,7 @@
 //! stiff, it opposes the sliding of the moment, as in Routh's incremental law of impact. So the toy falls 29
 //! mm a cycle with our contacts and 19.5 mm with the impacts of the data.
 
-use kreisel::dae::{Dae, Residual, Initial, Point, Shape};
+use kreisel::dae::{Dae, Initial, Point, Residual, Shape};
 use kreisel::element::contact::NormalLaw;
 use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings};
 use kreisel::lie::{Matrix3, Space, Vector3};

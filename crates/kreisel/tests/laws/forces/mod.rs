@@ -4,7 +4,7 @@
 
 mod mistakes;
 
-use crate::common::read;
+use crate::common::{difference, read, within};
 use kreisel::integrate::{INDEX2, Integration, Integrator, Parameters, Settings};
 use kreisel::kinematics::{Energies, NodeId, NodeMotion, Power};
 use kreisel::lie::Vector3;
@@ -627,4 +627,45 @@ fn forces_and_markers_of_an_included_file_turn_with_it() {
     // x of the file is y of the model: 8 N on 2 kg from (0, 1, 1).
     let place = motion(&machine, 0.01, 0.5).pose.position;
     assert!((place - Vector3::new(0.0, 1.5, 1.0)).norm() < 1e-12, "{place}");
+}
+
+/// A body that swings about an axis on a bushing: with moment of inertia and stiffness 1 its angle is
+/// ω sin(t), far beyond half a turn.
+#[test]
+fn a_bushing_follows_rotations_beyond_half_a_turn() {
+    let hinge =
+        "[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'body']\npoint = [0, 0, 0]\naxis = [1, 2, 2]\n";
+    for (joint, speed) in [("", 5.0), (hinge, 5.0), (hinge, 20.0)] {
+        let omega = Vector3::new(1.0, 2.0, 2.0) / 3.0 * speed;
+        let machine = read(&format!(
+            r#"
+            [simulation]
+            end-time = 6
+            step = 0.002
+            [gravity]
+            acceleration = [0, 0, 0]
+            [[body]]
+            name = "body"
+            mass = 1
+            inertia = [1, 1, 1]
+            angular-velocity = [{}, {}, {}]
+            {joint}
+            [[bushing]]
+            name = "mount"
+            bodies = ["ground", "body"]
+            point = [0, 0, 0]
+            rotational-stiffness = [1, 1, 1]
+            translational-stiffness = [1, 1, 1]
+            "#,
+            omega.x, omega.y, omega.z
+        ))
+        .unwrap();
+        let run = machine.simulate().unwrap();
+        let strain = difference(&run, "energy.strain", |t| 0.5 * (speed * t.sin()).powi(2));
+        // Second order: the angle is off by its amplitude times (ωh)²/12 t or so, which is 2e-6.
+        within(&format!("{joint} {speed}"), strain, 1e-5 * speed * speed);
+        if !joint.is_empty() {
+            within("angle", difference(&run, "hinge.angle", |t| speed * t.sin()), 1e-5 * speed);
+        }
+    }
 }
