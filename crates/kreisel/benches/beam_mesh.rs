@@ -145,14 +145,14 @@ fn quarters(drawn: &Drawn, pieces: usize, order: usize) -> Option<[[Vector3; 4];
     let nodes: Vec<_> = (1..=4).map(|quarter| beam.node(quarter * pieces / 4)).collect::<Option<_>>()?;
     let at = |point: &Point| -> [Vector3; 4] {
         std::array::from_fn(|index| match nodes[index].node {
-            Some(node) => machine.system.motion(node, point).pose.compose(&nodes[index].offset).position,
+            Some(node) => machine.system().motion(node, point).pose.compose(&nodes[index].offset).position,
             None => nodes[index].pose().position,
         })
     };
     let before = std::array::from_fn(|index| nodes[index].pose().position);
     let after = if drawn.moves {
         let settings = Settings::new(INDEX2, Parameters::chung_hulbert(0.6).ok()?, 5e-3);
-        let mut run = Integrator::with(settings).start(&machine.system, machine.initial.clone()).ok()?;
+        let mut run = Integrator::with(settings).start(machine.system(), machine.initial().clone()).ok()?;
         run.advance(1.0).ok()?;
         at(&run.values().point())
     } else {
