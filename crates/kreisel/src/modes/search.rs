@@ -297,6 +297,12 @@ impl Linearized {
 
     /// The slowest modes with damping, from the undamped ones on.
     fn damped(&self, skew: &Skew, mut found: Undamped, count: usize) -> Result<Found, ModesError> {
+        // A motion that nothing holds is a double eigenvalue, of which one is listed.
+        let still = (0..found.residuals.len()).filter(|&i| {
+            let x = found.space.motion(&found.vectors.column(i).map(|y| Complex::new(y, 0.0))).x;
+            found.values[i].abs() <= self.round_off(&x, found.shift)
+        });
+        let looked_for = count + still.count();
         let kept = found.vectors.ncols().min(found.residuals.len() + found.residuals.len() / 4 + 8);
         let to = found.vectors.columns(0, kept).into_owned();
         found.space.restrict(&to);
@@ -330,7 +336,7 @@ impl Linearized {
             let ritz = small.solve().ok_or(ModesError::NotFinite)?;
             pairs.clear();
             let mut corrections = Vec::new();
-            for (s, y) in slowest(ritz, count) {
+            for (s, y) in slowest(ritz, looked_for) {
                 let motion = space.motion(&y);
                 let force = residual_force(&motion, s, square);
                 let size = energy(&motion.x, &motion.force);
