@@ -95,7 +95,7 @@ impl Linearized {
         let skew = Skew::of(&self.stiffness);
         let mut found = self.undamped(&skew, count, None)?;
         // A shift among the wanted eigenvalues separates them better than the first guess.
-        for _ in 0..3 {
+        for _ in 0..8 {
             let Some(shift) = self.better_shift(&found) else { break };
             found = self.undamped(&skew, count, Some(shift))?;
         }
@@ -164,6 +164,10 @@ impl Linearized {
         if found.shift == 0.0 {
             // With a vanishing pivot nothing but its motion is known.
             return rigid.then(|| 1e2 * FIRST_SHIFT * self.largest_square());
+        }
+        if rigid && elastic.is_none() && found.shift < 1e-2 * self.largest_square() {
+            // Beside motions that nothing holds, elastic ones were too small to be seen.
+            return Some(1e3 * found.shift);
         }
         (target > 0.0 && !(target / 30.0..=target * 30.0).contains(&found.shift)).then_some(target)
     }
