@@ -74,7 +74,11 @@ const ABOVE: f64 = 1e-4;
 /// Round-off of λ beside that of one product with the stiffness.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// Round-off of λ beside the shift.
-const SHIFT_ROUND_OFF: f64 = 1e-12;
+const SHIFT_ROUND_OFF: f64 = 1e-10;
+
+/// λ beside the largest ratio of stiffness to mass that is nothing: frequencies 1e-10 times the largest, which
+/// round-off in a reaction gives a body on a slide.
+const NOTHING: f64 = 1e-20;
 
 /// Undamped modes in the space in which they were found: λ ascending.
 struct Undamped<'l> {
@@ -179,7 +183,7 @@ impl Linearized {
         entries(&self.stiffness, |row, column, value| stiffness += size[row] * value.abs() * size[column]);
         entries(&self.mass, |row, column, value| mass += (x[row].conj() * value * x[column]).re);
         let round_off = if mass > 0.0 { ROUND_OFF * stiffness / mass } else { 0.0 };
-        round_off.max(SHIFT_ROUND_OFF * shift)
+        round_off.max(SHIFT_ROUND_OFF * shift).max(NOTHING * self.largest_square())
     }
 
     /// The lowest undamped modes of the symmetric part of the stiffness: all below zero, and `count` more.
