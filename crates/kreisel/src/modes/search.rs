@@ -12,9 +12,9 @@
 //!
 //! The shift σ² is zero where K is definite, and else above what makes K + σ²M so: pivots tell.
 
-use nalgebra::{Complex, DMatrix, DVector};
+use nalgebra::{Complex, DMatrix};
 
-use super::eigen::{Quadratic, symmetric};
+use super::eigen::{Quadratic, RitzPair, symmetric};
 use super::inverse::{Factors, Shifted};
 use super::linearized::{Skew, entries};
 use super::subspace::{Motion, PRODUCT_ROUND_OFF, Subspace, dot, random_numbers};
@@ -461,10 +461,7 @@ pub(super) fn without_round_off(s: Complex<f64>) -> Complex<f64> {
 
 /// Of all pairs `count` that oscillate, grow or stay, and the overdamped ones that are not faster, as many at
 /// most; slowest first.
-fn slowest(
-    pairs: Vec<(Complex<f64>, DVector<Complex<f64>>)>,
-    count: usize,
-) -> Vec<(Complex<f64>, DVector<Complex<f64>>)> {
+fn slowest(pairs: Vec<RitzPair>, count: usize) -> Vec<RitzPair> {
     let mut pairs: Vec<_> = pairs
         .into_iter()
         .map(|(s, y)| (without_round_off(s), y))
