@@ -143,6 +143,9 @@ pub(super) struct Quadratic {
     pub square: f64,
 }
 
+/// An eigenvalue with its vector in the coordinates of a small problem.
+pub(super) type RitzPair = (Complex<f64>, DVector<Complex<f64>>);
+
 /// Eigenvalues 1/(s − σ) below this part of the largest belong to motions without mass: s is infinite.
 const INFINITE: f64 = 1e-13;
 
@@ -164,7 +167,7 @@ impl Quadratic {
     ///
     /// The slowest motions have the largest entries, so that round-off of fast ones does not reach them; a
     /// light damping leaves P nearly skew, and its eigenvalues nearly as good as those of a symmetric matrix.
-    pub fn solve(&self) -> Option<Vec<(Complex<f64>, DVector<Complex<f64>>)>> {
+    pub fn solve(&self) -> Option<Vec<RitzPair>> {
         let size = self.mass.nrows();
         let (values, modes) = symmetric(&(0.5 * (&self.mass + self.mass.transpose())))?;
         let theta = DVector::from_iterator(size, values.iter().map(|value| value.max(0.0)));

@@ -99,7 +99,8 @@ impl Factors {
             self.factors.solve(&mut change);
             let size = largest(&change);
             // Noise that no longer shrinks is not added.
-            if !(size < 0.5 * last) {
+            let shrinks = size < 0.5 * last;
+            if !shrinks {
                 break;
             }
             unknowns.iter_mut().zip(&change).for_each(|(value, change)| *value += change);

@@ -225,7 +225,8 @@ impl Linearized {
 fn doubts(found: &Found, listed: &[Pair], overdamped: &[Pair], wanted: usize) -> Notes {
     let mut notes = Notes::default();
     let worst = listed.iter().chain(overdamped).map(|pair| pair.residual).fold(0.0, f64::max);
-    let poor = listed.iter().chain(overdamped).filter(|pair| !(pair.residual <= found.limit)).count();
+    let converged = |pair: &&Pair| pair.residual <= found.limit;
+    let poor = listed.len() + overdamped.len() - listed.iter().chain(overdamped).filter(converged).count();
     if poor > 0 {
         let text = format!(
             "{poor} of {} modes did not converge: their residual is up to {worst:.1e} and should be below {:.0e}; \

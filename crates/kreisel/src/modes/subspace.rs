@@ -103,7 +103,8 @@ impl<'l> Subspace<'l> {
         entries(&self.linearized.stiffness, |row, column, value| {
             round_off += PRODUCT_ROUND_OFF * (x[row] * value * x[column]).abs();
         });
-        if !((energy - 1.0).abs() < CONSISTENT + round_off) {
+        let consistent = (energy - 1.0).abs() < CONSISTENT + round_off;
+        if !consistent {
             return false;
         }
         self.members.push(Member { x, force, momentum, drag, swirl });
