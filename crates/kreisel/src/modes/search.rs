@@ -74,7 +74,11 @@ const ABOVE: f64 = 1e-4;
 /// Round-off of λ beside that of one product with the stiffness.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// Round-off of λ beside the shift.
-const SHIFT_ROUND_OFF: f64 = 1e-12;
+const SHIFT_ROUND_OFF: f64 = 1e-10;
+
+/// λ beside the largest ratio of stiffness to mass that is nothing: frequencies 1e-10 times the largest, which
+/// round-off in a reaction gives a body on a slide.
+const NOTHING: f64 = 1e-20;
 
 /// Undamped modes in the space in which they were found: λ ascending.
 struct Undamped<'l> {
@@ -95,7 +99,7 @@ impl Linearized {
         let skew = Skew::of(&self.stiffness);
         let mut found = self.undamped(&skew, count, None)?;
         // A shift among the wanted eigenvalues separates them better than the first guess.
-        for _ in 0..3 {
+        for _ in 0..8 {
             let Some(shift) = self.better_shift(&found) else { break };
             found = self.undamped(&skew, count, Some(shift))?;
         }
@@ -165,6 +169,10 @@ impl Linearized {
             // With a vanishing pivot nothing but its motion is known.
             return rigid.then(|| 1e2 * FIRST_SHIFT * self.largest_square());
         }
+        if rigid && elastic.is_none() && found.shift < 1e-2 * self.largest_square() {
+            // Beside motions that nothing holds, elastic ones were too small to be seen.
+            return Some(1e3 * found.shift);
+        }
         (target > 0.0 && !(target / 30.0..=target * 30.0).contains(&found.shift)).then_some(target)
     }
 
@@ -175,7 +183,7 @@ impl Linearized {
         entries(&self.stiffness, |row, column, value| stiffness += size[row] * value.abs() * size[column]);
         entries(&self.mass, |row, column, value| mass += (x[row].conj() * value * x[column]).re);
         let round_off = if mass > 0.0 { ROUND_OFF * stiffness / mass } else { 0.0 };
-        round_off.max(SHIFT_ROUND_OFF * shift)
+        round_off.max(SHIFT_ROUND_OFF * shift).max(NOTHING * self.largest_square())
     }
 
     /// The lowest undamped modes of the symmetric part of the stiffness: all below zero, and `count` more.
@@ -297,6 +305,12 @@ impl Linearized {
 
     /// The slowest modes with damping, from the undamped ones on.
     fn damped(&self, skew: &Skew, mut found: Undamped, count: usize) -> Result<Found, ModesError> {
+        // A motion that nothing holds is a double eigenvalue, of which one is listed.
+        let still = (0..found.residuals.len()).filter(|&i| {
+            let x = found.space.motion(&found.vectors.column(i).map(|y| Complex::new(y, 0.0))).x;
+            found.values[i].abs() <= self.round_off(&x, found.shift)
+        });
+        let looked_for = count + still.count();
         let kept = found.vectors.ncols().min(found.residuals.len() + found.residuals.len() / 4 + 8);
         let to = found.vectors.columns(0, kept).into_owned();
         found.space.restrict(&to);
@@ -330,7 +344,7 @@ impl Linearized {
             let ritz = small.solve().ok_or(ModesError::NotFinite)?;
             pairs.clear();
             let mut corrections = Vec::new();
-            for (s, y) in slowest(ritz, count) {
+            for (s, y) in slowest(ritz, looked_for) {
                 let motion = space.motion(&y);
                 let force = residual_force(&motion, s, square);
                 let size = energy(&motion.x, &motion.force);
