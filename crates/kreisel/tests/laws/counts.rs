@@ -49,11 +49,11 @@ fn the_mass_of_clamped_beams_is_all_of_it() {
 #[test]
 fn a_run_counts_the_equations_that_a_check_counts() {
     let machine = model("rolling-disc", &[], &SettingTexts::default().with("end-time", "0.01"));
-    let plan = machine.settings.plan().unwrap();
+    let plan = machine.settings().plan().unwrap();
     let mut run = machine.start(&plan).unwrap();
     let mut recorder = Recorder::new(&machine, plan.output_step, Trajectory::new(&machine));
     run.advance(&mut recorder);
-    let mobility = Mobility::new(&machine.system, 0.0, &machine.initial.configuration);
+    let mobility = Mobility::new(machine.system(), 0.0, &machine.initial().configuration);
     assert_eq!(RunStatistics::new(&machine, &run, &recorder).constraints, mobility.equations);
     assert_eq!(mobility.equations, 3);
 }

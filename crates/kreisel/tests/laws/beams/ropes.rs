@@ -14,7 +14,7 @@ use std::f64::consts::{PI, TAU};
 /// Frequencies in Hz at an equilibrium, the smallest first: stiffness and mass along what the joints allow.
 /// None if a direction is unstable.
 fn frequencies(machine: &Machine, point: &Point) -> Option<Vec<f64>> {
-    let tangent = tangent(&machine.system, point);
+    let tangent = tangent(machine.system(), point);
     let basis = allowed_directions(&tangent.gradient.to_dense());
     let part = |matrix: DMatrix<f64>| {
         let part = basis.transpose() * matrix * &basis;
@@ -31,8 +31,8 @@ fn frequencies(machine: &Machine, point: &Point) -> Option<Vec<f64>> {
 }
 
 fn node(machine: &Machine, name: &str) -> NodeId {
-    let mut nodes = (0..machine.system.node_count()).map(NodeId);
-    nodes.find(|node| machine.system.node_name(*node) == name).unwrap()
+    let mut nodes = (0..machine.system().node_count()).map(NodeId);
+    nodes.find(|node| machine.system().node_name(*node) == name).unwrap()
 }
 
 /// 8 m of steel rope between a universal joint on the ground and one on a carriage of 100 kg, which pulls it
@@ -179,7 +179,7 @@ fn a_hanging_rope_is_stable_with_any_number_of_elements() {
         let found = machine.equilibrium().unwrap().equilibrium;
         assert!(frequencies(&machine, &found.point()).is_some(), "{elements} elements");
         // F L/EA and m g L²/(2 EA).
-        let end = machine.system.motion(node(&machine, &format!("rope.node-{elements}")), &found.point());
+        let end = machine.system().motion(node(&machine, &format!("rope.node-{elements}")), &found.point());
         let stretch = (50.0 * 10.0 + 9.80665 * 100.0 / 2.0) / 1e5;
         assert!((-end.pose.position.z - 10.0 - stretch).abs() < 1e-6, "{}", end.pose.position.z);
     }
@@ -245,7 +245,7 @@ fn a_slack_cable_hangs_in_a_catenary() {
         *(if 2.0 * a * (5.0 / a).sinh() > 5.0 * PI { &mut low } else { &mut high }) = a;
     }
     let sag = low * ((5.0 / low).cosh() - 1.0);
-    let middle = machine.system.motion(node(&machine, "cable.node-16"), &found.point()).pose.position;
+    let middle = machine.system().motion(node(&machine, "cable.node-16"), &found.point()).pose.position;
     // Bending stiffness of 1 N m² against a weight of 10 N/m over metres, and the elements: thousandths.
     assert!((-middle.z / sag - 1.0).abs() < 5e-3, "{} {sag}", middle.z);
     assert!((middle - Vector3::new(5.0, 0.0, middle.z)).norm() < 1e-6, "{middle}");

@@ -15,8 +15,6 @@ use kreisel::integrate::{ErrorControl, INDEX2, Integrator, Parameters, Settings}
 use kreisel::lie::{Matrix3, Space, Vector3};
 use serde_json::Value;
 
-use crate::common::{numbers, validation_case};
-
 /// Gap g₀ + w·q, tangential velocity t·v, friction and normal law.
 struct Touching {
     gap: f64,

@@ -1,7 +1,6 @@
 //! Frequencies of beams: Timoshenko's determinant, a rotating blade, a thousand elements.
 
 use super::assert_near;
-use crate::common::{numbers, validation_case};
 use kreisel::dae::{Control, Dae, Initial, Scales};
 use kreisel::element::beam::{Beam, BeamEnd, Half, QuadraticBeam, QuadraticSpan, Section, Segment, Span};
 use kreisel::kinematics::NodeId;

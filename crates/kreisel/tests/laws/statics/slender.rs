@@ -31,10 +31,8 @@ fn within_digits(what: &str, found: &[f64], expected: &[f64]) {
 }
 
 fn tangent(system: &System, at: &Point) -> Tangent {
-    let mut tangent = Tangent::zeros(&system.couplings());
     let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: true, remembered_forces: false };
-    system.tangent(at, weights, &mut tangent);
-    tangent
+    Tangent::at(system, &system.couplings(None), at, weights)
 }
 
 /// Number of unstable directions at a point: negative eigenvalues of the stiffness along what the joints allow.
@@ -50,8 +48,8 @@ fn unstable_directions(system: &System, at: &Point) -> usize {
 /// Where a node of that name is.
 fn place(machine: &Machine, at: &Point, name: &str) -> Vector3 {
     let node =
-        (0..machine.system.node_count()).map(NodeId).find(|node| machine.system.node_name(*node) == name);
-    machine.system.motion(node.unwrap(), at).pose.position
+        (0..machine.system().node_count()).map(NodeId).find(|node| machine.system().node_name(*node) == name);
+    machine.system().motion(node.unwrap(), at).pose.position
 }
 
 /// 8 m of rope between a universal joint on the ground and one on a carriage, which pulls it.
@@ -112,7 +110,7 @@ fn a_taut_rope_sags_as_a_string_and_no_section_turns_over() {
         // F l/EA; the sag takes 3e-5 of it back.
         three_digits("stretch", place(&machine, &point, "carriage").x - 8.0, 0.01);
         if elements <= 40 {
-            assert_eq!(unstable_directions(&machine.system, &point), 0, "{elements} elements");
+            assert_eq!(unstable_directions(machine.system(), &point), 0, "{elements} elements");
         }
     }
 }
@@ -123,7 +121,7 @@ fn no_pull_below_the_shear_stiffness_turns_a_section_over() {
         for part in [0.004, 0.1, 0.5, 0.9] {
             let machine = read(&taut_rope(elements, part * 5e6, 0.0)).unwrap();
             let found = machine.equilibrium().unwrap().equilibrium;
-            let count = unstable_directions(&machine.system, &found.point());
+            let count = unstable_directions(machine.system(), &found.point());
             assert_eq!(count, 0, "{elements} elements, {part} GA");
         }
     }
@@ -421,7 +419,9 @@ fn judged(text: &str) -> (Vec<Vector3>, f64, f64) {
     let beam = &machine.frames().beams()[0];
     let place = |k: usize| {
         let station = beam.node(k).unwrap();
-        station.node.map_or(station.pose().position, |node| machine.system.motion(node, &point).pose.position)
+        station
+            .node
+            .map_or(station.pose().position, |node| machine.system().motion(node, &point).pose.position)
     };
     let errors = machine.mesh_errors(&point, 0.0);
     let (error, way) = errors.first().map_or((0.0, 1.0), |found| (found.error, found.way));
