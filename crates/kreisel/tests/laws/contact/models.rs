@@ -72,10 +72,12 @@ fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
         assert!(largest(&run, "stop.normal-force") > 10.0);
         largest(&run, "energy.balance") / largest(&run, "energy.kinetic")
     };
-    let (coarse, fine) = (lost(1e-3), lost(1e-4));
-    assert!(coarse < 1e-3 && fine < 1e-4, "{coarse:e} {fine:e}");
-    // Ten times at every decade, more or less as impacts fall within steps.
-    assert!(fine < 0.25 * coarse, "{coarse:e} {fine:e}");
+    let [coarse, fine, finest] = [1e-3, 1e-4, 1e-5].map(lost);
+    let found = format!("{coarse:e} {fine:e} {finest:e}");
+    assert!(coarse < 1e-3 && fine < 1e-4 && finest < 1e-5, "{found}");
+    // Ten times at every decade, more or less as impacts fall within steps: single decades scatter, so that the
+    // mean of two is asked for at least a fourth.
+    assert!(finest < 0.25 * 0.25 * coarse, "{found}");
 }
 
 #[test]
