@@ -161,6 +161,9 @@ def test_warnings_of_a_model_are_python_warnings() -> None:
 
 
 def test_modes_of_a_moment_are_noted() -> None:
-    modes = pendulum().modes(count=1)
+    model = kreisel.Model("pendulum")
+    model.body("bob", mass=2, inertia=[0.01, 0.01, 0.01], position=[0.3, 0, -0.4])
+    model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+    modes = model.modes(count=1)
     assert [note["kind"] for note in modes.notes] == ["not-at-rest"]
     assert modes.notes[0]["advice"] in modes.warnings[0]

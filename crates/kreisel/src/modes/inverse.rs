@@ -43,7 +43,7 @@ pub(super) struct Shifted {
 }
 
 /// Factors of a shifted matrix.
-pub(super) struct Factors {
+pub(super) struct ShiftedFactors {
     factors: SparseLu,
     /// The scaled matrix with δ = 0.
     matrix: BlockMatrix,
@@ -51,7 +51,7 @@ pub(super) struct Factors {
     coordinates: usize,
 }
 
-impl Factors {
+impl ShiftedFactors {
     /// Factors of a shifted matrix; the unknown that it does not determine otherwise.
     pub fn new(linearized: &Linearized, shifted: Shifted) -> Result<Self, usize> {
         let mut matrix = linearized.shifted(shifted);

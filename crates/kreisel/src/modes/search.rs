@@ -15,9 +15,9 @@
 use nalgebra::{Complex, DMatrix};
 
 use super::eigen::{Quadratic, RitzPair, symmetric};
-use super::inverse::{Factors, Shifted};
+use super::inverse::{Shifted, ShiftedFactors};
 use super::linearized::{Skew, entries};
-use super::subspace::{Motion, PRODUCT_ROUND_OFF, Subspace, dot, random_numbers};
+use super::subspace::{PRODUCT_ROUND_OFF, RitzMotion, Subspace, dot, random_numbers};
 use super::{Linearized, ModesError};
 
 /// An eigenvalue s with its shape in all velocity coordinates.
@@ -83,7 +83,7 @@ const NOTHING: f64 = 1e-20;
 /// Undamped modes in the space in which they were found: λ ascending.
 struct Undamped<'l> {
     space: Subspace<'l>,
-    factors: Factors,
+    factors: ShiftedFactors,
     /// σ².
     shift: f64,
     values: Vec<f64>,
@@ -126,12 +126,12 @@ impl Linearized {
     }
 
     /// Factors of K + σ²M, made definite by as small a shift as does it.
-    fn definite(&self, first: Option<f64>) -> Result<(Factors, f64), ModesError> {
+    fn definite(&self, first: Option<f64>) -> Result<(ShiftedFactors, f64), ModesError> {
         let largest = self.largest_square();
         let mut shift = first.unwrap_or(0.0);
         let mut singular = None;
         while shift <= 1e6 * largest {
-            match Factors::new(self, Shifted { damping: 0.0, mass: shift, symmetric: true }) {
+            match ShiftedFactors::new(self, Shifted { damping: 0.0, mass: shift, symmetric: true }) {
                 Ok(factors) if factors.negative() == Some(0) => return Ok((factors, shift)),
                 Ok(_) => singular = None,
                 Err(unknown) => singular = Some(unknown),
@@ -198,7 +198,7 @@ impl Linearized {
         let mut space = Subspace::new(self, skew, shift);
         let mut wanted = count + self.below(0.0).unwrap_or(0);
         let mut random = 0;
-        let mut fresh = |space: &mut Subspace, factors: &mut Factors, many: usize| {
+        let mut fresh = |space: &mut Subspace, factors: &mut ShiftedFactors, many: usize| {
             let mut added = 0;
             for _ in 0..many.min(size) {
                 let force = factors.spread(&random_numbers(size, random));
@@ -286,7 +286,7 @@ impl Linearized {
 
     /// Number of undamped modes with λ below a limit; `None` if the pivots do not tell.
     fn below(&self, limit: f64) -> Option<usize> {
-        Factors::new(self, Shifted { damping: 0.0, mass: -limit, symmetric: true }).ok()?.negative()
+        ShiftedFactors::new(self, Shifted { damping: 0.0, mass: -limit, symmetric: true }).ok()?.negative()
     }
 
     fn conservative(&self, found: Undamped, count: usize) -> Found {
@@ -321,7 +321,10 @@ impl Linearized {
         } else {
             let mut tries = 0;
             loop {
-                match Factors::new(self, Shifted { damping: shift, mass: shift * shift, symmetric: false }) {
+                match ShiftedFactors::new(
+                    self,
+                    Shifted { damping: shift, mass: shift * shift, symmetric: false },
+                ) {
                     Ok(factors) => break factors,
                     Err(unknown) if tries == 4 => {
                         let equation = self.equations.get(unknown).cloned();
@@ -382,7 +385,7 @@ impl Linearized {
     /// How far the energy of a motion by its stored forces is from that by a product with the stiffness, beyond
     /// the round-off of the product: combinations of vectors that nearly depend on others need not be what
     /// their forces say.
-    fn inconsistency(&self, motion: &Motion, square: f64) -> f64 {
+    fn inconsistency(&self, motion: &RitzMotion, square: f64) -> f64 {
         let x = &motion.x;
         let size: Vec<f64> = x.iter().map(|value| value.norm()).collect();
         let (mut product, mut round_off) = (0.0, 0.0);
@@ -445,9 +448,9 @@ fn energy(x: &[Complex<f64>], force: &[Complex<f64>]) -> f64 {
 }
 
 /// (s²M + sC + K) x.
-fn residual_force(motion: &Motion, s: Complex<f64>, square: f64) -> Vec<Complex<f64>> {
+fn residual_force(motion: &RitzMotion, s: Complex<f64>, square: f64) -> Vec<Complex<f64>> {
     let mass = s * s - square;
-    let Motion { force, momentum, drag, swirl, .. } = motion;
+    let RitzMotion { force, momentum, drag, swirl, .. } = motion;
     (0..force.len()).map(|i| force[i] + mass * momentum[i] + s * drag[i] + swirl[i]).collect()
 }
 

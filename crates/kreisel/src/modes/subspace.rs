@@ -19,7 +19,7 @@ const CONSISTENT: f64 = 0.01;
 pub(super) const PRODUCT_ROUND_OFF: f64 = 1e3 * f64::EPSILON;
 
 /// A vector x of the space and what is known of it.
-struct Member {
+struct BasisVector {
     x: Vec<f64>,
     /// E x.
     force: Vec<f64>,
@@ -37,11 +37,11 @@ pub(super) struct Subspace<'l> {
     skew: &'l Skew,
     /// σ².
     square: f64,
-    members: Vec<Member>,
+    members: Vec<BasisVector>,
 }
 
 /// A motion x = V y of the space: real or complex parts of x, E x, M x, C x and N x.
-pub(super) struct Motion {
+pub(super) struct RitzMotion {
     pub x: Vec<Complex<f64>>,
     pub force: Vec<Complex<f64>>,
     pub momentum: Vec<Complex<f64>>,
@@ -107,11 +107,11 @@ impl<'l> Subspace<'l> {
         if !consistent {
             return false;
         }
-        self.members.push(Member { x, force, momentum, drag, swirl });
+        self.members.push(BasisVector { x, force, momentum, drag, swirl });
         true
     }
 
-    fn projected(&self, of: fn(&Member) -> &Vec<f64>) -> DMatrix<f64> {
+    fn projected(&self, of: fn(&BasisVector) -> &Vec<f64>) -> DMatrix<f64> {
         let size = self.members.len();
         DMatrix::from_fn(size, size, |i, j| dot(&self.members[i].x, of(&self.members[j])))
     }
@@ -132,15 +132,15 @@ impl<'l> Subspace<'l> {
     }
 
     /// V y.
-    pub fn motion(&self, y: &DVector<Complex<f64>>) -> Motion {
-        let combined = |of: fn(&Member) -> &Vec<f64>| {
+    pub fn motion(&self, y: &DVector<Complex<f64>>) -> RitzMotion {
+        let combined = |of: fn(&BasisVector) -> &Vec<f64>| {
             let mut sum = vec![Complex::default(); self.linearized.velocity_count()];
             for (member, factor) in self.members.iter().zip(y.iter()) {
                 sum.iter_mut().zip(of(member)).for_each(|(sum, value)| *sum += factor * value);
             }
             sum
         };
-        Motion {
+        RitzMotion {
             x: combined(|member| &member.x),
             force: combined(|member| &member.force),
             momentum: combined(|member| &member.momentum),
@@ -151,7 +151,7 @@ impl<'l> Subspace<'l> {
 
     /// Keeps the span of some orthonormal combinations (columns) only.
     pub fn restrict(&mut self, to: &DMatrix<f64>) {
-        let combined = |of: fn(&Member) -> &Vec<f64>, y: &[f64]| {
+        let combined = |of: fn(&BasisVector) -> &Vec<f64>, y: &[f64]| {
             let mut sum = vec![0.0; self.linearized.velocity_count()];
             for (member, factor) in self.members.iter().zip(y) {
                 subtract(-factor, of(member), &mut sum);
@@ -160,7 +160,7 @@ impl<'l> Subspace<'l> {
         };
         let columns = to.column_iter().map(|column| {
             let y = column.as_slice();
-            Member {
+            BasisVector {
                 x: combined(|member| &member.x, y),
                 force: combined(|member| &member.force, y),
                 momentum: combined(|member| &member.momentum, y),

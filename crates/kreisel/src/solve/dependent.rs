@@ -55,7 +55,7 @@ pub fn dependent_rows(matrix: &BlockMatrix, limit: f64) -> DependentRows {
 
 /// Combinations of columns, and what they hold in the rows that are still to come.
 #[derive(Default)]
-struct Part {
+struct ColumnPart {
     /// Groups of rows that they meet, ascending.
     groups: Vec<usize>,
     /// A row for each combination, a column for each row of these groups.
@@ -77,7 +77,7 @@ struct Elimination {
     rows: Vec<std::ops::Range<usize>>,
     /// Column groups that each group meets; none for groups that were found to be independent.
     meets: Vec<Vec<usize>>,
-    parts: Vec<Part>,
+    parts: Vec<ColumnPart>,
     /// The part that each one joined; its own index if it did not.
     joined: Vec<usize>,
     triangle: Vec<TriangularRow>,
@@ -93,7 +93,7 @@ impl Elimination {
         }
         leave_out_trees(matrix, limit, &mut meets);
         let rows: Vec<_> = (0..meets.len()).map(|group| pattern.row_range(group)).collect();
-        let parts: Vec<Part> = (0..pattern.column_group_count())
+        let parts: Vec<ColumnPart> = (0..pattern.column_group_count())
             .map(|column| {
                 let size = pattern.column_range(column).len();
                 let blocks: Vec<_> =
@@ -105,7 +105,7 @@ impl Elimination {
                     values.columns_mut(place, rows[row].len()).copy_from(&matrix.block(block).transpose());
                     place += rows[row].len();
                 }
-                Part { groups, values }
+                ColumnPart { groups, values }
             })
             .collect();
         let joined = (0..parts.len()).collect();
@@ -142,7 +142,8 @@ impl Elimination {
     /// Joins the parts that a group meets, and takes its rows out of them.
     fn eliminate(&mut self, group: usize) {
         let joining = self.parts_of(group);
-        let parts: Vec<Part> = joining.iter().map(|part| std::mem::take(&mut self.parts[*part])).collect();
+        let parts: Vec<ColumnPart> =
+            joining.iter().map(|part| std::mem::take(&mut self.parts[*part])).collect();
         let mut others: Vec<usize> = parts.iter().flat_map(|part| part.groups.iter().copied()).collect();
         others.sort_unstable();
         others.dedup();
@@ -166,11 +167,11 @@ impl Elimination {
         for part in &joining {
             self.joined[*part] = joining[0];
         }
-        self.parts[joining[0]] = Part { groups: others, values };
+        self.parts[joining[0]] = ColumnPart { groups: others, values };
     }
 
     /// Parts above each other; columns of one group come first, then those of the others.
-    fn stacked(&self, parts: &[Part], first: usize, others: &[usize], columns: usize) -> DMatrix<f64> {
+    fn stacked(&self, parts: &[ColumnPart], first: usize, others: &[usize], columns: usize) -> DMatrix<f64> {
         let mut starts = Vec::with_capacity(others.len());
         let mut start = self.rows[first].len();
         for other in others {

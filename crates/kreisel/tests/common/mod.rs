@@ -103,3 +103,45 @@ pub fn allowed_directions(gradient: &nalgebra::DMatrix<f64>) -> nalgebra::DMatri
     rows.columns_mut(m, n).fill_with_identity();
     rows.qr().q().columns(m, n - m).into_owned()
 }
+
+/// 8 m of steel rope in two-node elements between a universal joint on the ground and one on a carriage, which pulls it.
+pub fn taut_rope(elements: usize, pull: f64, across: impl std::fmt::Display) -> String {
+    format!(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = \"rope\"
+        from = [0, 0, 0]
+        to = [8, 0, 0]
+        order = 1
+        elements = {elements}
+        section.axial-stiffness = 1.6e7
+        section.shear-stiffness = [5e6, 5e6]
+        section.torsional-stiffness = 50
+        section.bending-stiffness = [50, 50]
+        section.mass-per-length = 1.6
+        section.inertia-per-length = [1.6e-4, 8e-5, 8e-5]
+        [[body]]
+        name = \"carriage\"
+        mass = 100
+        inertia = [1, 1, 1]
+        position = [8, 0, 0]
+        [[universal]]
+        bodies = [\"ground\", \"rope.start\"]
+        first-axis = [0, 1, 0]
+        second-axis = [0, 0, 1]
+        [[universal]]
+        bodies = [\"carriage\", \"rope.end\"]
+        first-axis = [0, 1, 0]
+        second-axis = [0, 0, 1]
+        [[prismatic]]
+        bodies = [\"ground\", \"carriage\"]
+        axis = [1, 0, 0]
+        [[force]]
+        body = \"carriage\"
+        force = [{pull}, 0, 0]
+        [[force]]
+        body = \"rope.at-0.5\"
+        force = [0, 0, {across}]"
+    )
+}

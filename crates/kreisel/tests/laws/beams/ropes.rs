@@ -1,7 +1,7 @@
 //! Ropes: beams with next to no bending stiffness, pulled, hanging and swinging.
 
 use super::{last, machine, tangent};
-use crate::common::{allowed_directions, column};
+use crate::common::{self, allowed_directions, column};
 use kreisel::dae::{Control, NoteKind, Point};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Vector3;
@@ -35,55 +35,12 @@ fn node(machine: &Machine, name: &str) -> NodeId {
     nodes.find(|node| machine.system().node_name(*node) == name).unwrap()
 }
 
-/// 8 m of steel rope between a universal joint on the ground and one on a carriage of 100 kg, which pulls it
-/// by 20 kN, with 10 N across its middle.
+/// A taut rope that is pulled by 20 kN, with some 10 N across its middle, from its equilibrium on.
 fn taut_rope(elements: usize) -> String {
-    format!(
-        "[simulation]
-        end-time = 2
-        step = \"2 ms\"
-        start = \"static\"
-        [gravity]
-        acceleration = [0, 0, 0]
-        [[beam]]
-        name = \"rope\"
-        from = [0, 0, 0]
-        to = [8, 0, 0]
-        elements = {elements}
-        order = 1
-        damping.time = \"2 ms\"
-        section.axial-stiffness = 1.6e7
-        section.shear-stiffness = [5e6, 5e6]
-        section.torsional-stiffness = 50
-        section.bending-stiffness = [50, 50]
-        section.mass-per-length = 1.6
-        section.inertia-per-length = [1.6e-4, 8e-5, 8e-5]
-        [[body]]
-        name = \"carriage\"
-        mass = 100
-        inertia = [1, 1, 1]
-        position = [8, 0, 0]
-        [[universal]]
-        bodies = [\"ground\", \"rope.start\"]
-        first-axis = [0, 1, 0]
-        second-axis = [0, 0, 1]
-        [[universal]]
-        bodies = [\"carriage\", \"rope.end\"]
-        first-axis = [0, 1, 0]
-        second-axis = [0, 0, 1]
-        [[prismatic]]
-        bodies = [\"ground\", \"carriage\"]
-        axis = [1, 0, 0]
-        [[force]]
-        body = \"carriage\"
-        force = [20e3, 0, 0]
-        [[force]]
-        body = \"rope.at-0.5\"
-        force = [0, 0, \"-10*(1 + 0.01*sin(20*t))\"]
-        [[sensor]]
-        of = \"rope.at-0.5\"
-        quantity = \"displacement\""
-    )
+    let rope = common::taut_rope(elements, 20e3, "\"-10*(1 + 0.01*sin(20*t))\"");
+    let damped = rope.replace("order = 1", "order = 1\n        damping.time = \"2 ms\"");
+    let sensor = "[[sensor]]\nof = \"rope.at-0.5\"\nquantity = \"displacement\"";
+    format!("[simulation]\nend-time = 2\nstep = \"2 ms\"\nstart = \"static\"\n{damped}\n{sensor}\n")
 }
 
 #[test]

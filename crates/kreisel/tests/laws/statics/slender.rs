@@ -4,7 +4,7 @@
 use super::beams::{BEND, LEE, add_beam, add_load, cantilever, frames, lee, section, tip};
 use super::rod::Rod;
 use super::solve;
-use crate::common::{allowed_directions, read};
+use crate::common::{allowed_directions, read, taut_rope};
 use kreisel::dae::{Control, Dae, Initial, NoteKind, Point, Tangent, TangentWeights};
 use kreisel::element::beam::{Beam, BeamEnd, Section, Span, mass_about};
 use kreisel::kinematics::NodeId;
@@ -50,48 +50,6 @@ fn place(machine: &Machine, at: &Point, name: &str) -> Vector3 {
     let node =
         (0..machine.system().node_count()).map(NodeId).find(|node| machine.system().node_name(*node) == name);
     machine.system().motion(node.unwrap(), at).pose.position
-}
-
-/// 8 m of rope between a universal joint on the ground and one on a carriage, which pulls it.
-fn taut_rope(elements: usize, pull: f64, across: f64) -> String {
-    format!(
-        "[gravity]
-        acceleration = [0, 0, 0]
-        [[beam]]
-        name = \"rope\"
-        from = [0, 0, 0]
-        to = [8, 0, 0]
-        order = 1
-        elements = {elements}
-        section.axial-stiffness = 1.6e7
-        section.shear-stiffness = [5e6, 5e6]
-        section.torsional-stiffness = 50
-        section.bending-stiffness = [50, 50]
-        section.mass-per-length = 1.6
-        section.inertia-per-length = [1.6e-4, 8e-5, 8e-5]
-        [[body]]
-        name = \"carriage\"
-        mass = 100
-        inertia = [1, 1, 1]
-        position = [8, 0, 0]
-        [[universal]]
-        bodies = [\"ground\", \"rope.start\"]
-        first-axis = [0, 1, 0]
-        second-axis = [0, 0, 1]
-        [[universal]]
-        bodies = [\"carriage\", \"rope.end\"]
-        first-axis = [0, 1, 0]
-        second-axis = [0, 0, 1]
-        [[prismatic]]
-        bodies = [\"ground\", \"carriage\"]
-        axis = [1, 0, 0]
-        [[force]]
-        body = \"carriage\"
-        force = [{pull}, 0, 0]
-        [[force]]
-        body = \"rope.at-0.5\"
-        force = [0, 0, {across}]"
-    )
 }
 
 #[test]
