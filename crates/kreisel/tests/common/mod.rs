@@ -55,24 +55,6 @@ pub fn sample_machine(entry: &PartEntry, text: &str) -> Machine {
     machine.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
-/// A case of another program or paper. The data lie beside the project, in `../shared/validation`; where they
-/// do not, there is nothing to compare with.
-pub fn validation_case(name: &str) -> Option<serde_json::Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/validation").join(name);
-    let text = std::fs::read_to_string(folder.join("case.json")).ok()?;
-    Some(serde_json::from_str(&text).unwrap())
-}
-
-/// A number of such a case.
-pub fn number(value: &serde_json::Value) -> f64 {
-    value.as_f64().unwrap()
-}
-
-/// Numbers of such a case.
-pub fn numbers(value: &serde_json::Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(number).collect()
-}
-
 /// A signal at all output times.
 pub fn column<'a>(run: &'a Trajectory, signal: &str) -> &'a [f64] {
     run.signal(signal).unwrap_or_else(|| panic!("no signal {signal}"))
