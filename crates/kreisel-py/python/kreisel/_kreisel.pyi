@@ -62,7 +62,13 @@ class Machine:
     def modes(
         self, about: str, count: int
     ) -> tuple[
-        list[_Array], list[_Array], list[tuple[str, float]], list[str], dict[str, _Array], str
+        list[_Array],
+        list[_Array],
+        list[tuple[str, float]],
+        tuple[_Array, int],
+        list[str],
+        dict[str, _Array],
+        str,
     ]: ...
     def stepper(self) -> Stepper: ...
     def save(
