@@ -54,6 +54,8 @@ kinds! {
     PullBeyondShear = "pull-beyond-shear",
     /// The mesh of a beam is coarse; the number is the error in parts of the way.
     CoarseMesh = "coarse-mesh",
+    /// A part turns too far in a step; the number is the largest turn in rad.
+    LargeTurn = "large-turn",
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.
     NotAtRest = "not-at-rest",
     /// Modes are not as good as they should be; the number is the largest residual.

@@ -11,6 +11,7 @@ use super::beams::BeamWatch;
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
 use super::recorder::{Moment, Recorder, Sink};
+use super::turns::TurnWatch;
 use crate::dae::{Control, Notes, Values};
 use crate::integrate::{Interval, Observer};
 use crate::machine::{EventRecord, Machine, Mobility, RunPlan};
@@ -254,6 +255,7 @@ impl<'a> Job<'a> {
             observer: self.observer,
             machine: self.machine,
             beams: BeamWatch::new(self.machine, run.integration().values(), self.plan.end_time),
+            turns: TurnWatch::new(&self.machine.system),
             period: None,
             is_due: false,
             is_stopped: false,
@@ -287,6 +289,7 @@ impl<S: Sink> Underway<'_, S> {
         recorder.close(now)?;
         let statistics = RunStatistics::new(machine, &run, &recorder);
         summary.add_notes(watch.beams.news());
+        summary.add_notes(watch.turns.note(machine).iter());
         summary.status = status.unwrap_or_else(|| ending.status());
         summary.wall_time = wall_time;
         summary.statistics = json(&statistics);
@@ -325,6 +328,7 @@ struct RecordingObserver<'a, S> {
     observer: Option<&'a mut dyn JobObserver>,
     machine: &'a Machine,
     beams: BeamWatch,
+    turns: TurnWatch,
     period: Option<Period>,
     is_due: bool,
     is_stopped: bool,
@@ -338,6 +342,7 @@ impl<S: Sink> Observer for RecordingObserver<'_, S> {
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         let recorded = self.recorder.accepted(last);
         self.beams.accepted(self.machine, last.ends().to);
+        self.turns.accepted(&last.ends());
         let moment = self.recorder.moment(last.ends().to);
         let asked = self.observer.as_mut().map_or(Control::Continue, |observer| observer.accepted(&moment));
         self.is_stopped = asked == Control::Stop;

@@ -13,6 +13,7 @@ mod recorder;
 mod statics;
 mod steady;
 mod stepper;
+mod turns;
 
 pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test takes a part of it")]
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -87,7 +88,7 @@ pub fn allowed_directions(gradient: &nalgebra::DMatrix<f64>) -> nalgebra::DMatri
 }
 
 /// 8 m of steel rope in two-node elements between a universal joint on the ground and one on a carriage, which pulls it.
-pub fn taut_rope(elements: usize, pull: f64, across: impl std::fmt::Display) -> String {
+pub fn taut_rope(elements: usize, pull: impl Display, across: impl Display) -> String {
     format!(
         "[gravity]
         acceleration = [0, 0, 0]

@@ -5,5 +5,6 @@ mod allocation;
 mod common;
 mod hard;
 mod sparse_lu_allocation;
+mod turns;
 mod values;
 mod work;
