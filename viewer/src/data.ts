@@ -82,6 +82,8 @@ export interface RunData {
   model: { path: string; sha256: string };
   status: string;
   message?: string;
+  verdict?: string;
+  accuracy?: Record<string, { error: number; size: number; quotient?: number } | number> | null;
   "wall-time": number;
   settings: Record<string, unknown> | null;
   statistics: Record<string, unknown> | null;

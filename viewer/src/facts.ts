@@ -1,6 +1,6 @@
 // The run's facts: model, settings, statistics, warnings, versions.
 
-import type { Recording } from "./data";
+import type { Recording, RunData } from "./data";
 import { written } from "./data";
 import { el, prose } from "./dom";
 
@@ -19,6 +19,7 @@ export function facts(recording: Recording, box: HTMLElement): void {
   };
   if (run.message) notes("Why it ended", [run.message], "bad");
   notes("Warnings", run.warnings, "warn");
+  card("Accuracy", accuracy(run.accuracy ?? {}));
   card("Model", [
     ["file", recording.modelFile], ["SHA-256", run.model.sha256],
     ["bodies", String(scene.bodies.length)], ["joints", String(scene.joints.length)],
@@ -38,6 +39,18 @@ function entries(values: Record<string, unknown> | null): [string, string][] {
   return Object.entries(values ?? {}).map(([name, value]) => [
     name.replaceAll("-", " "),
     value === null ? "" : typeof value === "number" ? written(value) : typeof value === "object" ? JSON.stringify(value) : String(value),
+  ]);
+}
+
+const UNITS: Record<string, string> = {
+  positions: "m", angles: "rad", velocities: "m/s", "angular-velocities": "rad/s", forces: "N", torques: "N m", "resolved-until": "s",
+};
+
+/** Estimated errors, each beside the size of its quantity. */
+function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
+  return Object.entries(found).map(([name, value]) => [
+    name.replaceAll("-", " "),
+    typeof value === "number" ? `${written(value)} ${UNITS[name]}` : `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`,
   ]);
 }
 

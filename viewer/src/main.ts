@@ -25,6 +25,7 @@ function header(): HTMLElement {
       el("h1", { title: scene.title || model }, ...prose(scene.title || model)),
       el("p", { class: "sub" },
         el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
+        run.verdict === "doubtful" ? el("a", { class: "chip warned", href: "#facts", title: "Something casts doubt on the result: see the warnings" }, "doubtful") : null,
         run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
         el("span", {}, model), el("span", {}, `${written(recording.start)} s to ${written(recording.end)} s`),
         el("span", {}, `Kreisel ${run.version}`))),

@@ -34,6 +34,7 @@ cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
+cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
 cargo xtask bits           compare results with a commit, byte by byte: --against COMMIT; --quick, --only WORD, --cache DIR
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
 cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
         ["long"] => conclude(run_long("long", "")),
         ["hard"] => conclude(run_long("trust", "hard::")),
+        ["silence"] => conclude(run_long("trust", "silence::")),
         ["bits", ref options @ ..] => bits::run(options),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),

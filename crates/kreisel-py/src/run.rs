@@ -161,6 +161,11 @@ impl JobObserver for PythonObserver<'_> {
         }
     }
 
+    fn estimating(&mut self, _: f64) -> Control {
+        self.failure = self.interrupt.check();
+        if self.failure.is_some() || self.functions.is_some() { Control::Stop } else { Control::Continue }
+    }
+
     /// An exception tells more than the end that it brought about.
     fn ended(&mut self) -> Option<EndStatus> {
         self.failure = self.failure.take().or_else(|| self.functions.take());

@@ -76,6 +76,7 @@ pub fn find_equilibrium(
         "most-displaced": displacement.as_ref().map(|(name, _)| name),
     });
     summary.add_notes(&machine.static_notes(&outcome));
+    summary.judge();
     summary.assumptions = machine.assumptions().to_vec();
     let reactions = outcome.last.as_ref().map(|at| machine.reactions(at)).unwrap_or_default();
     let reactions = reactions.into_iter().map(|(name, wrench)| (name, wrench.into())).collect();

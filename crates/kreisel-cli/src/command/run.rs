@@ -7,9 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::report;
-use kreisel::results::{ModelIdentity, OutputFolder, RunSummary};
+use kreisel::results::{ModelIdentity, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{
-    Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding, RunError,
+    Accuracy, Checkpoint, CheckpointHeader, ErrorEstimate, Every, Job, JobObserver, JobOutcome, Moment,
+    RunEnding, RunError,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -60,6 +61,10 @@ pub struct Run {
     /// and largest value in `run.json`
     #[arg(long)]
     condition: bool,
+
+    /// End with exit code 1 if something casts doubt on the result: the verdict is then `doubtful`
+    #[arg(long)]
+    strict: bool,
 
     /// Print nothing but errors
     #[arg(long, short)]
@@ -146,7 +151,12 @@ impl Run {
         }
         let report = Report { folder: &folder, summary: &outcome.summary };
         self.deliver(&report, || text_summary(&machine, &plan, &outcome))?;
-        Ok(conclude(&outcome.ending, asked.checkpoint.is_some().then_some(&folder)))
+        let ending = conclude(&outcome.ending, asked.checkpoint.is_some().then_some(&folder));
+        if self.strict && ending == Ending::Done && outcome.summary.verdict != Some(Verdict::Good) {
+            say("error: the result is doubtful, and `--strict` asks for one that is not\n");
+            return Ok(Ending::CheckFailed);
+        }
+        Ok(ending)
     }
 
     fn deliver(&self, report: &Report, text: impl FnOnce() -> String) -> Result<(), CommandError> {
@@ -248,6 +258,18 @@ impl JobObserver for ProgressObserver<'_> {
 
     fn accepted(&mut self, now: &Moment) -> Control {
         self.progress.show(now.time());
+        self.control()
+    }
+
+    fn estimating(&mut self, part: f64) -> Control {
+        self.progress.show_estimate(part);
+        self.control()
+    }
+}
+
+impl ProgressObserver<'_> {
+    /// Whether Ctrl-C lets us go on.
+    fn control(&self) -> Control {
         let goes_on = self.interrupt.as_ref().is_ok_and(|flag| !flag.load(Ordering::Relaxed));
         if goes_on { Control::Continue } else { Control::Stop }
     }
@@ -278,12 +300,20 @@ impl Progress {
     }
 
     fn show(&mut self, time: f64) {
+        self.show_part((time - self.start) / self.length, || format!("t = {time:.4} s"));
+    }
+
+    fn show_estimate(&mut self, part: f64) {
+        self.show_part(part, || "estimating the error".to_owned());
+    }
+
+    fn show_part(&mut self, part: f64, message: impl Fn() -> String) {
         if self.last.elapsed() < Duration::from_millis(100) {
             return;
         }
         self.last = Instant::now();
-        self.bar.set_message(format!("t = {time:.4} s"));
-        self.bar.set_position((PARTS * (time - self.start) / self.length) as u64);
+        self.bar.set_message(message());
+        self.bar.set_position((PARTS * part) as u64);
     }
 
     fn finish(&self) {
@@ -295,7 +325,7 @@ impl Progress {
 const MAX_EVENTS: usize = 10;
 
 fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> String {
-    let JobOutcome { statistics, events, mobility, summary, paths, .. } = outcome;
+    let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:<18}{words}");
@@ -343,6 +373,10 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
             extremes.largest_position_residual, extremes.largest_velocity_residual
         ),
     );
+    if let Some(accuracy) = accuracy {
+        line("accuracy", accuracy_words(accuracy));
+    }
+    line("verdict", verdict_words(summary));
     let shown = MAX_EVENTS.min(events.len());
     for event in &events[..shown] {
         line("event", format!("`{}` at {} s", event.event, event.time));
@@ -361,4 +395,37 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
         line("report", format!("{} (open it in a browser)", path.display()));
     }
     text
+}
+
+/// How accurate a run is, in a line.
+fn accuracy_words(accuracy: &Accuracy) -> String {
+    let Accuracy { positions, angles, velocities, angular_velocities, forces, torques, .. } = accuracy;
+    let larger = |a: &ErrorEstimate, b: &ErrorEstimate| percent(a.relative().max(b.relative()));
+    format!(
+        "positions to {:.1e} m, angles to {:.1e} rad, velocities to {}, reactions to {}; estimated",
+        positions.error,
+        angles.error,
+        larger(velocities, angular_velocities),
+        larger(forces, torques),
+    )
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1e} %", 100.0 * part)
+}
+
+/// What is thought of a result, in a line.
+fn verdict_words(summary: &RunSummary) -> String {
+    match summary.verdict {
+        Some(Verdict::Good) if summary.accuracy.is_null() => {
+            "good: nothing casts doubt on it (`--error-estimate` tells how accurate it is)".to_owned()
+        }
+        Some(Verdict::Good) => "good: nothing casts doubt on it".to_owned(),
+        Some(Verdict::Doubtful) => {
+            let doubts = summary.notes.iter().filter(|note| note["doubt"] == true);
+            let kinds: Vec<&str> = doubts.filter_map(|note| note["kind"].as_str()).collect();
+            format!("doubtful, see the warnings: {}", kinds.join(", "))
+        }
+        _ => "wrong: the run ended with an error".to_owned(),
+    }
 }

@@ -113,6 +113,7 @@ impl Static {
         summary.settings = value(&self.setting_words());
         summary.statistics = value(&report);
         summary.add_notes(&notes);
+        summary.judge();
         let paths = recorder.finish()?.finish(&mut summary, false)?;
         self.deliver(&report, &summary, &folder, &paths)?;
         match outcome.solution {

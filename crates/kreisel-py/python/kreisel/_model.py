@@ -215,6 +215,7 @@ class Model(Parts):
         scaling: str | None = None,
         spectral_radius: Number | None = None,
         group: str | None = None,
+        error_estimate: bool | None = None,
         # end of settings as arguments
         observer: Observer | None = None,
         motion: bool = True,
@@ -245,6 +246,7 @@ class Model(Parts):
             "scaling": scaling,
             "spectral_radius": spectral_radius,
             "group": group,
+            "error_estimate": error_estimate,
             # end of settings by name
         }
         if observer is not None and not callable(observer):
@@ -311,6 +313,7 @@ class Model(Parts):
         scaling: str | None = None,
         spectral_radius: Number | None = None,
         group: str | None = None,
+        error_estimate: bool | None = None,
         # end of settings as arguments
     ) -> _kreisel.Stepper:
         """Starts the machine to be stepped from outside, for control and co-simulation.
@@ -347,6 +350,7 @@ class Model(Parts):
             "scaling": scaling,
             "spectral_radius": spectral_radius,
             "group": group,
+            "error_estimate": error_estimate,
             # end of settings by name
         }
         return self._machine(settings).stepper()
@@ -356,6 +360,8 @@ def _words(value: Number) -> str:
     """A number or expression as the command line would give it."""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
     try:
         return repr(float(value))
     except (TypeError, ValueError):

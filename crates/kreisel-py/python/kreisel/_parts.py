@@ -53,6 +53,7 @@ class Parts:
         off_at_start: Sequence[str] | None = None,
         default_sensors: bool | None = None,
         start: Literal["given", "static"] | None = None,
+        error_estimate: bool | None = None,
     ) -> Model:
         """How the machine is run; flags of the command line override it.
 
@@ -78,6 +79,7 @@ class Parts:
         - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
         - `default_sensors`: Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model. Default: `true`.
         - `start`: Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`. Default: `"given"`.
+        - `error_estimate`: Whether the run is repeated with larger steps to estimate its error; it takes about twice as long. Default: `false`.
         """
         entries = {
             "start-time": start_time,
@@ -102,6 +104,7 @@ class Parts:
             "off-at-start": off_at_start,
             "default-sensors": default_sensors,
             "start": start,
+            "error-estimate": error_estimate,
         }
         return self._add("simulation", True, entries)
 

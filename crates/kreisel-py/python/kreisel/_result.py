@@ -91,6 +91,17 @@ class Result:
         return str(self.summary["status"])
 
     @property
+    def verdict(self) -> str:
+        """Whether the result can be trusted, as far as Kreisel knows: `good`, `doubtful` (see `notes`) or `wrong`."""
+        return str(self.summary["verdict"])
+
+    @property
+    def accuracy(self) -> dict[str, Any] | None:
+        """Estimated errors by quantity (`positions`, `angles`, …), each with `error`, `size` and `quotient`; with `error_estimate=True`."""
+        found: dict[str, Any] | None = self.summary.get("accuracy")
+        return found
+
+    @property
     def statistics(self) -> dict[str, Any]:
         """Counts of steps, iterations and the like."""
         return dict(self.summary["statistics"])
@@ -107,7 +118,8 @@ class Result:
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """The warnings as data: `kind` and `text`, and `time`, `subject`, `number` and `advice` where there are any."""
+        """The warnings as data: `kind` and `text`, and `time`, `subject`, `number` and `advice` where there are any;
+        those with `doubt` cast doubt on the result."""
         return list(self.summary["notes"])
 
     def __getitem__(self, name: str) -> Array:

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $kind:ident = $word:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $word:literal, $doubt:ident;)+) => {
         /// What a note says; each kind has a word that stays the same from version to version.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -23,49 +24,68 @@ macro_rules! kinds {
                     $(Self::$kind => $word,)+
                 }
             }
+
+            /// Whether it casts doubt on the result, and is more than worth knowing.
+            pub const fn is_doubt(self) -> bool {
+                match self {
+                    $(Self::$kind => $doubt,)+
+                }
+            }
         }
     };
 }
 
+/// Weights of kinds: worth knowing, or a reason to doubt the result.
+const NOTE: bool = false;
+const DOUBT: bool = true;
+
 kinds! {
     /// Nothing is attached to a marker.
-    UnusedMarker = "unused-marker",
+    UnusedMarker = "unused-marker", NOTE;
     /// Nothing uses an input.
-    UnusedInput = "unused-input",
+    UnusedInput = "unused-input", NOTE;
     /// A joint does not hold where the model puts its bodies; the number is by how much, in m or rad.
-    Misfit = "misfit",
+    Misfit = "misfit", NOTE;
     /// The settings do not say all that a run needs.
-    OpenSettings = "open-settings",
+    OpenSettings = "open-settings", NOTE;
     /// The initial positions were changed; the number is by how much they violated the joints.
-    PositionsChanged = "positions-changed",
+    PositionsChanged = "positions-changed", NOTE;
     /// The initial velocities were changed; the number is by how much they violated the joints.
-    VelocitiesChanged = "velocities-changed",
+    VelocitiesChanged = "velocities-changed", NOTE;
     /// No joint or force touches a body.
-    FreeBody = "free-body",
+    FreeBody = "free-body", NOTE;
     /// Equations of a joint are implied by others; the number is how many.
-    RedundantConstraints = "redundant-constraints",
+    RedundantConstraints = "redundant-constraints", NOTE;
     /// Reactions are not unique; the number is that of the joints that share them.
-    SharedReactions = "shared-reactions",
+    SharedReactions = "shared-reactions", NOTE;
     /// Drives ask for what is decided already; the number is that of the drives.
-    LockedDrives = "locked-drives",
+    LockedDrives = "locked-drives", NOTE;
     /// There is no degree of freedom.
-    Immobile = "immobile",
+    Immobile = "immobile", NOTE;
     /// The pull in a beam exceeds its shear stiffness; the number is the pull in N.
-    PullBeyondShear = "pull-beyond-shear",
+    PullBeyondShear = "pull-beyond-shear", DOUBT;
     /// The mesh of a beam is coarse; the number is the error in parts of the way.
-    CoarseMesh = "coarse-mesh",
+    CoarseMesh = "coarse-mesh", DOUBT;
     /// A part turns too far in a step; the number is the largest turn in rad.
-    LargeTurn = "large-turn",
+    LargeTurn = "large-turn", DOUBT;
+    /// The steps are too large for the motion; the number is their error in parts of the range.
+    LargeSteps = "large-steps", DOUBT;
+    /// Energy came from nowhere or went there; the number is how much of it, in parts of the largest energy.
+    EnergyLost = "energy-lost", DOUBT;
+    /// Runs with larger steps show a large error; the number is that error in parts of the range.
+    LargeError = "large-error", DOUBT;
+    /// Runs with larger steps do not get through, so that nothing is known of the error.
+    NoErrorEstimate = "no-error-estimate", DOUBT;
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.
-    NotAtRest = "not-at-rest",
+    NotAtRest = "not-at-rest", NOTE;
     /// Modes are not as good as they should be; the number is the largest residual.
-    DoubtfulModes = "doubtful-modes",
+    DoubtfulModes = "doubtful-modes", DOUBT;
     /// Modes are missing, or may be; the number is how many.
-    MissingModes = "missing-modes",
+    MissingModes = "missing-modes", DOUBT;
     /// The state space of a linearised machine is not written.
-    NoStateSpace = "no-state-space",
+    NoStateSpace = "no-state-space", NOTE;
     /// The page of a run could not be made.
-    NoReport = "no-report",
+    NoReport = "no-report", NOTE;
 }
 
 impl Serialize for NoteKind {
@@ -74,32 +94,44 @@ impl Serialize for NoteKind {
     }
 }
 
+impl<'de> Deserialize<'de> for NoteKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        let kind = Self::ALL.iter().find(|kind| kind.word() == word);
+        kind.copied().ok_or_else(|| D::Error::custom(format!("there is no kind of note `{word}`")))
+    }
+}
+
 /// What looks like a mistake but is none, or is worth knowing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Note {
     /// What it says.
     pub kind: NoteKind,
     /// When, in s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
     /// The part or sensor that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// How much or how many; the kind says of what.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<f64>,
+    /// Whether it casts doubt on the result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubt: bool,
     /// All of it in words.
     pub text: String,
     /// The words of the text that say what to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
 impl Note {
     /// A note in words.
     pub fn new(kind: NoteKind, text: impl Into<String>) -> Self {
-        Self { kind, time: None, subject: None, number: None, text: text.into(), advice: None }
+        let doubt = kind.is_doubt();
+        Self { kind, time: None, subject: None, number: None, doubt, text: text.into(), advice: None }
     }
 
     /// The same at a time in s.

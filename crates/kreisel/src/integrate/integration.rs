@@ -284,6 +284,19 @@ impl<'d> Integration<'d> {
         ResidualValues::at(self.tools.dae, &self.tools.shape, at)
     }
 
+    /// The part of a change of the configuration that the constraints undo, at given values of the same system.
+    pub(crate) fn constrained_part(
+        &mut self,
+        at: &Values,
+        change: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), StepError> {
+        let Tools { kkt, dae, .. } = &mut self.tools;
+        kkt.set_states(&at.internal_states, &at.memory);
+        let found = kkt.constrained_part(*dae, at.time, &at.configuration, &at.velocity, change, out);
+        found.map_err(|failure| self.kkt_error(failure, self.state.clock.step))
+    }
+
     pub(super) fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {
         kkt_error(self.tools.dae, failure, &self.state, step, &self.trial)
     }

@@ -49,4 +49,15 @@ pub enum Refusal {
         /// The time.
         time: f64,
     },
+    /// More energy came from nowhere than there was.
+    #[error(
+        "{gain:.1e} J came from nowhere, of {in_play:.1e} J that were ever in play: this is not the motion of the machine. Take smaller \
+         steps, or `step = \"auto\"`"
+    )]
+    EnergyFromNowhere {
+        /// The largest defect of the energy balance, in J.
+        gain: f64,
+        /// Energy in play, in J.
+        in_play: f64,
+    },
 }

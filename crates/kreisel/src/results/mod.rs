@@ -28,6 +28,6 @@ pub use channel::Channel;
 pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
 pub use folder::OutputFolder;
-pub use run_summary::{EndStatus, ModelIdentity, RunSummary};
+pub use run_summary::{EndStatus, ModelIdentity, RunSummary, Verdict};
 pub use scene::{Scene, SceneNode};
 pub use vtkhdf::{NodeState, VtkHdfWriter};

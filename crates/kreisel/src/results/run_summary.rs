@@ -24,6 +24,12 @@ pub struct RunSummary {
     /// How the run ended.
     #[serde(flatten)]
     pub status: EndStatus,
+    /// Whether the result can be trusted, as far as the program knows; absent while the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// How accurate the result is, if that was estimated.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub accuracy: Value,
     /// Time the run took, in s.
     pub wall_time: f64,
     /// Settings in use, defaults included.
@@ -36,7 +42,7 @@ pub struct RunSummary {
     /// What the user should know, in the order it was noticed.
     pub warnings: Vec<String>,
     /// The same as data, each with its `kind` and `text`, and `time`, `subject`, `number` and `advice` where
-    /// there are any.
+    /// there are any; those with `doubt` cast doubt on the result.
     #[serde(default)]
     pub notes: Vec<Value>,
     /// What was assumed because the model did not say it.
@@ -55,6 +61,8 @@ impl RunSummary {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model,
             status: EndStatus::Running,
+            verdict: None,
+            accuracy: Value::Null,
             wall_time: 0.0,
             settings: Value::Null,
             statistics: Value::Null,
@@ -95,6 +103,19 @@ pub enum EndStatus {
         /// What went wrong.
         message: String,
     },
+}
+
+/// Whether a result can be trusted, as far as the program knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Nothing was noticed that casts doubt on it.
+    Good,
+    /// Something was: the notes that are a doubt say what.
+    Doubtful,
+    /// The run ended with an error.
+    Wrong,
 }
 
 /// Which model a result belongs to.

@@ -160,6 +160,11 @@ impl<'m> Run<'m> {
         &self.integration
     }
 
+    /// The part of a change of the configuration that constraints undo at given values; tells whether it was found.
+    pub(super) fn constrained_part(&mut self, at: &Values, change: &[f64], out: &mut [f64]) -> bool {
+        self.integration.constrained_part(at, change, out).is_ok()
+    }
+
     /// Work so far.
     pub fn statistics(&self) -> Statistics {
         self.earlier.plus(&self.integration.statistics())

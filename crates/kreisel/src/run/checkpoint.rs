@@ -7,6 +7,7 @@
 //! | section | the header as JSON: program, model, texts, arguments, how far the run was |
 //! | section | state of the integration, work so far, corners of the inputs ahead, events |
 //! | section | the sums of the recorder: energy, turns, extremes |
+//! | section | what was seen that casts doubt on the result; empty where nobody looked |
 //! | section | where the result files stood |
 //! | 32 bytes | SHA-256 of all that comes before |
 //!
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::accuracy::AccuracyWatch;
 use super::advance::Run;
 use super::files::ResultFiles;
 use super::output::OUTPUTS;
@@ -33,7 +35,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -82,6 +84,7 @@ pub struct Checkpoint {
     header: CheckpointHeader,
     run: Vec<u8>,
     recorder: Vec<u8>,
+    accuracy: Vec<u8>,
     files: Vec<u8>,
 }
 
@@ -227,9 +230,10 @@ impl Checkpoint {
         let mut reader = Reader(content.get(MAGIC.len() + 4..).ok_or_else(|| damaged(Damaged))?);
         let mut section = || reader.section().map_err(damaged);
         let header = serde_json::from_slice(section()?).map_err(|_| damaged(Damaged))?;
-        let [run, recorder, files] = [section()?, section()?, section()?].map(<[u8]>::to_vec);
+        let [run, recorder, accuracy, files] =
+            [section()?, section()?, section()?, section()?].map(<[u8]>::to_vec);
         reader.end().map_err(damaged)?;
-        Ok(Self { header, run, recorder, files })
+        Ok(Self { header, run, recorder, accuracy, files })
     }
 
     /// The checkpoint as bytes.
@@ -238,7 +242,7 @@ impl Checkpoint {
         let mut out = Writer::default();
         out.0.extend_from_slice(MAGIC);
         out.0.extend_from_slice(&VERSION.to_le_bytes());
-        for part in [&header, &self.run, &self.recorder, &self.files] {
+        for part in [&header, &self.run, &self.recorder, &self.accuracy, &self.files] {
             out.section(part);
         }
         let hash = Sha256::digest(&out.0);
@@ -297,7 +301,25 @@ impl Machine {
         // Nothing of the folder is touched before all is known to fit.
         let mut recorder = Recorder::new(self, plan.output_step, NullSink);
         restore_recorder(&mut recorder, checkpoint)?;
+        let mut watch = AccuracyWatch::new(self, plan, run.integration().values());
+        checkpoint.restore_accuracy(self, &run, &mut watch)?;
         Ok(run)
+    }
+}
+
+impl Checkpoint {
+    /// Goes on with what was seen that casts doubt on the result.
+    pub(super) fn restore_accuracy(
+        &self,
+        machine: &Machine,
+        run: &Run,
+        watch: &mut AccuracyWatch,
+    ) -> Result<(), CheckpointError> {
+        if self.accuracy.is_empty() {
+            return Ok(());
+        }
+        let restored = watch.restore(machine, run.integration().values(), &mut Reader(&self.accuracy));
+        Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
     }
 }
 
@@ -331,14 +353,32 @@ impl<'m> Recorder<'m, ResultFiles<'_>> {
         run: &mut Run,
         header: &mut CheckpointHeader,
     ) -> Result<(), WriteError> {
+        self.write_watched(run, None, header)
+    }
+
+    /// The same with what a watch has seen.
+    pub(super) fn write_watched(
+        &mut self,
+        run: &mut Run,
+        watch: Option<&AccuracyWatch>,
+        header: &mut CheckpointHeader,
+    ) -> Result<(), WriteError> {
         header.time = run.integration().values().time;
         header.steps = run.statistics().steps;
-        let [mut saved, mut recorder, mut files] = [(); 3].map(|()| Writer::default());
+        let [mut saved, mut recorder, mut accuracy, mut files] = [(); 4].map(|()| Writer::default());
         run.save(&mut saved);
         self.save(&mut recorder);
+        if let Some(watch) = watch {
+            watch.save(&mut accuracy);
+        }
         self.sink_mut().save(&mut files.0)?;
-        let checkpoint =
-            Checkpoint { header: header.clone(), run: saved.0, recorder: recorder.0, files: files.0 };
+        let checkpoint = Checkpoint {
+            header: header.clone(),
+            run: saved.0,
+            recorder: recorder.0,
+            accuracy: accuracy.0,
+            files: files.0,
+        };
         self.sink_mut().folder().write_checkpoint(&checkpoint.to_bytes())
     }
 }

@@ -5,7 +5,6 @@ use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::{Dae, Note, NoteKind, Notes};
 use crate::integrate::{Integration, Integrator, Settings, StartError};
 use crate::machine::{Machine, Mobility};
-use crate::results::RunSummary;
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
 const ROUNDING: f64 = 1e-6;
@@ -174,16 +173,6 @@ impl Machine {
             let text = format!("no joint or force touches the body `{}`", body.name);
             Note::new(NoteKind::FreeBody, text).about(&body.name)
         })
-    }
-}
-
-impl RunSummary {
-    /// Adds what the user should know.
-    pub fn add_notes<'n>(&mut self, notes: impl IntoIterator<Item = &'n Note>) {
-        for note in notes {
-            self.warnings.push(note.text.clone());
-            self.notes.push(serde_json::to_value(note).expect("all keys of a note are text"));
-        }
     }
 }
 

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::accuracy::{Accuracy, AccuracyWatch};
 use super::advance::{Run, RunEnding, RunError, RunStatistics};
-use super::beams::BeamWatch;
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
 use super::recorder::{Moment, Recorder, Sink};
-use super::turns::TurnWatch;
 use crate::dae::{Control, Notes, Values};
 use crate::integrate::{Interval, Observer};
 use crate::machine::{EventRecord, Machine, Mobility, RunPlan};
@@ -76,6 +75,12 @@ pub trait JobObserver {
     /// A step was accepted; tells whether to go on.
     fn accepted(&mut self, now: &Moment) -> Control;
 
+    /// The run is over, and so much of the runs that estimate its error; tells whether to go on with them.
+    fn estimating(&mut self, part: f64) -> Control {
+        let _ = part;
+        Control::Continue
+    }
+
     /// The run is over; what `run.json` is to say about that, where the observer knows better than the run.
     fn ended(&mut self) -> Option<EndStatus> {
         None
@@ -102,6 +107,8 @@ pub struct JobOutcome {
     pub events: Vec<EventRecord>,
     /// How the machine can move.
     pub mobility: Mobility,
+    /// How accurate the result is, if that was to be estimated and could be.
+    pub accuracy: Option<Accuracy>,
     /// The files that were written.
     pub paths: Vec<PathBuf>,
 }
@@ -176,7 +183,7 @@ impl<'a> Job<'a> {
         let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
-        self.write(header, run, recorder, summary)
+        self.write(header, run, recorder, summary, None)
     }
 
     /// Goes on in the folder of a run that did not end, to the same bytes as without interruption.
@@ -189,7 +196,7 @@ impl<'a> Job<'a> {
             header.arguments = arguments;
         }
         let recorder = Recorder::resume(self.machine, self.plan, folder, checkpoint)?;
-        self.write(header, run, recorder, summary)
+        self.write(header, run, recorder, summary, Some(checkpoint))
     }
 
     /// Runs to the end, pausing for checkpoints, and finishes the files.
@@ -199,12 +206,16 @@ impl<'a> Job<'a> {
         run: Run<'a>,
         mut recorder: Recorder<'a, ResultFiles<'a>>,
         summary: RunSummary,
+        from: Option<&Checkpoint>,
     ) -> Result<JobOutcome, RunError> {
         if let Some(sink) = self.also.take() {
             recorder.sink_mut().also(sink);
         }
         let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
         let mut underway = self.begin(run, recorder, summary);
+        if let Some(checkpoint) = from {
+            checkpoint.restore_accuracy(underway.machine, &underway.run, &mut underway.watch.accuracy)?;
+        }
         underway.watch.period = period;
         underway.earlier = header.wall_time;
         let ending = loop {
@@ -214,7 +225,8 @@ impl<'a> Job<'a> {
             let is_paused = ending == RunEnding::Stopped && !watch.recorder.has_failed();
             if is_paused && (is_due || is_stopped && watch.period.is_some()) {
                 header.wall_time = underway.wall_time();
-                underway.watch.recorder.write_checkpoint(&mut underway.run, &mut header)?;
+                let RecordingObserver { recorder, accuracy, .. } = &mut underway.watch;
+                recorder.write_watched(&mut underway.run, Some(accuracy), &mut header)?;
             }
             if !is_paused || is_stopped {
                 break ending;
@@ -254,19 +266,20 @@ impl<'a> Job<'a> {
             recorder,
             observer: self.observer,
             machine: self.machine,
-            beams: BeamWatch::new(self.machine, run.integration().values(), self.plan.end_time),
-            turns: TurnWatch::new(&self.machine.system),
+            accuracy: AccuracyWatch::new(self.machine, self.plan, run.integration().values()),
             period: None,
             is_due: false,
             is_stopped: false,
         };
-        Underway { machine: self.machine, run, watch, summary, began: self.began, earlier: 0.0 }
+        let (machine, plan) = (self.machine, self.plan);
+        Underway { machine, plan, run, watch, summary, began: self.began, earlier: 0.0 }
     }
 }
 
 /// A job between its first step and its last.
 struct Underway<'a, S> {
     machine: &'a Machine,
+    plan: &'a RunPlan,
     run: Run<'a>,
     watch: RecordingObserver<'a, S>,
     summary: RunSummary,
@@ -280,17 +293,23 @@ impl<S: Sink> Underway<'_, S> {
         self.earlier + self.began.elapsed().as_secs_f64()
     }
 
-    /// Records the last step, however the run ended, and completes the summary.
-    fn finish(self, ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
+    /// Records the last step, however the run ended, judges the result and completes the summary.
+    fn finish(mut self, mut ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
+        self.watch.recorder.close(self.run.integration().values())?;
+        let statistics = RunStatistics::new(self.machine, &self.run, &self.watch.recorder);
+        let mut accuracy = None;
+        if let RunEnding::Done | RunEnding::Event(_) = ending {
+            accuracy = self.watch.estimate(self.plan, &mut self.summary);
+            let refusal = statistics.extremes.refusal();
+            ending = refusal.map_or(ending, RunEnding::Refused);
+        }
+        let status = self.watch.observer.as_mut().and_then(|observer| observer.ended());
         let wall_time = self.wall_time();
-        let Self { machine, run, mut watch, mut summary, .. } = self;
-        let status = watch.observer.as_mut().and_then(|observer| observer.ended());
-        let (mut recorder, now) = (watch.recorder, run.integration().values());
-        recorder.close(now)?;
-        let statistics = RunStatistics::new(machine, &run, &recorder);
-        summary.add_notes(watch.beams.news());
-        summary.add_notes(watch.turns.note(machine).iter());
+        let Self { machine, mut run, watch, mut summary, .. } = self;
+        summary.add_notes(&watch.accuracy.notes(machine, &mut run, &statistics.extremes));
         summary.status = status.unwrap_or_else(|| ending.status());
+        summary.judge();
+        summary.accuracy = json(&accuracy);
         summary.wall_time = wall_time;
         summary.statistics = json(&statistics);
         summary.events = run.events().iter().map(json).collect();
@@ -300,9 +319,22 @@ impl<S: Sink> Underway<'_, S> {
             statistics,
             events: run.events().to_vec(),
             mobility: Mobility::from_redundancy(&machine.system, run.integration().redundancy()),
+            accuracy,
             paths: Vec::new(),
         };
-        Ok((recorder.finish(now)?, outcome))
+        Ok((watch.recorder.finish(run.integration().values())?, outcome))
+    }
+}
+
+impl<S: Sink> RecordingObserver<'_, S> {
+    /// Estimates the error, if it is to be.
+    fn estimate(&mut self, plan: &RunPlan, summary: &mut RunSummary) -> Option<Accuracy> {
+        let mut ask = |part: f64| {
+            self.observer.as_mut().map_or(Control::Continue, |observer| observer.estimating(part))
+        };
+        let (accuracy, note) = self.accuracy.estimate(self.machine, plan, &mut ask);
+        summary.add_notes(&note);
+        accuracy
     }
 }
 
@@ -327,8 +359,7 @@ struct RecordingObserver<'a, S> {
     recorder: Recorder<'a, S>,
     observer: Option<&'a mut dyn JobObserver>,
     machine: &'a Machine,
-    beams: BeamWatch,
-    turns: TurnWatch,
+    accuracy: AccuracyWatch,
     period: Option<Period>,
     is_due: bool,
     is_stopped: bool,
@@ -337,12 +368,12 @@ struct RecordingObserver<'a, S> {
 impl<S: Sink> Observer for RecordingObserver<'_, S> {
     fn started(&mut self, at: &Values) {
         self.recorder.started(at);
+        self.accuracy.started();
     }
 
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         let recorded = self.recorder.accepted(last);
-        self.beams.accepted(self.machine, last.ends().to);
-        self.turns.accepted(&last.ends());
+        self.accuracy.accepted(self.machine, last);
         let moment = self.recorder.moment(last.ends().to);
         let asked = self.observer.as_mut().map_or(Control::Continue, |observer| observer.accepted(&moment));
         self.is_stopped = asked == Control::Stop;

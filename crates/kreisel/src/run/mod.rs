@@ -1,8 +1,8 @@
 //! Machines are run: from start to end, recorded, saved and taken up again, stepped from outside, brought to
 //! rest and made to vibrate; what is found gets its names back.
 
+mod accuracy;
 mod advance;
-mod beams;
 mod checkpoint;
 mod explanation;
 mod files;
@@ -13,8 +13,8 @@ mod recorder;
 mod statics;
 mod steady;
 mod stepper;
-mod turns;
 
+pub use accuracy::{Accuracy, ErrorEstimate};
 pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use files::ResultFiles;

@@ -78,6 +78,8 @@ pub struct Recorder<'m, S> {
     balance: EnergyBalance,
     /// Stored energy at the last accepted step, in J.
     energy: f64,
+    /// Potential and strain energy at the start, in J.
+    first_stored: f64,
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
     angles: Vec<f64>,
     extremes: Extremes,
@@ -97,12 +99,61 @@ pub struct Recorder<'m, S> {
 pub struct Extremes {
     /// Largest stored energy, in J, as a yardstick for the balance.
     pub largest_energy: f64,
+    /// Energy that was in play, in J: the largest kinetic energy, change of stored energy, work or loss.
+    pub energy_in_play: f64,
     /// Largest |total − initial − work + dissipated| in J.
     pub largest_energy_balance: f64,
+    /// Largest total − initial − work + dissipated in J: energy that came from nowhere.
+    pub largest_energy_gain: f64,
     /// Largest norm of the position constraints.
     pub largest_position_residual: f64,
     /// Largest norm of the velocity constraints.
     pub largest_velocity_residual: f64,
+}
+
+/// Part of the largest energy, most of which may stand still, that is always in play: rounding.
+const ROUNDING: f64 = 1e-6;
+
+impl Extremes {
+    const COUNT: usize = 6;
+
+    fn numbers(&self) -> [f64; Self::COUNT] {
+        [
+            self.largest_energy,
+            self.energy_in_play,
+            self.largest_energy_balance,
+            self.largest_energy_gain,
+            self.largest_position_residual,
+            self.largest_velocity_residual,
+        ]
+    }
+
+    fn from_numbers(
+        [largest_energy, energy_in_play, balance, gain, position, velocity]: [f64; Self::COUNT],
+    ) -> Self {
+        Self {
+            largest_energy,
+            energy_in_play,
+            largest_energy_balance: balance,
+            largest_energy_gain: gain,
+            largest_position_residual: position,
+            largest_velocity_residual: velocity,
+        }
+    }
+
+    /// What the energy balance is off by, in parts of the energy in play.
+    pub fn energy_lost(&self) -> f64 {
+        self.part_in_play(self.largest_energy_balance)
+    }
+
+    /// What came from nowhere, in parts of the energy in play.
+    pub fn energy_gained(&self) -> f64 {
+        self.part_in_play(self.largest_energy_gain)
+    }
+
+    fn part_in_play(&self, energy: f64) -> f64 {
+        if energy > 0.0 { energy / (self.energy_in_play + ROUNDING * self.largest_energy) } else { 0.0 }
+    }
 }
 
 impl Machine {
@@ -135,6 +186,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             last_time: f64::NEG_INFINITY,
             balance: EnergyBalance::default(),
             energy: 0.0,
+            first_stored: 0.0,
             angles: vec![0.0; machine.signals().recorded().len()],
             extremes: Extremes::default(),
             solver: SolverNumbers::default(),
@@ -148,21 +200,13 @@ impl<'m, S: Sink> Recorder<'m, S> {
 
     /// Saves the sums, without the sink.
     pub(super) fn save(&self, out: &mut Writer) {
-        let Extremes {
-            largest_energy,
-            largest_energy_balance,
-            largest_position_residual,
-            largest_velocity_residual,
-        } = self.extremes;
         out.whole(self.count);
         out.flag(self.conditions.is_some());
-        let clock = [self.start_time, self.last_time, self.energy];
-        let extremes =
-            [largest_energy, largest_energy_balance, largest_position_residual, largest_velocity_residual];
+        let clock = [self.start_time, self.last_time, self.energy, self.first_stored];
         let all = clock
             .into_iter()
             .chain(self.balance.numbers())
-            .chain(extremes)
+            .chain(self.extremes.numbers())
             .chain(self.solver.numbers())
             .chain(self.conditions.unwrap_or_default());
         all.for_each(|number| out.number(number));
@@ -173,17 +217,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
     pub(super) fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
         self.count = reader.whole()?;
         let has_conditions = reader.flag()?;
-        let mut next = || reader.number();
-        [self.start_time, self.last_time, self.energy] = [next()?, next()?, next()?];
-        self.balance = EnergyBalance::from_numbers([next()?, next()?, next()?, next()?, next()?]);
-        self.extremes = Extremes {
-            largest_energy: next()?,
-            largest_energy_balance: next()?,
-            largest_position_residual: next()?,
-            largest_velocity_residual: next()?,
-        };
-        self.solver = SolverNumbers::from_numbers([next()?, next()?, next()?, next()?]);
-        let conditions = [next()?, next()?];
+        [self.start_time, self.last_time, self.energy, self.first_stored] = reader.some_numbers()?;
+        self.balance = EnergyBalance::from_numbers(reader.some_numbers()?);
+        self.extremes = Extremes::from_numbers(reader.some_numbers()?);
+        self.solver = SolverNumbers::from_numbers(reader.some_numbers()?);
+        let conditions = reader.some_numbers()?;
         self.conditions = has_conditions.then_some(conditions);
         let angles = reader.numbers()?;
         if angles.len() != self.angles.len() || self.count == 0 {
@@ -250,7 +288,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
-        self.balance = EnergyBalance::new(system.energies(&point).total(), system.power(&point));
+        let energies = system.energies(&point);
+        self.balance = EnergyBalance::new(energies.total(), system.power(&point));
+        self.first_stored = energies.total() - energies.kinetic;
         self.angles = self.angles_near(state, |_, _| 0.0);
         self.judge(&point);
         self.record(&point, state.time, &self.balance.clone(), &self.angles.clone())
@@ -375,7 +415,14 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
         largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
-        largest(&mut extremes.largest_energy_balance, self.balance.defect(energies.total()));
+        let stored = energies.total() - energies.kinetic - self.first_stored;
+        let EnergyBalance { work, dissipated, .. } = self.balance;
+        [energies.kinetic, stored, work, dissipated]
+            .into_iter()
+            .for_each(|energy| largest(&mut extremes.energy_in_play, energy));
+        let defect = self.balance.defect(energies.total());
+        largest(&mut extremes.largest_energy_balance, defect);
+        largest(&mut extremes.largest_energy_gain, defect.max(0.0));
         largest(&mut extremes.largest_position_residual, position);
         largest(&mut extremes.largest_velocity_residual, velocity);
     }

@@ -1,9 +1,12 @@
 //! What users rely on without looking: long runs, hard machines, no allocation, as little work as before.
 
+mod accuracy;
 mod allocation;
 #[path = "../common/mod.rs"]
 mod common;
 mod hard;
+mod poses;
+mod silence;
 mod sparse_lu_allocation;
 mod turns;
 mod values;

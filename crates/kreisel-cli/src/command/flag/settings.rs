@@ -14,9 +14,16 @@ impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
         command.args(SETTINGS.iter().filter_map(|setting| {
             let flag = setting.flag.as_ref()?;
-            let is_number = !matches!(setting.key.value, ValueKind::Choice(_));
             let argument = Arg::new(setting.key.name).long(setting.key.name).value_name(flag.value);
-            Some(argument.help(setting.help()?).allow_hyphen_values(is_number).group("Model"))
+            let argument = argument.help(setting.help()?).group("Model");
+            Some(match setting.key.value {
+                ValueKind::Choice(_) => argument,
+                // A flag alone means yes; the model's yes is taken back by `=false`.
+                ValueKind::Boolean => {
+                    argument.num_args(0..=1).require_equals(true).default_missing_value("true")
+                }
+                _ => argument.allow_hyphen_values(true),
+            })
         }))
     }
 

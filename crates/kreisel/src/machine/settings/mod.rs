@@ -56,6 +56,8 @@ pub struct RunSettings {
     pub(crate) default_sensors: bool,
     /// Where the run starts.
     pub(crate) start: StartFrom,
+    /// Whether runs with larger steps tell how large the error is.
+    pub(crate) error_estimate: bool,
 }
 
 /// Where a run starts.
@@ -168,6 +170,8 @@ pub struct RunPlan {
     pub output_step: Option<f64>,
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
+    /// Whether runs with larger steps tell how large the error is.
+    pub error_estimate: bool,
     /// What was chosen because nobody said it.
     pub assumptions: Vec<String>,
 }
@@ -241,6 +245,7 @@ impl RunSettings {
             end_time: end,
             output_step: self.output_step,
             integration,
+            error_estimate: self.error_estimate,
             assumptions,
         })
     }
@@ -294,6 +299,7 @@ impl RunSettings {
             off_at_start: Vec::new(),
             default_sensors: true,
             start: StartFrom::default(),
+            error_estimate: false,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! nothing, such as the sections of a thin wire, take any of them. Steady spin about an axis is exact at any step and
 //! no reason to warn.
 
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Dae, Note, NoteKind};
 use crate::integrate::Ends;
 use crate::kinematics::NodeId;
@@ -65,6 +66,29 @@ impl TurnWatch {
                 self.largest = Some(LargeTurn { node, angle, time: to.time, step });
             }
         }
+    }
+
+    /// Saves what was seen.
+    pub fn save(&self, out: &mut Writer) {
+        out.flag(self.largest.is_some());
+        if let Some(LargeTurn { node, angle, time, step }) = self.largest {
+            out.whole(node.0 as u64);
+            out.numbers(&[angle, time, step]);
+        }
+    }
+
+    /// Takes it up again.
+    pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
+        self.largest = None;
+        if reader.flag()? {
+            let node = NodeId(usize::try_from(reader.whole()?).map_err(|_| Damaged)?);
+            let [angle, time, step] = reader.numbers()?.try_into().map_err(|_| Damaged)?;
+            if !self.nodes.iter().any(|(known, _)| *known == node) {
+                return Err(Damaged);
+            }
+            self.largest = Some(LargeTurn { node, angle, time, step });
+        }
+        Ok(())
     }
 
     /// What is worth telling of the turns.

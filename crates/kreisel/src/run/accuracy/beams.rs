@@ -1,5 +1,6 @@
 //! What beams give to know in a state of the machine: pulls beyond what their sections bear, meshes that are coarse.
 
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Note, NoteKind, Notes, Point, Values};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Pose;
@@ -35,7 +36,7 @@ impl Machine {
     }
 
     /// Beams that are pulled by more than their shear stiffness.
-    pub(super) fn pull_notes(&self, at: &Point) -> Notes {
+    pub(in crate::run) fn pull_notes(&self, at: &Point) -> Notes {
         let mut notes = Notes::default();
         for beam in self.frames().beams() {
             let limit = beam.shear_limit();
@@ -122,7 +123,26 @@ impl BeamWatch {
     }
 
     /// What was seen after the start.
-    pub fn news(&self) -> impl Iterator<Item = &Note> {
-        (&self.notes).into_iter().skip(self.told)
+    pub fn news(&self) -> Notes {
+        let mut news = Notes::default();
+        news.extend((&self.notes).into_iter().skip(self.told).cloned());
+        news
+    }
+
+    /// Saves what was seen.
+    pub fn save(&self, out: &mut Writer) {
+        out.numbers(&self.next);
+        out.numbers(&self.ways);
+        let news: Vec<Note> = self.news().into_iter().collect();
+        out.section(&serde_json::to_vec(&news).expect("all keys of a note are text"));
+    }
+
+    /// Takes it up again.
+    pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
+        self.next = reader.numbers()?.try_into().map_err(|_| Damaged)?;
+        self.ways = reader.numbers()?;
+        let news: Vec<Note> = serde_json::from_slice(reader.section()?).map_err(|_| Damaged)?;
+        self.notes.extend(news);
+        Ok(())
     }
 }

@@ -1,0 +1,256 @@
+//! How accurate a run is, estimated by running it again with larger steps.
+//!
+//! Two companions run beside: with fixed steps of 2h and 4h, with steps by the error at 4 and 16 times the tolerance. Errors are of
+//! second order in the step, and proportional to the tolerance, so that a companion has about four times the error of the run before
+//! it: the difference d of the run and its first companion is three times the error of the run. Whether that holds is
+//! seen from the quotient of the differences, d of the companions over d of the run. Where it is below 3 the error falls by less
+//! than a step suggests, and d/(quotient − 1) takes the place of d/3, as if it went on falling like that.
+
+use serde::Serialize;
+
+use super::REST;
+use super::samples::{QUANTITIES, Samples};
+use crate::dae::{Control, Note, NoteKind};
+use crate::integrate::{ErrorControl, Interval, Observer, Settings};
+use crate::machine::{Machine, RunPlan};
+use crate::run::advance::RunEnding;
+
+/// Steps of the companions in steps of the run, and their tolerances in tolerances of the run.
+const STEPS: [f64; 2] = [2.0, COARSEST];
+pub(super) const COARSEST: f64 = 4.0;
+const TOLERANCES: [f64; 2] = [4.0, 16.0];
+/// Quotient of differences from which a run is seen to converge, and the smallest that is believed.
+const CONVERGES: f64 = 3.0;
+const MIN_QUOTIENT: f64 = 1.35;
+/// Differences below this part of a quantity's size are not asked whether they fall.
+const TINY: f64 = 1e-6;
+/// Errors of positions and angles above this part of their range are told.
+const MAX_ERROR: f64 = 0.02;
+/// What is known of the error of a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ErrorEstimate {
+    /// Largest error of a part at a time, in SI units.
+    pub error: f64,
+    /// Size of the quantity: range of a position or an angle, largest velocity, force or torque.
+    pub size: f64,
+    /// By how much the difference of the two companions is larger than that of the run and the first: 4 where the estimate is
+    /// sharp. Absent where the second companion did not get through, or nothing differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotient: Option<f64>,
+}
+
+impl ErrorEstimate {
+    fn new(size: f64, difference: f64, coarser: Option<f64>) -> Self {
+        let quotient = coarser.filter(|_| difference > 0.0).map(|coarser| coarser / difference);
+        let is_tiny = difference <= TINY * size;
+        let error = match quotient {
+            _ if is_tiny => difference / CONVERGES,
+            Some(quotient) if quotient >= CONVERGES => difference / CONVERGES,
+            quotient => difference / (quotient.unwrap_or(0.0).max(MIN_QUOTIENT) - 1.0),
+        };
+        Self { error, size, quotient }
+    }
+
+    /// The error in parts of the quantity; 0 where there is none.
+    pub fn relative(&self) -> f64 {
+        if self.error > 0.0 { self.error / self.size } else { 0.0 }
+    }
+}
+
+/// How accurate a run is, as far as its steps decide on that.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct Accuracy {
+    /// Positions of bodies and of nodes of beams, in m.
+    pub positions: ErrorEstimate,
+    /// Their orientations, in rad.
+    pub angles: ErrorEstimate,
+    /// Their velocities, in m/s.
+    pub velocities: ErrorEstimate,
+    /// Their angular velocities, in rad/s.
+    pub angular_velocities: ErrorEstimate,
+    /// Forces of joints, in N.
+    pub forces: ErrorEstimate,
+    /// Torques of joints, in N m.
+    pub torques: ErrorEstimate,
+    /// The first time at which positions or angles are off by more than a fiftieth of their range, in s; absent if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_until: Option<f64>,
+}
+
+impl Accuracy {
+    fn new(run: &Samples, near: &Samples, far: Option<&Samples>) -> Self {
+        let sizes = run.sizes();
+        let largest = |a: &Samples, b: &Samples| {
+            a.differences(b).fold([0.0; QUANTITIES], |most, (_, each)| {
+                std::array::from_fn(|i| f64::max(most[i], each[i]))
+            })
+        };
+        let differences = largest(run, near);
+        let coarser = far.map(|far| largest(near, far));
+        let [positions, angles, velocities, angular_velocities, forces, torques] = std::array::from_fn(|i| {
+            ErrorEstimate::new(sizes[i], differences[i], coarser.map(|coarser| coarser[i]))
+        });
+        let mut accuracy =
+            Self { positions, angles, velocities, angular_velocities, forces, torques, resolved_until: None };
+        // The error of each time is the same part of the difference as that of the run.
+        let part = |estimate: &ErrorEstimate, difference: f64| {
+            if difference > 0.0 { estimate.error / difference } else { 0.0 }
+        };
+        let parts = [part(&positions, differences[0]), part(&angles, differences[1])];
+        accuracy.resolved_until = run
+            .differences(near)
+            .find(|(_, each)| (0..2).any(|i| parts[i] * each[i] > MAX_ERROR * sizes[i]))
+            .map(|(time, _)| time);
+        accuracy
+    }
+
+    /// The doubt that it casts on a machine of a length.
+    fn note(&self, length: f64) -> Option<Note> {
+        let in_doubt =
+            |estimate: &ErrorEstimate, rest: f64| estimate.size > rest && estimate.relative() > MAX_ERROR;
+        if !in_doubt(&self.positions, REST * length) && !in_doubt(&self.angles, REST) {
+            return None;
+        }
+        let advice = "take smaller steps, or a smaller `rtol`";
+        let until = self.resolved_until.map_or(String::new(), |time| format!(" from t = {time:.4} s on"));
+        let text = format!(
+            "positions are off by about {:.1e} m of {:.1e} m{until}, angles by {:.1e} rad, as runs with larger steps show; {advice}",
+            self.positions.error, self.positions.size, self.angles.error
+        );
+        let worst = self.positions.relative().max(self.angles.relative());
+        let note = Note::new(NoteKind::LargeError, text).number(worst).advice(advice);
+        Some(match self.resolved_until {
+            Some(time) => note.at(time),
+            None => note,
+        })
+    }
+}
+
+/// Runs the companions of a run that was sampled; tells what came of it, and the note it is worth.
+pub(super) fn estimate(
+    machine: &Machine,
+    plan: &RunPlan,
+    samples: &Samples,
+    ask: &mut dyn FnMut(f64) -> Control,
+) -> (Option<Accuracy>, Option<Note>) {
+    let mut runs: Vec<Samples> = Vec::new();
+    for (index, integration) in companions(&plan.integration).into_iter().enumerate() {
+        let plan = RunPlan { integration, ..plan.clone() };
+        let watch = CompanionWatch {
+            machine,
+            samples: samples.another(),
+            plan: &plan,
+            done: index as f64 / 2.0,
+            ask,
+        };
+        match watch.run() {
+            Ok(found) => runs.push(found),
+            Err(obstacle) if runs.is_empty() => return (None, Some(obstacle.note())),
+            Err(_) => break,
+        }
+    }
+    let [near, others @ ..] = runs.as_slice() else { return (None, None) };
+    let accuracy = Accuracy::new(samples, near, others.first());
+    let note = accuracy.note(machine.system.scales().length);
+    (Some(accuracy), note)
+}
+
+/// Why there is no estimate.
+enum Obstacle {
+    /// Whoever watches wants no more of it.
+    Stopped,
+    /// The companion does not get through.
+    Failed(String),
+}
+
+impl Obstacle {
+    fn note(&self) -> Note {
+        let kind = NoteKind::NoErrorEstimate;
+        match self {
+            Self::Stopped => Note::new(kind, "the estimate of the error was interrupted"),
+            Self::Failed(why) => {
+                let advice = "take smaller steps";
+                let text =
+                    format!("the error cannot be estimated, a run with larger steps fails: {why}; {advice}");
+                Note::new(kind, text).advice(advice)
+            }
+        }
+    }
+}
+
+/// Settings of the companions.
+fn companions(settings: &Settings) -> [Settings; 2] {
+    match settings.error_control {
+        None => STEPS.map(|factor| settings.with_step(factor * settings.step)),
+        Some(control) => TOLERANCES.map(|factor| {
+            let (rtol, atol) = (factor * control.rtol, factor * control.atol);
+            // Steps that a limit keeps small are to be larger, too.
+            let max_step = factor.sqrt() * control.max_step;
+            settings.with_error_control(ErrorControl { rtol, atol, max_step, ..control })
+        }),
+    }
+}
+
+/// A companion under way.
+struct CompanionWatch<'a> {
+    machine: &'a Machine,
+    samples: Samples,
+    plan: &'a RunPlan,
+    /// Part of the work that is done before.
+    done: f64,
+    ask: &'a mut dyn FnMut(f64) -> Control,
+}
+
+impl CompanionWatch<'_> {
+    fn run(mut self) -> Result<Samples, Obstacle> {
+        let failed = |error: &dyn std::fmt::Display| Err(Obstacle::Failed(error.to_string()));
+        let mut run = match self.machine.start(self.plan) {
+            Ok(run) => run,
+            Err(error) => return failed(&error),
+        };
+        match run.advance(&mut self) {
+            RunEnding::Done | RunEnding::Event(_) => Ok(self.samples),
+            RunEnding::Stopped => Err(Obstacle::Stopped),
+            RunEnding::Failed(error) => failed(&error),
+            RunEnding::Refused(error) => failed(&error),
+        }
+    }
+}
+
+impl Observer for CompanionWatch<'_> {
+    fn accepted(&mut self, last: &mut dyn Interval) -> Control {
+        self.samples.accepted(&self.machine.system, last);
+        let RunPlan { start_time, end_time, .. } = self.plan;
+        (self.ask)(self.done + 0.5 * (last.ends().to.time - start_time) / (end_time - start_time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_second_order_is_a_third_of_the_difference() {
+        let estimate = ErrorEstimate::new(1.0, 0.3, Some(1.2));
+        assert_eq!((estimate.error, estimate.quotient), (0.3 / 3.0, Some(4.0)));
+    }
+
+    #[test]
+    fn an_error_that_hardly_falls_is_larger_than_the_difference() {
+        // Differences that fall by 2 a companion add up to d (1/2 + 1/4 + …) = d.
+        let slow = ErrorEstimate::new(1.0, 0.3, Some(0.6));
+        assert!((slow.error - 0.3).abs() < 1e-15);
+        // And those that do not fall are bounded by what the smallest quotient says.
+        assert_eq!(ErrorEstimate::new(1.0, 0.3, Some(0.1)).error, 0.3 / (MIN_QUOTIENT - 1.0));
+        assert_eq!(ErrorEstimate::new(1.0, 0.3, None).error, 0.3 / (MIN_QUOTIENT - 1.0));
+    }
+
+    #[test]
+    fn nothing_that_moves_has_no_error() {
+        let still = ErrorEstimate::new(0.0, 0.0, Some(0.0));
+        assert_eq!((still.error, still.relative(), still.quotient), (0.0, 0.0, None));
+    }
+}

@@ -1,0 +1,160 @@
+//! Whether the numbers of a run can be trusted: every estimate, warning and verdict is made here, and everything else reads it.
+//!
+//! A run is watched by what its steps show anyway: how far parts turn in a step, what local errors add up to, what the energy
+//! balance is off by, what beams bear and how fine their meshes are. Whoever asks for it gets an estimate of the error
+//! by companions, runs with larger steps. What casts doubt on the result is a [`Note`](crate::dae::Note) of a kind that is
+//! a doubt, and the verdict follows from these and from how the run ended.
+
+mod beams;
+mod companion;
+mod samples;
+mod steps;
+mod turns;
+
+pub use companion::{Accuracy, ErrorEstimate};
+
+use beams::BeamWatch;
+use samples::Samples;
+use steps::StepErrorWatch;
+use turns::TurnWatch;
+
+use super::advance::Run;
+use super::recorder::Extremes;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::{Control, Note, NoteKind, Notes, Values};
+use crate::integrate::Interval;
+use crate::machine::{Machine, Refusal, RunPlan};
+use crate::results::{EndStatus, RunSummary, Verdict};
+
+/// Motions below this, in rad and in lengths of the machine, are none.
+const REST: f64 = 1e-6;
+
+/// Defects of the energy balance above this part of the energy in play are told.
+const MAX_ENERGY_LOST: f64 = 0.02;
+/// From this part on more energy came from nowhere than was ever there.
+const ENERGY_FROM_NOWHERE: f64 = 0.5;
+
+/// Watches a run for what casts doubt on it.
+pub(super) struct AccuracyWatch {
+    beams: BeamWatch,
+    turns: TurnWatch,
+    steps: StepErrorWatch,
+    /// The motion, where its error is to be estimated.
+    samples: Option<Samples>,
+}
+
+impl AccuracyWatch {
+    pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
+        let constant = plan.integration.parameters().position_error_constant();
+        Self {
+            beams: BeamWatch::new(machine, start, plan.end_time),
+            turns: TurnWatch::new(&machine.system),
+            steps: StepErrorWatch::new(&machine.system, constant, start, plan.end_time),
+            samples: plan.error_estimate.then(|| Samples::new(&machine.system, plan)),
+        }
+    }
+
+    /// The method starts, or starts anew.
+    pub fn started(&mut self) {
+        self.steps.started();
+    }
+
+    /// Looks at a step.
+    pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
+        let ends = last.ends();
+        self.beams.accepted(machine, ends.to);
+        self.turns.accepted(&ends);
+        self.steps.accepted(&ends);
+        if let Some(samples) = &mut self.samples {
+            samples.accepted(&machine.system, last);
+        }
+    }
+
+    /// What was seen after the start of a run that kept energy like this.
+    pub fn notes(&self, machine: &Machine, run: &mut Run, extremes: &Extremes) -> Notes {
+        let mut notes = self.beams.news();
+        notes.extend(self.turns.note(machine));
+        let mut undone = |at: &Values, change: &[f64], out: &mut [f64]| run.constrained_part(at, change, out);
+        notes.extend(self.steps.note(&machine.system, &mut undone));
+        notes.extend(energy_note(extremes));
+        notes
+    }
+
+    /// Runs companions, where that was asked for, and tells what they show.
+    pub fn estimate(
+        &self,
+        machine: &Machine,
+        plan: &RunPlan,
+        ask: &mut dyn FnMut(f64) -> Control,
+    ) -> (Option<Accuracy>, Option<Note>) {
+        match &self.samples {
+            Some(samples) => companion::estimate(machine, plan, samples, ask),
+            None => (None, None),
+        }
+    }
+
+    /// Saves what was seen.
+    pub fn save(&self, out: &mut Writer) {
+        self.beams.save(out);
+        self.turns.save(out);
+        self.steps.save(out);
+        if let Some(samples) = &self.samples {
+            samples.save(out);
+        }
+    }
+
+    /// Takes it up again, with values of the run that goes on.
+    pub fn restore(&mut self, machine: &Machine, now: &Values, reader: &mut Reader) -> Result<(), Damaged> {
+        self.beams.restore(reader)?;
+        self.turns.restore(reader)?;
+        self.steps.restore(now, reader)?;
+        match &mut self.samples {
+            Some(samples) => samples.restore(&machine.system, reader),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The doubt that an energy balance casts.
+fn energy_note(extremes: &Extremes) -> Option<Note> {
+    let lost = extremes.energy_lost();
+    if lost <= MAX_ENERGY_LOST {
+        return None;
+    }
+    let advice = "take smaller steps, or `step = \"auto\"`";
+    let text = format!(
+        "the energy balance is off by {:.1e} J, {:.1} % of the energy in play; {advice}",
+        extremes.largest_energy_balance,
+        100.0 * lost
+    );
+    Some(Note::new(NoteKind::EnergyLost, text).number(lost).advice(advice))
+}
+
+impl Extremes {
+    /// Why a run that got through is none: more energy came from nowhere than there was.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let (gain, in_play) = (self.largest_energy_gain, self.energy_in_play);
+        (self.energy_gained() > ENERGY_FROM_NOWHERE).then_some(Refusal::EnergyFromNowhere { gain, in_play })
+    }
+}
+
+impl RunSummary {
+    /// Adds what the user should know.
+    pub fn add_notes<'n>(&mut self, notes: impl IntoIterator<Item = &'n Note>) {
+        for note in notes {
+            self.warnings.push(note.text.clone());
+            self.notes.push(serde_json::to_value(note).expect("all keys of a note are text"));
+        }
+    }
+
+    /// Says whether the result can be trusted, from how the run ended and from its notes.
+    pub fn judge(&mut self) {
+        let is_in_doubt = self.notes.iter().any(|note| note["doubt"] == true);
+        self.verdict = match self.status {
+            EndStatus::Running => None,
+            EndStatus::Failed { .. } => Some(Verdict::Wrong),
+            EndStatus::Done | EndStatus::Interrupted if is_in_doubt => Some(Verdict::Doubtful),
+            EndStatus::Done | EndStatus::Interrupted => Some(Verdict::Good),
+        };
+    }
+}

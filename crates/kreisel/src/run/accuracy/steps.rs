@@ -1,0 +1,281 @@
+//! What the size of the steps makes of the motion: their local errors, added up.
+//!
+//! A step has the local error C_q h³ v̈ + h³ v̂ v̇/12 in q [ArnoldCardonaBruls2015, Eq. (69)]. The sum of these is the error at
+//! the end of a motion that neither magnifies nor damps it, and its cheapest indicator: it needs nothing but the accelerations at
+//! the ends of steps. They are taken over two steps: vibrations that no step resolves, and that the method damps, alternate
+//! from step to step and cancel. What joints and drives undo in the next step is no error: at some looks, and only if something is to
+//! be told, the part of the local errors is found that constraints leave. A motion that is unstable has larger errors: only
+//! companions see those.
+
+use std::ops::Range;
+
+use super::REST;
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::{Dae, Note, NoteKind, Values};
+use crate::integrate::Ends;
+use crate::kinematics::NodeId;
+use crate::lie::{Group, Space};
+use crate::system::System;
+
+/// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
+const MAX_SUM: f64 = 3e-3;
+/// Part of that at which the advice aims.
+const AIM: f64 = 0.5;
+/// How often it is looked what constraints leave of the errors.
+const LOOKS: f64 = 16.0;
+
+/// Coordinates of a node that share a norm.
+struct Block {
+    node: NodeId,
+    velocities: Range<usize>,
+    coordinates: Range<usize>,
+    /// Whether they are a rotation, a quaternion.
+    turns: bool,
+    /// Local errors so far, in m or rad.
+    sum: f64,
+    /// Smallest |q₀ · q| of a rotation: the cosine of half the angle by which it was turned from its start.
+    cosine: f64,
+}
+
+/// Adds up the local errors of a run.
+pub(super) struct StepErrorWatch {
+    space: Space,
+    /// Length of the machine, in m.
+    length: f64,
+    /// C_q of the method.
+    constant: f64,
+    blocks: Vec<Block>,
+    /// Configuration at the start, and the smallest and largest value of each coordinate since.
+    first: Vec<f64>,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// Accelerations at the start of the last step, and the size of that step; 0 if there is none.
+    before: Vec<f64>,
+    step_before: f64,
+    /// v̂ v̇.
+    curvature: Vec<f64>,
+    /// Time from the start so far and its steps, of which the mean is told.
+    time: f64,
+    steps: f64,
+    looks: Vec<Look>,
+    next_look: f64,
+    pause: f64,
+}
+
+/// A step that is looked at.
+struct Look {
+    /// Its end, without accelerations and multipliers.
+    end: Values,
+    /// Its local error.
+    error: Vec<f64>,
+}
+
+impl Look {
+    fn new(end: &Values, error: Vec<f64>) -> Self {
+        let Values { time, configuration, velocity, internal_states, memory, .. } = end.clone();
+        Self {
+            end: Values { time, configuration, velocity, internal_states, memory, ..Values::default() },
+            error,
+        }
+    }
+}
+
+/// Finds the part of a change of the configuration that constraints undo at given values, if it can be found.
+pub(super) type Undone<'a> = dyn FnMut(&Values, &[f64], &mut [f64]) -> bool + 'a;
+
+fn blocks(space: &Space) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for node in 0..space.factor_count() {
+        let (v, q) = (space.velocity_range(node), space.coordinate_range(node));
+        let mut add = |velocities, coordinates, turns| {
+            let node = NodeId(node);
+            blocks.push(Block { node, velocities, coordinates, turns, sum: 0.0, cosine: 1.0 });
+        };
+        match space.group(node) {
+            Group::Vector(_) => add(v, q, false),
+            Group::So3 => add(v, q, true),
+            Group::So3xR3 | Group::Se3 => {
+                add(v.start..v.start + 3, q.start..q.start + 4, true);
+                add(v.start + 3..v.end, q.start + 4..q.end, false);
+            }
+        }
+    }
+    blocks
+}
+
+impl StepErrorWatch {
+    /// Of a run from some values to a time, with steps whose local error has a constant.
+    pub fn new(system: &System, constant: f64, start: &Values, end: f64) -> Self {
+        let space = system.shape().space;
+        let blocks = blocks(&space);
+        let curvature = vec![0.0; space.dimension()];
+        let [first, low, high] = [(); 3].map(|()| start.configuration.clone());
+        let pause = (end - start.time) / LOOKS;
+        let (before, length) = (Vec::new(), system.scales().length);
+        Self {
+            space,
+            length,
+            constant,
+            blocks,
+            first,
+            low,
+            high,
+            before,
+            step_before: 0.0,
+            curvature,
+            time: 0.0,
+            steps: 0.0,
+            looks: Vec::new(),
+            // In the middle of each part of the run.
+            next_look: start.time + 0.5 * pause,
+            pause,
+        }
+    }
+
+    /// Accelerations may jump where the method starts anew.
+    pub fn started(&mut self) {
+        self.step_before = 0.0;
+    }
+
+    /// Takes a step.
+    pub fn accepted(&mut self, ends: &Ends) {
+        let Ends { from, to, .. } = ends;
+        let step = to.time - from.time;
+        self.space.hat_multiply(&to.velocity, &to.acceleration, &mut self.curvature);
+        let (earlier, span) = match self.step_before > 0.0 {
+            true => (&self.before, step + self.step_before),
+            false => (&from.acceleration, step),
+        };
+        let (cube, factor) = (step.powi(3), self.constant / span);
+        let error = |i: usize| cube * (factor * (to.acceleration[i] - earlier[i]) + self.curvature[i] / 12.0);
+        for block in &mut self.blocks {
+            block.sum += norm(block.velocities.clone().map(error));
+            if block.turns {
+                let product = |i: usize| self.first[i] * to.configuration[i];
+                let cosine = block.coordinates.clone().map(product).sum::<f64>();
+                block.cosine = block.cosine.min(cosine.abs());
+            } else {
+                for i in block.coordinates.clone() {
+                    self.low[i] = self.low[i].min(to.configuration[i]);
+                    self.high[i] = self.high[i].max(to.configuration[i]);
+                }
+            }
+        }
+        if to.time >= self.next_look {
+            self.looks.push(Look::new(to, (0..self.curvature.len()).map(error).collect()));
+            self.next_look +=
+                self.pause * ((to.time - self.next_look) / self.pause).floor().max(0.0) + self.pause;
+        }
+        self.before.clone_from(&from.acceleration);
+        self.step_before = step;
+        self.time += step;
+        self.steps += 1.0;
+    }
+
+    /// Ranges of positions and of angles, in m and in rad; none where nothing moves.
+    fn ranges(&self) -> [Option<f64>; 2] {
+        let range = |block: &Block| match block.turns {
+            true => 2.0 * block.cosine.acos(),
+            false => norm(block.coordinates.clone().map(|i| self.high[i] - self.low[i])),
+        };
+        [(false, self.length), (true, 1.0)].map(|(turns, unit)| {
+            let blocks = self.blocks.iter().filter(|block| block.turns == turns);
+            Some(blocks.map(range).fold(0.0, f64::max)).filter(|range| *range > REST * unit)
+        })
+    }
+
+    /// The block with the largest sum of errors in parts of the range of its kind, each sum taken by a part.
+    fn worst(&self, parts: &[f64]) -> Option<(&Block, f64)> {
+        let ranges = self.ranges();
+        let of_range =
+            |(block, part): (&'_ Block, &f64)| Some(part * block.sum / ranges[usize::from(block.turns)]?);
+        let sums = self.blocks.iter().zip(parts).filter_map(|each| Some((each.0, of_range(each)?)));
+        // What is not a number is the largest.
+        sums.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, sum)| sum.is_nan() || *sum > MAX_SUM)
+    }
+
+    /// The part of the errors of each block that constraints leave.
+    fn parts_left(&self, undone: &mut Undone) -> Vec<f64> {
+        let mut sums = vec![[0.0; 2]; self.blocks.len()];
+        let mut change = vec![0.0; self.curvature.len()];
+        for Look { end, error } in &self.looks {
+            if !undone(end, error, &mut change) {
+                change.fill(0.0);
+            }
+            for (block, [all, left]) in self.blocks.iter().zip(&mut sums) {
+                *all += norm(block.velocities.clone().map(|i| error[i]));
+                *left += norm(block.velocities.clone().map(|i| error[i] - change[i]));
+            }
+        }
+        sums.into_iter().map(|[all, left]| if all > 0.0 { (left / all).min(1.0) } else { 1.0 }).collect()
+    }
+
+    /// What is worth telling of the steps.
+    pub fn note(&self, system: &System, undone: &mut Undone) -> Option<Note> {
+        self.worst(&vec![1.0; self.blocks.len()])?;
+        let (block, sum) = self.worst(&self.parts_left(undone))?;
+        let (name, step) = (system.node_name(block.node), self.time / self.steps);
+        let what = if block.turns { "angles" } else { "positions" };
+        // Local errors add up to the square of the step.
+        let smaller = step * (AIM * MAX_SUM / sum).sqrt();
+        let advice = format!("take steps of {smaller:.1e} s, or `step = \"auto\"`");
+        let text = format!(
+            "steps of {step:.1e} s are large for this motion: what they leave out adds up to {:.1} % of the range of {what}, most of it at \
+             `{name}`, and motions may magnify that; {advice}",
+            100.0 * sum
+        );
+        Some(Note::new(NoteKind::LargeSteps, text).about(name).number(sum).advice(advice))
+    }
+
+    /// Saves what was seen.
+    pub fn save(&self, out: &mut Writer) {
+        out.numbers(&[self.step_before, self.time, self.steps]);
+        for values in [&self.first, &self.low, &self.high, &self.before] {
+            out.numbers(values);
+        }
+        out.numbers(&self.blocks.iter().flat_map(|block| [block.sum, block.cosine]).collect::<Vec<_>>());
+        out.number(self.next_look);
+        out.whole(self.looks.len() as u64);
+        for Look { end, error } in &self.looks {
+            out.number(end.time);
+            for values in [&end.configuration, &end.velocity, &end.internal_states, &end.memory, error] {
+                out.numbers(values);
+            }
+        }
+    }
+
+    /// Takes it up again.
+    pub fn restore(&mut self, start: &Values, reader: &mut Reader) -> Result<(), Damaged> {
+        let mut numbers = |count: usize| same_length(reader.numbers()?, count);
+        let [step_before, time, steps] = numbers(3)?[..] else { return Err(Damaged) };
+        (self.step_before, self.time, self.steps) = (step_before, time, steps);
+        let count = self.first.len();
+        [self.first, self.low, self.high] = [numbers(count)?, numbers(count)?, numbers(count)?];
+        self.before = numbers(if step_before > 0.0 { self.curvature.len() } else { self.before.len() })?;
+        let sums = numbers(2 * self.blocks.len())?;
+        for (block, [sum, cosine]) in self.blocks.iter_mut().zip(sums.as_chunks().0) {
+            (block.sum, block.cosine) = (*sum, *cosine);
+        }
+        self.next_look = reader.number()?;
+        self.looks.clear();
+        for _ in 0..reader.whole()? {
+            let mut end = Values { time: reader.number()?, ..Values::default() };
+            let mut numbers = |like: &[f64]| same_length(reader.numbers()?, like.len());
+            end.configuration = numbers(&self.first)?;
+            end.velocity = numbers(&self.curvature)?;
+            end.internal_states = numbers(&start.internal_states)?;
+            end.memory = numbers(&start.memory)?;
+            self.looks.push(Look { end, error: numbers(&self.curvature)? });
+        }
+        Ok(())
+    }
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Numbers that must be so many.
+fn same_length(numbers: Vec<f64>, count: usize) -> Result<Vec<f64>, Damaged> {
+    if numbers.len() == count { Ok(numbers) } else { Err(Damaged) }
+}
