@@ -4,8 +4,7 @@ use serde_json::json;
 
 use super::table::{Setting, choice, flag};
 use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, ValueKind};
+use crate::model::{Dimension, Key, Need, ValueKind};
 
 /// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
 const METHOD_DOC: &str = {
@@ -44,7 +43,7 @@ const fn write_doc<const ROOM: usize>() -> ([u8; ROOM], usize) {
 }
 
 pub(super) const METHOD: Setting = Setting {
-    key: key("method", choice::<Method>(), Need::Default("\"index2\""), METHOD_DOC),
+    key: Key::new("method", choice::<Method>(), Need::Default("\"index2\"")).doc(METHOD_DOC),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
     show: |run, _| Some(json!(run.integrator.method.word())),
@@ -53,7 +52,7 @@ pub(super) const METHOD: Setting = Setting {
 /// Comes after [`METHOD`], whose entries list the options.
 pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
     Setting {
-        key: key(entry.key, ValueKind::Choice(entry.words), Need::Default(entry.default), entry.doc),
+        key: Key::new(entry.key, ValueKind::Choice(entry.words), Need::Default(entry.default)).doc(entry.doc),
         flag: flag("WORD", entry.help),
         read: |given, run| given.option(&mut run.integrator),
         show: |_, _| None,
@@ -62,12 +61,8 @@ pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
 
 /// Comes after [`METHOD`], which decides on the possible radii.
 pub(super) const SPECTRAL_RADIUS: Setting = Setting {
-    key: key(
-        "spectral-radius",
-        ValueKind::Number(Dimension::NONE),
-        Need::Default("0.9"),
-        "Damping of high frequencies: 1 none, 0 strongest.",
-    ),
+    key: Key::new("spectral-radius", ValueKind::Number(Dimension::NONE), Need::Default("0.9"))
+        .doc("Damping of high frequencies: 1 none, 0 strongest."),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
         let radius = given.number()?;
