@@ -40,6 +40,8 @@ kinds! {
     PositionsChanged = "positions-changed",
     /// The initial velocities were changed; the number is by how much they violated the joints.
     VelocitiesChanged = "velocities-changed",
+    /// No start was found at which blocks are steady; the number is the rate of the state that changes fastest.
+    NoSteadyStart = "no-steady-start",
     /// No joint or force touches a body.
     FreeBody = "free-body",
     /// Equations of a joint are implied by others; the number is how many.

@@ -50,6 +50,7 @@ pub use settings::{
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
+pub(crate) use state::SteadyStart;
 pub use state::SteadyStates;
 
 use crate::dae::{Initial, Notes, Point, Values};
@@ -148,8 +149,8 @@ impl Machine {
         &self.events.list
     }
 
-    /// States of a start at which blocks without initial values are steady; nothing if there are none.
-    pub(crate) fn steady_states(&self, start: &Values) -> Option<Vec<f64>> {
+    /// States of a start at which blocks without initial values are steady.
+    pub(crate) fn steady_states(&self, start: &Values) -> SteadyStart {
         state::steady(&self.system, start, self.signals.states(), &self.steady)
     }
 

@@ -52,6 +52,31 @@ fn an_integrator_starts_at_zero_and_given_values_are_kept() {
     within("step response", difference(&run, "rise.output", |t| 6.0 * (1.0 - (-10.0 * t).exp())), 1e-4);
 }
 
+/// Where no steady start exists, the fastest state of the start is told with its rate: 2 (−x + u) at x = 0, with
+/// u = 1 + 3·2 + x (an integrator in disguise, singular) or u = 1 + 3·2 + x² (no real root of −x + u).
+#[test]
+fn a_steady_start_that_does_not_exist_is_told() {
+    let feeder = "[[state-space]]\nname = 'feeder'\ninputs = ['2']\na = [-1]\nb = [0]\nc = [0]\nd = [3]\n";
+    for feedback in ["loop.output", "loop.output^2"] {
+        let text = format!(
+            "{PENDULUM}{feeder}[[state-space]]\nname = 'loop'\ninputs = ['1 + feeder.output + {feedback}']\n\
+             a = [-2]\nb = [2]\nc = [1]\nd = [0]\n"
+        );
+        let machine = read(&text).unwrap();
+        let plan = machine.plan().unwrap();
+        let notes = machine.start_notes(&machine.start(&plan).unwrap());
+        let note = notes.into_iter().find(|note| note.kind.word() == "no-steady-start").unwrap();
+        assert_eq!(note.subject.as_deref(), Some("loop.state-1"));
+        // Exact but for the rounding of one sum.
+        within("rate of the start", (note.number.unwrap() - 14.0).abs(), 1e-12);
+        assert!(note.text.ends_with("give the block `initial` values"), "{}", note.text);
+        let given = read(&format!("{text}initial = [0]\n")).unwrap();
+        assert_eq!(given.steady_note(), None);
+    }
+    // What is found, and bristles that rest, say nothing.
+    assert_eq!(read(&format!("{PENDULUM}{feeder}")).unwrap().steady_note(), None);
+}
+
 /// A random block: its text, and its output if it is steady with the inputs.
 fn block(random: &mut ChaCha8Rng, name: &str, inputs: &[(&str, f64)]) -> (String, f64) {
     let order = random.random_range(1..=4);
