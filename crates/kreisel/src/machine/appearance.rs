@@ -81,23 +81,23 @@ impl Machine {
     /// What there is to be seen: nodes, shapes, joints, springs and arrows.
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
-        let bodies = self.appearance.bodies.iter();
+        let bodies = self.registries.appearance.bodies.iter();
         Scene {
             title: self.title().to_string(),
             description: self.description().to_string(),
-            up: self.appearance.up.into(),
+            up: self.registries.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
             bodies: bodies.filter_map(|(node, shape)| self.scene_body(*node, shape)).collect(),
-            beams: self.frames.beams().iter().map(scene_beam).collect(),
-            joints: self.frames.joints().iter().map(scene_joint).collect(),
-            springs: self.appearance.lines.clone(),
-            arrows: self.signals.recorded().iter().filter_map(scene_arrow).collect(),
-            ground: markers(self.frames.ground_markers()),
+            beams: self.frames().beams().iter().map(scene_beam).collect(),
+            joints: self.frames().joints().iter().map(scene_joint).collect(),
+            springs: self.registries.appearance.lines.clone(),
+            arrows: self.signals().recorded().iter().filter_map(scene_arrow).collect(),
+            ground: markers(self.frames().ground_markers()),
         }
     }
 
     fn scene_body(&self, node: NodeId, shape: &Option<Solid>) -> Option<SceneBody> {
-        let body = self.frames.body_of(node)?;
+        let body = self.frames().body_of(node)?;
         let shapes = match shape {
             Some(shape) => vec![SceneShape {
                 geometry: scene_geometry(&shape.geometry),
@@ -131,8 +131,9 @@ impl Machine {
             let nodes = joint.nodes.map(|node| node.map(|node| node.0));
             nodes.into_iter().zip(joint.offsets.map(|offset| offset.position))
         };
-        let joints = self.frames.joints().iter().flat_map(ends);
+        let joints = self.frames().joints().iter().flat_map(ends);
         let lines = self
+            .registries
             .appearance
             .lines
             .iter()

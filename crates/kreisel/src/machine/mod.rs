@@ -64,14 +64,30 @@ use event::Events;
 use prescribed::PrescribedMotion;
 use provenance::Provenance;
 
+/// What parts are known by, each by its name: filled by the builder, kept by the machine.
+struct Registries {
+    frames: Frames,
+    signals: MachineSignals,
+    appearance: Appearance,
+}
+
+impl Registries {
+    /// Empty ones, with the functions given from outside.
+    fn new(outside: Functions) -> Self {
+        Self {
+            frames: Frames::default(),
+            signals: MachineSignals::new(outside),
+            appearance: Appearance::default(),
+        }
+    }
+}
+
 /// A machine ready to be run.
 pub struct Machine {
     pub(crate) system: System,
     pub(crate) initial: Initial,
     pub(crate) settings: RunSettings,
-    frames: Frames,
-    signals: MachineSignals,
-    appearance: Appearance,
+    registries: Registries,
     events: Events,
     prescribed: Vec<PrescribedMotion>,
     steady: Vec<SteadyStates>,
@@ -126,22 +142,22 @@ impl Machine {
 
     /// Bodies, markers, beams and joints by name.
     pub fn frames(&self) -> &Frames {
-        &self.frames
+        &self.registries.frames
     }
 
     /// What is recorded, and the inputs.
     pub fn signals(&self) -> &MachineSignals {
-        &self.signals
+        &self.registries.signals
     }
 
     /// What is recorded, to add to it.
     pub(crate) fn signals_mut(&mut self) -> &mut MachineSignals {
-        &mut self.signals
+        &mut self.registries.signals
     }
 
     /// Numbers that are set from outside while it runs.
     pub fn inputs(&self) -> &[InputEntry] {
-        self.signals.inputs()
+        self.registries.signals.inputs()
     }
 
     /// What happens where an expression of the motion passes zero.
@@ -151,7 +167,7 @@ impl Machine {
 
     /// States of a start at which blocks without initial values are steady.
     pub(crate) fn steady_states(&self, start: &Values) -> SteadyStart {
-        state::steady(&self.system, start, self.signals.states(), &self.steady)
+        state::steady(&self.system, start, self.registries.signals.states(), &self.steady)
     }
 
     /// Whether some states start steady.
@@ -167,7 +183,7 @@ impl Machine {
     /// The joint whose equations end where a step of some size failed.
     pub(crate) fn limit(&self, at: &Point, step: f64) -> Option<Refusal> {
         let ground = NodeMotion::at_rest(Pose::identity());
-        self.frames.joints().iter().find_map(|joint| {
+        self.registries.frames.joints().iter().find_map(|joint| {
             let limit = joint.limit?;
             let nodes = joint.nodes.map(|node| node.map_or(ground, |node| self.system.motion(node, at)));
             let relative = Relative::new(&joint.offsets.map(Frame::new), [&nodes[0], &nodes[1]]);
